@@ -1,0 +1,88 @@
+import * as z from "zod";
+
+/** Attribute values that every backend shows: no objects, no null, no NaN. */
+export const AttributeValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+export type AttributeValue = z.infer<typeof AttributeValue>;
+export const Attributes = z.record(z.string(), AttributeValue);
+export type Attributes = z.infer<typeof Attributes>;
+
+/** 32 lower-case hex digits. */
+export type TraceId = string & { readonly brand: "TraceId" };
+/** 16 lower-case hex digits. */
+export type SpanId = string & { readonly brand: "SpanId" };
+
+export const SpanKind = z.enum(["internal", "client"]);
+
+export const SpanLink = z.object({ traceId: z.string(), spanId: z.string(), attributes: Attributes });
+export const SpanEvent = z.object({ name: z.string(), timeMs: z.number(), attributes: Attributes });
+
+/** A span before the SDK. Times in milliseconds since the epoch, `endMs >= startMs`. */
+export const SpanRecord = z.object({
+  traceId: z.string().regex(/^[0-9a-f]{32}$/),
+  spanId: z.string().regex(/^[0-9a-f]{16}$/),
+  /** Absent on the root of a trace. */
+  parentSpanId: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
+  name: z.string(),
+  kind: SpanKind,
+  startMs: z.number(),
+  endMs: z.number(),
+  status: z.union([
+    z.object({ code: z.literal("unset") }),
+    z.object({ code: z.literal("error"), message: z.string().optional() }),
+  ]),
+  attributes: Attributes,
+  links: z.array(SpanLink),
+  events: z.array(SpanEvent),
+  /** Who emits: attributes of the OTLP resource that differ between agents (`service.name`, `service.version`). */
+  resource: Attributes,
+});
+export type SpanRecord = z.infer<typeof SpanRecord>;
+
+/** What a metric is; the same name always has the same shape. */
+export interface MetricShape {
+  readonly name: string;
+  readonly description: string;
+  /** UCUM. */
+  readonly unit: string;
+  readonly type: "counter" | "histogram";
+  /** `int` values must be whole numbers. Counters in `nano` are kept as whole billionths and sent as doubles. */
+  readonly value: "int" | "double" | "nano";
+  /** Explicit bucket bounds, ascending; histograms only. */
+  readonly bounds?: readonly number[];
+}
+
+/**
+ * One step of a cumulative stream. `key` names the fact that is counted: the same key counts once for ever; given again
+ * with a larger `amount`, only the difference is added (counters), or nothing (histograms).
+ */
+export interface Increment {
+  readonly key: string;
+  readonly metric: string;
+  readonly attributes: Attributes;
+  /** Resource attributes of the stream: `service.name` alone, so that an agent's update does not start a new series. */
+  readonly resource: Attributes;
+  readonly amount: number;
+}
+
+/** One cumulative stream as it goes to the backend. */
+export interface MetricPoint {
+  readonly shape: MetricShape;
+  readonly attributes: Attributes;
+  readonly resource: Attributes;
+  /** Fixed when the stream was made. */
+  readonly startMs: number;
+  readonly timeMs: number;
+  readonly data:
+    | { readonly kind: "sum"; readonly value: number }
+    | {
+        readonly kind: "histogram";
+        readonly count: number;
+        readonly sum: number;
+        readonly min: number;
+        readonly max: number;
+        readonly bucketCounts: readonly number[];
+      };
+}
