@@ -1,0 +1,71 @@
+import { join } from "node:path";
+
+/** Where things lie on this machine. Absolute paths; nothing is created by asking. */
+export interface Places {
+  readonly home: string;
+  /** Everything the program writes while it works; moved whole by `OPENHOOK_OTEL_HOME`. Mode 0700. */
+  readonly stateDir: string;
+  /** One file per event, written by the intake. */
+  readonly inboxDir: string;
+  /** Inbox files that a drain has taken and not yet committed. */
+  readonly claimedDir: string;
+  /** Payloads that no card recognises, each with a reason beside it. */
+  readonly quarantineDir: string;
+  readonly storePath: string;
+  /** Settings files as they were before `enable` touched them. */
+  readonly backupDir: string;
+  readonly configPath: string;
+  /** The program agents start. On every POSIX system at the same place below the home, so that a project's settings
+   * can be shared between machines. */
+  readonly hookPath: string;
+  /** What the hook program must know of this installation; read by it, written by `enable`. */
+  readonly hookConfPath: string;
+}
+
+export interface PlacesInput {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/**
+ * @param input environment, home directory and platform
+ * @see XDG Base Directory Specification 0.8: a relative path in these variables is ignored
+ */
+export function placesOf({ env, home, platform }: PlacesInput): Places {
+  const moved = absolute(env["OPENHOOK_OTEL_HOME"]);
+  const stateDir = moved ?? join(stateRoot({ env, home, platform }), "openhook-otel");
+  const hookDir = moved ?? (platform === "win32" ? stateDir : join(home, ".local", "share", "openhook-otel"));
+  return {
+    home,
+    stateDir,
+    inboxDir: join(stateDir, "inbox"),
+    claimedDir: join(stateDir, "claimed"),
+    quarantineDir: join(stateDir, "quarantine"),
+    storePath: join(stateDir, "store.db"),
+    backupDir: join(stateDir, "backup"),
+    configPath: join(configRoot({ env, home, platform }), "openhook-otel", "config.json"),
+    hookPath: join(hookDir, platform === "win32" ? "hook.cjs" : "hook"),
+    hookConfPath: join(hookDir, "hook.conf"),
+  };
+}
+
+// --- internal ---
+
+function stateRoot({ env, home, platform }: PlacesInput): string {
+  if (platform === "win32") return env["LOCALAPPDATA"] ?? join(home, "AppData", "Local");
+  const xdg = absolute(env["XDG_STATE_HOME"]);
+  if (xdg !== undefined) return xdg;
+  return platform === "darwin" ? join(home, "Library", "Application Support") : join(home, ".local", "state");
+}
+
+function configRoot({ env, home, platform }: PlacesInput): string {
+  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
+  const xdg = absolute(env["XDG_CONFIG_HOME"]);
+  if (xdg !== undefined) return xdg;
+  return platform === "darwin" ? join(home, "Library", "Application Support") : join(home, ".config");
+}
+
+/** Drive letters count as absolute, so that a Windows home can be moved too. */
+const absolute = (path: string | undefined): string | undefined =>
+  path !== undefined && (path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path)) ? path : undefined;
