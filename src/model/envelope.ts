@@ -1,4 +1,4 @@
-// OpenHook v0.1, https://openhook.dev as given in the specification text, read 2026-11-21
+// OpenHook v0.1 specification, read 2026-11-21
 import * as z from "zod";
 
 /** The specification version we write. Readers accept any `MAJOR.MINOR` on a best-effort basis. */

@@ -41,8 +41,8 @@ export const Extras = z.object({
   session_id_origin: z.string().optional(),
   permission_mode: z.string().optional(),
   mcp_server: z.string().optional(),
-  /** A tool call that ended in neither success nor error. */
-  outcome: z.enum(["denied", "interrupted"]).optional(),
+  /** A tool call that was refused before it ran: by a rule, a hook or the user. */
+  denied: z.boolean().optional(),
   status_origin: z.enum(["native", "assumed"]).optional(),
   exit_code: z.number().int().optional(),
   error_type: z.string().optional(),
@@ -54,7 +54,6 @@ export const Extras = z.object({
   spawned_agent_id: z.string().optional(),
   /** The program of a shell command, without path or arguments; only where one is known for sure. */
   executable: z.string().optional(),
-  skill: z.string().optional(),
   trigger: z.string().optional(),
   /** Work that goes on in the background after the turn's end. */
   background_count: z.number().int().nonnegative().optional(),

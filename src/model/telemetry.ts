@@ -54,17 +54,20 @@ export interface MetricShape {
   readonly bounds?: readonly number[];
 }
 
-/**
- * One step of a cumulative stream. `key` names the fact that is counted: the same key counts once for ever; given again
- * with a larger `amount`, only the difference is added (counters), or nothing (histograms).
- */
+/** One step of a cumulative stream. */
 export interface Increment {
-  readonly key: string;
   readonly metric: string;
   readonly attributes: Attributes;
   /** Resource attributes of the stream: `service.name` alone, so that an agent's update does not start a new series. */
   readonly resource: Attributes;
+  /** Added to a counter, recorded in a histogram; never negative. */
   readonly amount: number;
+}
+
+/** What one fact adds to the counters. The same `key` counts once for ever, whatever comes with it. */
+export interface Counted {
+  readonly key: string;
+  readonly increments: readonly Increment[];
 }
 
 /** One cumulative stream as it goes to the backend. */

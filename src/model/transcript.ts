@@ -18,7 +18,7 @@ export const TokenUsage = z.object({
 });
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
-export const ToolStatus = z.enum(["success", "error", "denied", "interrupted", "unfinished"]);
+export const ToolStatus = z.enum(["success", "error", "denied", "unfinished"]);
 export type ToolStatus = z.infer<typeof ToolStatus>;
 
 const at = {
@@ -75,7 +75,6 @@ export const ToolUseEntry = z.object({
   callId: z.string().min(1),
   name: z.string(),
   executable: z.string().optional(),
-  skill: z.string().optional(),
 });
 
 export const ToolResultEntry = z.object({
@@ -83,6 +82,8 @@ export const ToolResultEntry = z.object({
   ...at,
   callId: z.string().min(1),
   status: ToolStatus,
+  /** Set on errors that have a name of low cardinality, e.g. `interrupted`. */
+  errorType: z.string().optional(),
   exitCode: z.number().int().optional(),
   linesAdded: count.optional(),
   linesRemoved: count.optional(),

@@ -1,0 +1,57 @@
+// Writes the JSON Schemas in schema/ from the zod schemas in src/. `--check` writes nothing and exits 1 when one is stale.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const check = process.argv.includes("--check");
+
+const ENTRY = `
+  import * as z from "zod";
+  import { Envelope } from "./src/model/envelope.ts";
+  export { configJsonSchema } from "./src/config/json-schema.ts";
+  export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });
+`;
+
+const { configJsonSchema, envelopeJsonSchema } = await importBundled(ENTRY);
+const files = {
+  "schema/config.schema.json": configJsonSchema(),
+  "schema/openhook.schema.json": { title: "OpenHook v0.1 event", ...envelopeJsonSchema() },
+};
+
+for (const [name, schema] of Object.entries(files)) {
+  const path = join(root, name);
+  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  if ((await readFile(path, "utf8").catch(() => "")) === text) continue;
+  if (check) {
+    console.error(`${name} is stale: run node scripts/schema.mjs`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    console.log(`wrote ${name}`);
+  }
+}
+
+/** Node 20 cannot import TypeScript. */
+async function importBundled(contents) {
+  const directory = await mkdtemp(join(tmpdir(), "openhook-otel-schema-"));
+  try {
+    const outfile = join(directory, "entry.mjs");
+    const stdin = { contents, resolveDir: root, loader: "ts" };
+    await build({
+      stdin,
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      logLevel: "warning",
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

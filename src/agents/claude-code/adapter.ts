@@ -1,0 +1,191 @@
+// https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import { executableOf } from "../shared/executables.ts";
+import { eventId, payloadDigest } from "../shared/identity.ts";
+import { asArray, asCode, asCount, asObject, asString, compact } from "../shared/json.ts";
+import { patchLines } from "./patch.ts";
+
+export const SOURCE = "claude-code";
+
+/** Detection: the transcript's folder is certain, the agent's own environment too; the shape alone is shared by many. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || asString(p["hook_event_name"]) === undefined || !/^[A-Z]/.test(String(p["hook_event_name"])))
+    return "no";
+  if (asString(p["session_id"]) === undefined || p["cursor_version"] !== undefined) return "no";
+  if (/[/\\]\.claude[/\\]/.test(asString(p["transcript_path"]) ?? "")) return "certain";
+  return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "certain" : "possible";
+}
+
+/** One payload → the events it tells. Events of no use to a trace, and unknown ones, give none. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const native = asString(p?.["hook_event_name"]);
+  const sessionId = asString(p?.["session_id"]);
+  if (p === undefined || native === undefined || sessionId === undefined) return [];
+
+  const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
+  const cwd = asString(p["cwd"]) ?? intake.cwd;
+  const shared = compact<Extras>({
+    native_event: native,
+    prompt_id: asString(p["prompt_id"]),
+    agent_id: asString(p["agent_id"]),
+    agent_type: asString(p["agent_type"]),
+    transcript_path: asString(p["transcript_path"]),
+    permission_mode: asCode(p["permission_mode"]),
+    mcp_server: asString(asObject(p["mcp_server"])?.["name"]),
+    payload_bytes: intake.payloadBytes,
+    truncated: intake.truncated ? true : undefined,
+    process,
+  });
+  const base = (key: string | undefined) => ({
+    id: eventId(SOURCE, sessionId, native, key ?? `${process ?? ""}:${payloadDigest(payload)}`),
+    source: SOURCE,
+    time: new Date(intake.timeMs).toISOString(),
+    session_id: sessionId,
+    ...(cwd !== undefined && { cwd }),
+  });
+  const envelope = (key: string | undefined, extras: Extras = {}) => ({
+    openhook: OPENHOOK_VERSION,
+    ...base(key),
+    extensions: { ...shared, ...extras },
+  });
+  const signal = (key: string | undefined, extras: Extras = {}) => ({
+    ...base(key),
+    extensions: { ...shared, ...extras },
+  });
+
+  const callId = asString(p["tool_use_id"]);
+  const tool = compact<{ tool_name: string; tool_call_id: string }>({
+    tool_name: asString(p["tool_name"]),
+    tool_call_id: callId,
+  });
+
+  switch (native) {
+    case "SessionStart": {
+      const origin = asCode(p["source"]);
+      return [
+        {
+          type: "session.start",
+          ...envelope(
+            undefined,
+            compact<Extras>({ start_origin: origin, continues: origin === undefined ? undefined : CONTINUES[origin] }),
+          ),
+          data: compact<{ model: string }>({ model: asString(p["model"]) }),
+        },
+      ];
+    }
+    case "SessionEnd": {
+      const reason = asCode(p["reason"]) ?? "other";
+      return [
+        {
+          type: "session.end",
+          ...envelope(undefined, { native_reason: reason }),
+          data: compact<{ reason: SessionEndReason; transcript_path: string }>({
+            reason: END_REASON[reason] ?? "completed",
+            transcript_path: asString(p["transcript_path"]),
+          }),
+        },
+      ];
+    }
+    case "UserPromptSubmit": {
+      const prompt = typeof p["prompt"] === "string" ? p["prompt"] : undefined;
+      return [
+        {
+          type: "prompt.submit",
+          ...envelope(asString(p["prompt_id"]), {
+            prompt_origin: prompt?.startsWith("<task-notification>") ? "machine" : "human",
+          }),
+          data: compact<{ prompt_length: number }>({ prompt_length: prompt?.length }),
+        },
+      ];
+    }
+    case "PreToolUse":
+      return [
+        {
+          type: "tool.start",
+          ...envelope(callId, compact<Extras>({ executable: executableOf(asObject(p["tool_input"])?.["command"]) })),
+          data: tool,
+        },
+      ];
+    case "PostToolUse": {
+      const response = asObject(p["tool_response"]);
+      return [
+        {
+          type: "tool.end",
+          ...envelope(
+            callId,
+            compact<Extras>({
+              ...patchLines(response),
+              spawned_agent_id: asString(response?.["agentId"]),
+              executable: executableOf(asObject(p["tool_input"])?.["command"]),
+            }),
+          ),
+          data: { ...tool, status: "success", ...duration(p) },
+        },
+      ];
+    }
+    case "PostToolUseFailure":
+      return [
+        {
+          type: "tool.end",
+          ...envelope(
+            callId,
+            compact<Extras>({
+              exit_code: exitCodeOf(p["error"]),
+              error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
+              executable: executableOf(asObject(p["tool_input"])?.["command"]),
+            }),
+          ),
+          data: { ...tool, status: "error", ...duration(p) },
+        },
+      ];
+    case "PostToolBatch": {
+      const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
+      return [{ type: "tool.batch", ...signal(ids[0], { tool_call_ids: ids }) }];
+    }
+    case "PermissionDenied":
+      return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callId, { tool_call_ids: [callId] }) }];
+    case "Stop":
+      return [{ type: "turn.end", ...signal(undefined, { background_count: asArray(p["background_tasks"]).length }) }];
+    case "StopFailure":
+      return [{ type: "turn.error", ...signal(undefined, { error_type: asCode(p["error"]) ?? "_OTHER" }) }];
+    case "SubagentStart":
+      return [{ type: "subagent.start", ...signal(undefined) }];
+    case "SubagentStop":
+      return [{ type: "subagent.end", ...signal(undefined) }];
+    case "PreCompact":
+      return [{ type: "compaction", ...signal(undefined, compact<Extras>({ trigger: asCode(p["trigger"]) })) }];
+    default:
+      return [];
+  }
+}
+
+/** `Exit code 2\n…` at the head of an error text, the only place where the agent tells it. */
+export function exitCodeOf(error: unknown): number | undefined {
+  const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
+  return match?.[1] === undefined ? undefined : Number(match[1]);
+}
+
+// --- internal ---
+
+const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+  resume: "same-session",
+  fork: "fork",
+  compact: "compaction",
+};
+
+const END_REASON: Readonly<Record<string, SessionEndReason>> = {
+  prompt_input_exit: "user_exit",
+  logout: "user_exit",
+  clear: "completed",
+  resume: "completed",
+  other: "completed",
+};
+
+function duration(p: Readonly<Record<string, unknown>>): { duration_ms?: number } {
+  const durationMs = asCount(p["duration_ms"]);
+  return durationMs === undefined ? {} : { duration_ms: durationMs };
+}

@@ -1,0 +1,27 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Claude Code",
+  docs: "https://code.claude.com/docs/en/hooks",
+  provider: "anthropic",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "tool.batch",
+    "compaction",
+  ],
+  tokens: "transcript",
+  recognises,
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

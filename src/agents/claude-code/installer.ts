@@ -1,0 +1,114 @@
+// https://code.claude.com/docs/en/hooks, read 2026-11-21; what each version does: README.md beside this file
+import { execFile } from "node:child_process";
+import { platform } from "node:os";
+import { join, resolve } from "node:path";
+import type { HookCommand, Installer } from "../../model/agent.ts";
+import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "../shared/settings.ts";
+
+const installer: Installer = {
+  scopes: ["user", "project"],
+  path(scope, { home, project, env }) {
+    if (scope === "project") return join(project, ".claude", "settings.json");
+    const moved = env["CLAUDE_CONFIG_DIR"];
+    return join(moved === undefined || moved === "" ? join(home, ".claude") : resolve(project, moved), "settings.json");
+  },
+  add: (text, command, version) => addRegistrations(text, registrationsFor(command, version)),
+  remove: removeRegistrations,
+  registered: registeredEvents,
+  detectVersion,
+};
+export default installer;
+
+// --- internal ---
+
+interface Wish {
+  readonly event: string;
+  readonly matcher?: "*";
+  readonly drain: "yes" | "if-waiting" | "no";
+  readonly timeoutS: number;
+  /** The oldest version that is known to know the event. */
+  readonly since: string;
+}
+
+// The hook takes 3 ms. Without a timeout of ours a hook that hangs (a home on a dead network disk) would hold the
+// agent for its default of 600 s.
+const TIMEOUT_S = 5;
+
+// All that 1.0.80 knows, the oldest version that was looked at.
+const OLDEST = "0.0.0";
+
+/**
+ * The events worth having. `since` was read on 2026-11-21 from the list of hook events in each version's program:
+ * - 1.0.80: PreToolUse PostToolUse Notification UserPromptSubmit SessionStart Stop SubagentStop PreCompact
+ * - 1.0.128, 2.0.0, 2.0.42: and SessionEnd · 2.0.55: and SubagentStart PermissionRequest
+ * - 2.0.77: and PostToolUseFailure · 2.1.29: and Setup · 2.1.80: and StopFailure PostCompact …
+ * - 2.1.100: and PermissionDenied TaskCreated … · 2.1.197, 2.1.329: and PostToolBatch
+ *
+ * It matters: 2.0.42, 2.0.77, 2.1.29 and 2.1.100 were run with one name they do not know, and ran no hook at all then,
+ * foreign ones included, without a word. 2.1.197 and 2.1.329 leave out just that entry. Each version ran all hooks
+ * with the set that this table gives it.
+ *
+ * Left out on purpose: WorktreeCreate (a hook takes the creation over: `claude -w` fails), MessageDisplay (per chunk,
+ * in the foreground), Notification, InstructionsLoaded and the rest (nothing in them that a span would say).
+ */
+const WISHES: readonly Wish[] = [
+  { event: "SessionStart", matcher: "*", drain: "if-waiting", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "UserPromptSubmit", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "PreToolUse", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "PostToolUse", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "PostToolUseFailure", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.77" },
+  // the only end that a denied tool has
+  { event: "PostToolBatch", drain: "no", timeoutS: TIMEOUT_S, since: "2.1.197" },
+  { event: "Stop", drain: "yes", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "StopFailure", drain: "yes", timeoutS: TIMEOUT_S, since: "2.1.80" },
+  { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.55" },
+  { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
+  { event: "PreCompact", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
+  // without a timeout of its own a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
+  { event: "SessionEnd", matcher: "*", drain: "yes", timeoutS: 10, since: "1.0.128" },
+];
+
+// What an unknown version is taken for: all later versions know what it knows.
+const ASSUMED_VERSION = "2.0.0";
+
+/** Plain hooks, never `async`: 2.1.197 starts an async SessionEnd hook with empty stdin, others are killed at exit. */
+function registrationsFor(command: HookCommand, version: string | undefined): readonly Registration[] {
+  const installed = parseVersion(version ?? "") ?? ASSUMED_VERSION;
+  return WISHES.filter((wish) => compareVersions(wish.since, installed) <= 0).map((wish) => ({
+    event: wish.event,
+    ...(wish.matcher === undefined ? {} : { matcher: wish.matcher }),
+    entry: {
+      type: "command",
+      command: command({ source: "claude-code", drain: wish.drain }),
+      timeout: wish.timeoutS,
+    },
+  }));
+}
+
+// `claude --version` takes 50 to 300 ms; a wrapper that asks or downloads must not hold `enable`
+const VERSION_TIMEOUT_MS = 3000;
+
+function detectVersion(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+  return new Promise((resolveVersion) => {
+    // npm puts a .cmd on Windows, which only a shell can start; the line is a constant
+    const shell = platform() === "win32";
+    const child = execFile(
+      shell ? "claude --version" : "claude",
+      shell ? [] : ["--version"],
+      { env, shell, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 * 1024, windowsHide: true },
+      (error, stdout) => resolveVersion(error === null ? parseVersion(stdout) : undefined),
+    );
+    child.stdin?.end();
+  });
+}
+
+const parseVersion = (text: string): string | undefined => /\b\d+\.\d+\.\d+\b/.exec(text)?.[0];
+
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
+  for (const [at, part] of (left ?? []).entries()) {
+    const difference = part - (right?.[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

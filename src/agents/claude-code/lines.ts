@@ -1,0 +1,346 @@
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, compact } from "../shared/json.ts";
+import { exitCodeOf } from "./adapter.ts";
+import { patchLines } from "./patch.ts";
+
+/** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
+export interface LineState {
+  /** Time of the last line that had one; for those that have none. */
+  readonly timeMs: number;
+  /** Key of the prompt whose turn we are in. */
+  readonly promptKey?: string;
+  /** When the model was last given something to answer. */
+  readonly inputMs?: number;
+  /** When requests left, by the id that their answers refer to. */
+  readonly requests?: Readonly<Record<string, number>>;
+  /** What was last told of the session, so that it is told once. */
+  readonly facts?: string;
+}
+
+/**
+ * One transcript line → its entries.
+ *
+ * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
+ */
+export function readLine(
+  line: Buffer,
+  state: LineState,
+  agentId: string | undefined,
+): { readonly entries: readonly TranscriptEntry[]; readonly state: LineState } | undefined {
+  // Most bytes of a transcript are attachments and requests: do not parse what cannot matter
+  if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
+    return line[0] === OPEN_BRACE && line[line.length - 1] !== undefined ? { entries: [], state } : undefined;
+  }
+  const o = parse(line);
+  if (o === undefined) return undefined;
+  const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+  const here: Here = { o, timeMs, state: { ...state, timeMs }, agentId };
+  switch (o["type"]) {
+    case "user":
+      return userLine(here);
+    case "assistant":
+      return assistantLine(here);
+    case "system":
+      return { entries: systemLine(here), state: here.state };
+    case "api-request":
+      return { entries: [], state: rememberRequest(here) };
+    case "cost-state":
+      return { entries: reportedUsage(here), state };
+    default:
+      return { entries: [], state };
+  }
+}
+
+// --- internal ---
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface Here {
+  readonly o: Line;
+  readonly timeMs: number;
+  readonly state: LineState;
+  readonly agentId: string | undefined;
+}
+
+const OPEN_BRACE = 0x7b;
+const WORTH_PARSING = ["user", "assistant", "system", "api-request", "cost-state"].map((t) => `"type":"${t}"`);
+
+function parse(line: Buffer): Line | undefined {
+  try {
+    return asObject(JSON.parse(line.toString("utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields that every entry has. */
+function at(here: Here, key: string, globalKey?: string) {
+  return compact<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
+    key,
+    timeMs: here.timeMs,
+    globalKey,
+    promptKey: here.state.promptKey,
+    agentId: here.agentId,
+  });
+}
+
+// --- user lines: prompts, tool results, interruptions ---
+
+function userLine(here: Here) {
+  const { o } = here;
+  const content = asObject(o["message"])?.["content"];
+  const results = asArray(content).filter((block) => asObject(block)?.["type"] === "tool_result");
+  if (results.length > 0) return toolResults(here, results);
+
+  const text = textOf(content);
+  const facts = sessionFacts(here);
+  if (o["interruptedMessageId"] !== undefined || text?.startsWith("[Request interrupted by user") === true) {
+    const entry: TranscriptEntry = { kind: "interruption", ...at(here, `interruption:${lineId(here)}`) };
+    return { entries: [...facts.entries, entry], state: facts.state };
+  }
+  const inputMs = here.timeMs;
+  if (here.agentId !== undefined || isCompanion(o, text)) {
+    return { entries: facts.entries, state: { ...facts.state, inputMs } };
+  }
+  const promptKey = asString(o["promptId"]) ?? lineId(here);
+  const state = { ...facts.state, promptKey, inputMs };
+  const prompt = compact<EntryOf<"prompt">>({
+    kind: "prompt",
+    ...at({ ...here, state }, `prompt:${promptKey}`, `prompt:${promptKey}`),
+    origin: originOf(o, text),
+    length: text?.length,
+  } as EntryOf<"prompt">);
+  return { entries: [...facts.entries, prompt], state };
+}
+
+/** Lines in a user's name that the agent wrote for itself. */
+function isCompanion(o: Line, text: string | undefined): boolean {
+  return (
+    o["isMeta"] === true ||
+    o["isCompactSummary"] === true ||
+    o["isVisibleInTranscriptOnly"] === true ||
+    o["repeatsCompactSummary"] === true ||
+    /^<(?:local-command-|bash-(?:input|stdout|stderr)>|user-memory-input>)/.test(text ?? "")
+  );
+}
+
+function originOf(o: Line, text: string | undefined): "human" | "machine" | "command" {
+  if (
+    asObject(o["origin"])?.["kind"] === "task-notification" ||
+    o["promptSource"] === "system" ||
+    text?.startsWith("<task-notification>") === true
+  )
+    return "machine";
+  // `/clear` and its like are written with the name first and never reach the model; they have no turn
+  return text?.startsWith("<command-") === true && o["turnOrigin"] === undefined ? "command" : "human";
+}
+
+function textOf(content: unknown): string | undefined {
+  if (typeof content === "string") return content;
+  const texts = asArray(content).flatMap((block) => asString(asObject(block)?.["text"]) ?? []);
+  return texts.length > 0 ? texts.join("\n") : undefined;
+}
+
+function toolResults(here: Here, blocks: readonly unknown[]) {
+  const { o } = here;
+  const result = asObject(o["toolUseResult"]);
+  const patch = patchLines(result);
+  const entries = blocks.flatMap((block): TranscriptEntry[] => {
+    const b = asObject(block) ?? {};
+    const callId = asString(b["tool_use_id"]);
+    if (callId === undefined) return [];
+    const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
+    const status = statusOf(o, b, text);
+    return [
+      compact<EntryOf<"tool_result">>({
+        kind: "tool_result",
+        ...at(here, `result:${callId}`, `tool:${callId}`),
+        callId,
+        status,
+        errorType: status === "error" && result?.["interrupted"] === true ? "interrupted" : undefined,
+        exitCode: status === "error" ? (exitCodeOf(text) ?? exitCodeOf(o["toolUseResult"])) : undefined,
+        linesAdded: patch.lines_added,
+        linesRemoved: patch.lines_removed,
+        spawnedAgentId: asString(result?.["agentId"]),
+        durationMs: undefined,
+      } as EntryOf<"tool_result">),
+    ];
+  });
+  const facts = sessionFacts(here);
+  return { entries: [...facts.entries, ...entries], state: { ...facts.state, inputMs: here.timeMs } };
+}
+
+function statusOf(o: Line, block: Line, text: string): ToolStatus {
+  if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
+    return "denied";
+  if (block["is_error"] !== true) return "success";
+  // Up to 2.1.197 only the wording tells a refusal or an abort from a failure
+  if (/^(?:Permission to use |The user doesn't want to |Claude requested permissions |\S+ hook error: )/.test(text))
+    return "denied";
+  return /^\[?(?:Request|Tool (?:use|call)) (?:was )?interrupted/i.test(text) ? "unfinished" : "error";
+}
+
+// --- assistant lines: one per content block, each with the whole usage ---
+
+function assistantLine(here: Here) {
+  const { o } = here;
+  const message = asObject(o["message"]);
+  const id = asString(message?.["id"]);
+  if (message === undefined || id === undefined) return { entries: [], state: here.state };
+  const facts = sessionFacts(here);
+  const model = asString(message["model"]);
+  if (model === "<synthetic>") return { entries: [...facts.entries, ...modelError(here)], state: facts.state };
+
+  const requestId = asString(o["requestId"]);
+  const globalKey = `response:${id}:${requestId ?? ""}`;
+  const finishReason = asString(message["stop_reason"]);
+  const requested = here.state.requests?.[asString(o["requestRef"]) ?? ""];
+  const call = compact<EntryOf<"model_call">>({
+    kind: "model_call",
+    ...at(here, globalKey, globalKey),
+    responseId: id,
+    requestId,
+    model,
+    requestedModel: asString(o["requestedModel"]),
+    startMs: requested ?? here.state.inputMs,
+    endMs: here.timeMs,
+    usage: usageOf(asObject(message["usage"])),
+    complete: finishReason !== undefined,
+    finishReason,
+  } as EntryOf<"model_call">);
+  const uses = asArray(message["content"]).flatMap((block): TranscriptEntry[] => {
+    const b = asObject(block) ?? {};
+    const callId = asString(b["id"]);
+    const name = asString(b["name"]);
+    if (b["type"] !== "tool_use" || callId === undefined || name === undefined) return [];
+    return [
+      compact<EntryOf<"tool_use">>({
+        kind: "tool_use",
+        ...at(here, `use:${callId}`, `tool:${callId}`),
+        callId,
+        name,
+        executable: executableOf(asObject(b["input"])?.["command"]),
+      } as EntryOf<"tool_use">),
+    ];
+  });
+  return { entries: [...facts.entries, call, ...uses], state: facts.state };
+}
+
+/** Anthropic's `input_tokens` leaves the cache out; ours includes it. */
+function usageOf(usage: Line | undefined): TokenUsage | undefined {
+  const fresh = asCount(usage?.["input_tokens"]);
+  const output = asCount(usage?.["output_tokens"]);
+  if (usage === undefined || fresh === undefined || output === undefined) return undefined;
+  const cacheRead = asCount(usage["cache_read_input_tokens"]);
+  const cacheWrite = asCount(usage["cache_creation_input_tokens"]);
+  const lifetimes = asObject(usage["cache_creation"]);
+  return compact<TokenUsage>({
+    input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWrite5m: asCount(lifetimes?.["ephemeral_5m_input_tokens"]),
+    cacheWrite1h: asCount(lifetimes?.["ephemeral_1h_input_tokens"]),
+    reasoning: asCount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]),
+  });
+}
+
+function modelError(here: Here): readonly TranscriptEntry[] {
+  const { o } = here;
+  if (o["isApiErrorMessage"] !== true) return [];
+  return [
+    compact<EntryOf<"model_error">>({
+      kind: "model_error",
+      ...at(here, `error:${lineId(here)}`),
+      errorType: asCode(o["apiErrorType"]) ?? asCode(o["error"]) ?? "_OTHER",
+      httpStatus: asCount(o["apiErrorStatus"]),
+      final: true,
+    } as EntryOf<"model_error">),
+  ];
+}
+
+// --- system lines and the agent's own sums ---
+
+function systemLine(here: Here): readonly TranscriptEntry[] {
+  const { o } = here;
+  switch (o["subtype"]) {
+    case "api_error": {
+      const httpStatus = asCount(asObject(o["error"])?.["status"]);
+      return [
+        compact<EntryOf<"model_error">>({
+          kind: "model_error",
+          ...at(here, `error:${lineId(here)}`),
+          errorType: httpStatus === undefined ? "_OTHER" : String(httpStatus),
+          httpStatus,
+          final: false,
+        } as EntryOf<"model_error">),
+      ];
+    }
+    case "compact_boundary":
+      return [
+        compact<EntryOf<"compaction">>({
+          kind: "compaction",
+          ...at(here, `compaction:${lineId(here)}`),
+          trigger: asCode(asObject(o["compactMetadata"])?.["trigger"]),
+        } as EntryOf<"compaction">),
+      ];
+    case "turn_duration":
+      return [
+        compact<EntryOf<"turn_end">>({
+          kind: "turn_end",
+          ...at(here, `turn_end:${lineId(here)}`),
+          durationMs: asCount(o["durationMs"]),
+        } as EntryOf<"turn_end">),
+      ];
+    default:
+      return [];
+  }
+}
+
+const REMEMBERED_REQUESTS = 8;
+
+function rememberRequest(here: Here): LineState {
+  const id = asString(here.o["id"]);
+  if (id === undefined) return here.state;
+  const kept = Object.entries(here.state.requests ?? {}).slice(1 - REMEMBERED_REQUESTS);
+  return { ...here.state, requests: Object.fromEntries([...kept, [id, here.timeMs]]) };
+}
+
+/** Cumulative over the session's processes, side requests included: kept apart, never added to what calls say. */
+function reportedUsage(here: Here): readonly TranscriptEntry[] {
+  const byModel: EntryOf<"reported_usage">["byModel"] = {};
+  for (const [model, value] of Object.entries(asObject(here.o["modelUsage"]) ?? {})) {
+    const u = asObject(value) ?? {};
+    const cacheRead = asCount(u["cacheReadInputTokens"]) ?? 0;
+    const cacheWrite = asCount(u["cacheCreationInputTokens"]) ?? 0;
+    const costUsd = u["costUSD"];
+    byModel[model] = {
+      input: (asCount(u["inputTokens"]) ?? 0) + cacheRead + cacheWrite,
+      output: asCount(u["outputTokens"]) ?? 0,
+      cacheRead,
+      cacheWrite,
+      ...(typeof costUsd === "number" && costUsd >= 0 && { costUsd }),
+    };
+  }
+  return [{ kind: "reported_usage", ...at(here, "reported_usage"), byModel }];
+}
+
+function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state: LineState } {
+  const { o, state, agentId } = here;
+  if (agentId !== undefined) return { entries: [], state };
+  const facts = compact<{ agentVersion: string; cwd: string; gitBranch: string }>({
+    agentVersion: asString(o["version"]),
+    cwd: asString(o["cwd"]),
+    gitBranch: asString(o["gitBranch"]),
+  });
+  const told = JSON.stringify(facts);
+  if (told === state.facts) return { entries: [], state };
+  return {
+    entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
+    state: { ...state, facts: told },
+  };
+}
+
+const lineId = (here: Here): string =>
+  asString(here.o["uuid"]) ?? `${here.timeMs}:${JSON.stringify(here.o["message"] ?? here.o["subtype"]).length}`;

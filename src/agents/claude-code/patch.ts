@@ -1,0 +1,25 @@
+import { asArray, asObject, asString } from "../shared/json.ts";
+
+/**
+ * Lines that an edit added and removed, from the result of a Write or Edit.
+ *
+ * @returns nothing for results that are no edit: unknown, not zero
+ */
+export function patchLines(result: Readonly<Record<string, unknown>> | undefined): {
+  lines_added?: number;
+  lines_removed?: number;
+} {
+  if (result === undefined || !Array.isArray(result["structuredPatch"])) return {};
+  if (result["type"] === "create") return { lines_added: lineCount(asString(result["content"])), lines_removed: 0 };
+  const lines = asArray(result["structuredPatch"]).flatMap((hunk) => asArray(asObject(hunk)?.["lines"]));
+  const starting = (sign: string) => lines.filter((line) => typeof line === "string" && line.startsWith(sign)).length;
+  return { lines_added: starting("+"), lines_removed: starting("-") };
+}
+
+// --- internal ---
+
+function lineCount(text: string | undefined): number {
+  if (text === undefined) return 0;
+  const breaks = text.split("\n").length - 1;
+  return text.endsWith("\n") ? breaks : breaks + 1;
+}

@@ -1,0 +1,142 @@
+// Line shapes as recorded from 2.0.77, 2.1.29, 2.1.197 and 2.1.329, read 2026-11-21; token rule in README.md beside this file
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { asObject, asString, compact } from "../shared/json.ts";
+import { openJsonl } from "../shared/jsonl.ts";
+import { type LineState, readLine } from "./lines.ts";
+
+export default { locate, files, read } satisfies TranscriptReader;
+
+/** Main session files below `~/.claude/projects`, in the order of their directories. */
+async function* locate(home: string): AsyncGenerator<string> {
+  const projects = join(home, ".claude", "projects");
+  for (const project of await namesIn(projects)) {
+    for (const name of await namesIn(join(projects, project))) {
+      if (name.endsWith(".jsonl") && !name.startsWith("agent-")) yield join(projects, project, name);
+    }
+  }
+}
+
+/** The main file, then `<session>/subagents/*.jsonl`, then the `agent-*.jsonl` beside it that 2.0.77 wrote. */
+async function files(mainPath: string, sessionId: string): Promise<readonly TranscriptFile[]> {
+  const main = await findMain(mainPath, sessionId);
+  if (main === undefined) return [];
+  const folder = dirname(main);
+  const below = join(folder, sessionId, "subagents");
+  const found: TranscriptFile[] = [{ path: main }];
+  for (const name of await namesIn(below)) {
+    const agentId = agentIdOf(name);
+    if (agentId !== undefined) found.push({ path: join(below, name), agentId });
+  }
+  for (const name of await namesIn(folder)) {
+    const agentId = agentIdOf(name);
+    const path = join(folder, name);
+    if (agentId !== undefined && (await belongsTo(path, sessionId))) found.push({ path, agentId });
+  }
+  return found;
+}
+
+async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
+  const memo = from.memo as Partial<Memo>;
+  const jsonl = await openJsonl(file.path, {
+    fromBytes: from.bytes,
+    ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
+  });
+  try {
+    const fresh = jsonl.fromBytes === 0;
+    let state: LineState = fresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
+    let first = file.agentId !== undefined;
+    for await (const batch of jsonl.batches) {
+      const entries: TranscriptEntry[] = [];
+      let unreadable = batch.tooLong;
+      for (const line of batch.lines) {
+        const result = readLine(line, state, file.agentId);
+        if (result === undefined) unreadable++;
+        else {
+          state = result.state;
+          entries.push(...result.entries);
+        }
+      }
+      if (first && file.agentId !== undefined) {
+        entries.unshift(await subagentEntry(file.path, file.agentId, entries[0]?.timeMs ?? state.timeMs));
+        first = false;
+      }
+      const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
+      yield { entries, next: { bytes: batch.endBytes, memo: { ...memoNow } }, unreadable };
+    }
+  } finally {
+    await jsonl.close();
+  }
+}
+
+// --- internal ---
+
+interface Memo {
+  readonly state: LineState;
+  readonly fingerprint: string;
+}
+
+/** EnterWorktree moves the file to another project's folder while the session runs. */
+async function findMain(mainPath: string, sessionId: string): Promise<string | undefined> {
+  if (await exists(mainPath)) return mainPath;
+  const projects = dirname(dirname(mainPath));
+  for (const project of await namesIn(projects)) {
+    const path = join(projects, project, `${basename(sessionId)}.jsonl`);
+    if (await exists(path)) return path;
+  }
+  return undefined;
+}
+
+const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)\.jsonl$/.exec(name)?.[1];
+
+/** 2.0.77 keeps all sessions' subagents in one folder; their lines carry the parent's session id. */
+async function belongsTo(path: string, sessionId: string): Promise<boolean> {
+  const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384 });
+  try {
+    for await (const { lines } of jsonl.batches) {
+      return lines.some((line) => line.includes(`"sessionId":${JSON.stringify(sessionId)}`));
+    }
+    return false;
+  } finally {
+    await jsonl.close();
+  }
+}
+
+/** The file beside a subagent's transcript says which call started it; absent before 2.1.197. */
+async function subagentEntry(path: string, agentId: string, timeMs: number): Promise<TranscriptEntry> {
+  const text = await readFile(path.replace(/\.jsonl$/, ".meta.json"), "utf8").catch(() => "{}");
+  const meta = asObject(tryParse(text)) ?? {};
+  return compact<Extract<TranscriptEntry, { kind: "subagent" }>>({
+    kind: "subagent",
+    key: `subagent:${agentId}`,
+    timeMs,
+    globalKey: undefined,
+    promptKey: undefined,
+    agentId,
+    agentType: asString(meta["agentType"]),
+    parentCallId: asString(meta["toolUseId"]),
+    parentAgentId: asString(meta["parentAgentId"]),
+  });
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (s) => s.isFile(),
+    () => false,
+  );
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );

@@ -1,0 +1,19 @@
+import type { Agent } from "../model/agent.ts";
+
+/** Every agent we know, one line each; loaded on demand. */
+const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
+  openhook: () => import("./openhook/index.ts"),
+  "claude-code": () => import("./claude-code/index.ts"),
+};
+
+/** All cards, in the order of the registry. */
+export const allAgents = (): Promise<readonly Agent[]> =>
+  Promise.all(Object.values(AGENTS).map(async (load) => (await load()).default));
+
+/** One card, or `undefined` for an agent we do not know. */
+export async function findAgent(source: string): Promise<Agent | undefined> {
+  return Object.hasOwn(AGENTS, source) ? (await AGENTS[source]?.())?.default : undefined;
+}
+
+/** The names that `findAgent` knows. */
+export const agentNames: readonly string[] = Object.keys(AGENTS);

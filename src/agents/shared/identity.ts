@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+import { v5 as uuidv5 } from "uuid";
+
+/** Of all event ids this program derives; never change it, or every event would look new. */
+const NAMESPACE = "6f2b6e0e-3c1d-5d0a-9a53-3f6c2f9b7c11";
+
+/**
+ * Id of a native event, from what makes it this event: the same event told twice has the same id.
+ *
+ * @param parts source, session, native event name, and the agent's own id of the thing; or a digest of the payload
+ * @returns a UUID v5
+ */
+export const eventId = (...parts: readonly string[]): string => uuidv5(JSON.stringify(parts), NAMESPACE);
+
+/** Short digest of a payload that has no id of its own. */
+export const payloadDigest = (payload: unknown): string =>
+  createHash("sha256").update(JSON.stringify(payload)).digest("hex").slice(0, 32);

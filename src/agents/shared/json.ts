@@ -1,0 +1,35 @@
+/** A JSON object of unknown shape, or `undefined` when it is something else. */
+export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+
+/** A non-empty string, or `undefined`. */
+export const asString = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** An array, or an empty one. */
+export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A whole number of zero or more, or `undefined`. Fractions are rounded: counts and milliseconds alike. */
+export const asCount = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+    ? Math.round(value)
+    : undefined;
+
+/** Epoch milliseconds of an ISO 8601 string, or `undefined`. */
+export function asTimeMs(value: unknown): number | undefined {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+/** A name of low cardinality as agents use for errors and reasons; anything else becomes `_OTHER`. */
+export const asCode = (value: unknown): string | undefined => {
+  const text = asString(value);
+  if (text === undefined) return undefined;
+  return /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) ? text : "_OTHER";
+};
+
+/** An object without its `undefined` members: what `exactOptionalPropertyTypes` asks for. */
+export const compact = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;

@@ -1,0 +1,326 @@
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+
+/**
+ * Edits of JSON with comments that touch nothing but the place they are about.
+ *
+ * Parsing and scanning are jsonc-parser's. Its `modify` is not used: with formatting it reflows the neighbours of the
+ * edit, without it puts our property before the neighbour's comment, and removing the last element of `[1,2]` gives
+ * `[12]` (3.3.1, read and tried 2026-11-21).
+ */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+export type Path = readonly (string | number)[];
+
+/** Why a text is no JSON (comments and trailing commas allowed). Line and column count from 1. */
+export class JsoncError extends Error {
+  readonly line: number;
+  readonly column: number;
+  constructor(message: string, text: string, offset: number) {
+    super(message);
+    this.name = "JsoncError";
+    const before = text.slice(0, offset).split(/\r\n|\n|\r/);
+    this.line = before.length;
+    this.column = (before.at(-1)?.length ?? 0) + 1;
+  }
+}
+
+/**
+ * @param text without byte order mark
+ * @returns the document's root node, offsets in UTF-16 units
+ * @throws JsoncError for anything that a tolerant parser would have to guess at
+ */
+export function parseDocument(text: string): Node {
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false });
+  } catch (error) {
+    // the parser recurses; no settings file is nested deeper than the stack
+    if (error instanceof RangeError) throw new JsoncError("it is nested too deeply", text, 0);
+    throw error;
+  }
+  const first = errors[0];
+  if (first !== undefined) throw new JsoncError(sayParseError(first), text, first.offset);
+  if (root === undefined) throw new JsoncError("it is empty", text, 0);
+  return root;
+}
+
+/** The plain value of a node. Of a key given twice the last one counts, as in `JSON.parse`; `__proto__` is a key. */
+export function plainOf(node: Node): Json {
+  const children = node.children ?? [];
+  if (node.type === "array") return children.map(plainOf);
+  if (node.type !== "object") return node.value as Json; // a literal
+  const object: Record<string, Json> = {};
+  for (const property of children) {
+    const [key, value] = property.children ?? [];
+    if (key === undefined || value === undefined) continue;
+    Object.defineProperty(object, String(key.value), {
+      value: plainOf(value),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return object;
+}
+
+/** All properties of an object node, in order, doubles included. Nothing for another type. */
+export function propertiesOf(node: Node | undefined): readonly { readonly key: string; readonly value: Node }[] {
+  if (node?.type !== "object") return [];
+  return (node.children ?? []).flatMap((property) => {
+    const [key, value] = property.children ?? [];
+    return key === undefined || value === undefined ? [] : [{ key: String(key.value), value }];
+  });
+}
+
+/** The node at a path, or `undefined`. Of a key given twice the last one, as `JSON.parse` has it. */
+export function nodeAt(root: Node, path: Path): Node | undefined {
+  let node: Node | undefined = root;
+  for (const segment of path) {
+    node =
+      typeof segment === "number"
+        ? node?.type === "array"
+          ? node.children?.[segment]
+          : undefined
+        : propertiesOf(node).findLast((property) => property.key === segment)?.value;
+  }
+  return node;
+}
+
+/** True where a comment stands between a node's first and last character. */
+export function holdsComment(text: string, node: Node): boolean {
+  return tokensOf(text).some((token) => token.comment && token.start >= node.offset && token.end <= endOf(node));
+}
+
+/**
+ * Puts a value at the end of an object (with `key`) or an array (without), in the style of what is there: on lines of
+ * its own where the container has several lines, on the same line where it has one. A trailing comma stays a habit of
+ * the file; a comment behind the last value stays with that value.
+ *
+ * @throws Error when there is no such container: the caller has looked
+ */
+export function appendTo(text: string, path: Path, key: string | undefined, value: Json): string {
+  const root = parseDocument(text);
+  const container = nodeAt(root, path);
+  if (container === undefined || (container.type !== "object" && container.type !== "array")) {
+    throw new Error(`no container at ${JSON.stringify(path)}`);
+  }
+  const style = styleOf(text, root);
+  const children = container.children ?? [];
+  const last = children.at(-1);
+  const inner = tokensOf(text).filter((token) => token.start > container.offset && token.end < endOf(container));
+  const inline = last === undefined ? isInline(text, holderOf(container)) : isInline(text, container);
+  const outerIndent = lineIndent(text, container.offset);
+  const childIndent =
+    last !== undefined && startsLine(text, last.offset) ? lineIndent(text, last.offset) : outerIndent + style.unit;
+  const label = key === undefined ? "" : `${JSON.stringify(key)}:${inline && !style.spaced ? "" : " "}`;
+  const item = label + write(value, inline, style, childIndent);
+
+  if (last === undefined) {
+    const lastInner = inner.at(-1);
+    if (lastInner === undefined) {
+      const content = inline ? item : style.eol + childIndent + item + style.eol + outerIndent;
+      return splice(text, container.offset + 1, endOf(container) - 1, content);
+    }
+    const closesOnOwnLine = hasLineBreak(text.slice(lastInner.end, endOf(container)));
+    const tail = closesOnOwnLine || inline ? "" : style.eol + outerIndent;
+    return splice(text, lastInner.end, lastInner.end, (inline ? " " : style.eol + childIndent) + item + tail);
+  }
+
+  const after = inner.filter((token) => token.start >= endOf(last));
+  const comma = after.find((token) => !token.comment);
+  let point = comma?.end ?? endOf(last);
+  for (const token of after) {
+    if (token.start >= point && !hasLineBreak(text.slice(point, token.start))) point = token.end;
+  }
+  const lead = inline ? (style.spaced ? " " : "") : style.eol + childIndent;
+  const grown = splice(text, point, point, lead + item + (comma === undefined ? "" : ","));
+  return comma === undefined ? splice(grown, endOf(last), endOf(last), ",") : grown;
+}
+
+/** Puts another value in the place of the one at `path`; indentation follows the line it stands on. */
+export function replaceAt(text: string, path: Path, value: Json): string {
+  const root = parseDocument(text);
+  const node = nodeAt(root, path);
+  if (node === undefined) throw new Error(`nothing at ${JSON.stringify(path)}`);
+  const inline = isInline(text, node) && isInline(text, holderOf(node));
+  return splice(
+    text,
+    node.offset,
+    endOf(node),
+    write(value, inline, styleOf(text, root), lineIndent(text, node.offset)),
+  );
+}
+
+/**
+ * Takes out the property or element at `path` with its comma and its line: the exact inverse of `appendTo`.
+ * Comments before and behind it stay.
+ */
+export function removeAt(text: string, path: Path): string {
+  const root = parseDocument(text);
+  const value = nodeAt(root, path);
+  const item = value?.parent?.type === "property" ? value.parent : value;
+  const container = item?.parent;
+  if (item === undefined || container === undefined) throw new Error(`nothing to remove at ${JSON.stringify(path)}`);
+  const start = item.offset;
+  const end = endOf(item);
+  const tokens = tokensOf(text).filter((token) => token.start >= container.offset && token.end <= endOf(container));
+  const inner = tokens.slice(1, -1).filter((token) => token.end <= start || token.start >= end);
+  if (container.children?.length === 1 && !inner.some((token) => token.comment)) {
+    return splice(text, container.offset + 1, endOf(container) - 1, "");
+  }
+
+  const before = tokens.filter((token) => token.end <= start);
+  const behind = tokens.filter((token) => token.start >= end);
+  const previous = before.at(-1);
+  const next = behind[0];
+  if (previous === undefined || next === undefined) throw new Error("a value stands outside its container");
+  const comma = behind.find((token) => !token.comment);
+  // in a list on one line a line comment must keep the line break that ends it
+  const from = previous.line && !hasLineBreak(text.slice(end, next.start)) ? start : previous.end;
+
+  if (comma !== undefined && text.charAt(comma.start) === ",") {
+    const follower = behind.find((token) => token.start >= comma.end);
+    const hasSibling = (container.children ?? []).some((child) => child.offset >= comma.end);
+    const sameLine = follower !== undefined && !hasLineBreak(text.slice(comma.end, follower.start));
+    const fromComma = splice(text, comma.start, comma.end, "");
+    if (sameLine && hasSibling && follower !== undefined && next === comma) {
+      return splice(text, start, follower.start, "");
+    }
+    return splice(fromComma, from, end, "");
+  }
+  const without = splice(text, from, end, "");
+  const commaBefore = before.findLast((token) => !token.comment);
+  if (commaBefore === undefined || text.charAt(commaBefore.start) !== ",") return without;
+  return splice(without, commaBefore.start, commaBefore.end, "");
+}
+
+/** A document of its own: two spaces, line feed at the end. */
+export const newDocument = (value: Json): string => `${JSON.stringify(value, null, 2)}\n`;
+
+// --- internal ---
+
+interface Token {
+  readonly start: number;
+  readonly end: number;
+  readonly comment: boolean;
+  /** A comment that runs to the end of its line. */
+  readonly line: boolean;
+}
+
+interface Style {
+  readonly eol: string;
+  readonly unit: string;
+  /** Whether one-line JSON has spaces behind `:` and `,`. */
+  readonly spaced: boolean;
+}
+
+// SyntaxKind is a const enum, which isolated modules cannot read; numbers as of jsonc-parser 3.3.1
+const LINE_COMMENT = 12;
+const BLOCK_COMMENT = 13;
+const LINE_BREAK = 14;
+const TRIVIA = 15;
+const EOF = 17;
+
+function tokensOf(text: string): readonly Token[] {
+  const scanner = createScanner(text, false);
+  const tokens: Token[] = [];
+  for (let kind: number = scanner.scan(); kind !== EOF; kind = scanner.scan()) {
+    if (kind === LINE_BREAK || kind === TRIVIA) continue;
+    const start = scanner.getTokenOffset();
+    const line = kind === LINE_COMMENT;
+    tokens.push({ start, end: start + scanner.getTokenLength(), comment: line || kind === BLOCK_COMMENT, line });
+  }
+  return tokens;
+}
+
+function styleOf(text: string, root: Node): Style {
+  const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? "\n";
+  const colon = root.children?.find((child) => child.type === "property")?.colonOffset;
+  return { eol, unit: indentUnit(text, root), spaced: colon !== undefined && text.charAt(colon + 1) === " " };
+}
+
+/** What one level of indentation is, judged by the first child that stands on its own line below a parent's line. */
+function indentUnit(text: string, root: Node): string {
+  const waiting: Node[] = [root];
+  for (let node = waiting.shift(); node !== undefined; node = waiting.shift()) {
+    for (const child of node.children ?? []) {
+      const indent = lineIndent(text, child.offset);
+      const outer = lineIndent(text, node.offset);
+      if (node.type !== "property" && startsLine(text, child.offset) && indent.startsWith(outer) && indent !== outer) {
+        return indent.slice(outer.length);
+      }
+      waiting.push(child);
+    }
+  }
+  return "  ";
+}
+
+function write(value: Json, inline: boolean, style: Style, indent: string): string {
+  if (inline) return writeInline(value, style.spaced ? " " : "");
+  // a marker that JSON text cannot hold stands for the unit, since `stringify` cuts units at 10 characters
+  const lines = JSON.stringify(value, null, "\t").split("\n");
+  return lines.map((line) => line.replace(/^\t+/, (tabs) => style.unit.repeat(tabs.length))).join(style.eol + indent);
+}
+
+function writeInline(value: Json, space: string): string {
+  if (Array.isArray(value)) return `[${value.map((item) => writeInline(item, space)).join(`,${space}`)}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const fields = Object.entries(value).map(
+    ([key, item]) => `${JSON.stringify(key)}:${space}${writeInline(item, space)}`,
+  );
+  return `{${fields.join(`,${space}`)}}`;
+}
+
+/** True for a container with content that stands on one line: what is added to it goes on that line too. */
+const isInline = (text: string, node: Node | undefined): boolean =>
+  node !== undefined && !hasLineBreak(text.slice(node.offset, endOf(node)));
+
+/** The object or array that a node is in; properties are skipped. */
+const holderOf = (node: Node): Node | undefined =>
+  node.parent?.type === "property" ? node.parent.parent : node.parent;
+
+const endOf = (node: Node): number => node.offset + node.length;
+
+const hasLineBreak = (text: string): boolean => /[\r\n]/.test(text);
+
+const splice = (text: string, start: number, end: number, content: string): string =>
+  text.slice(0, start) + content + text.slice(end);
+
+const lineStart = (text: string, offset: number): number => {
+  let at = offset;
+  while (at > 0 && !hasLineBreak(text.charAt(at - 1))) at--;
+  return at;
+};
+
+const lineIndent = (text: string, offset: number): string =>
+  /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
+
+const startsLine = (text: string, offset: number): boolean =>
+  /^[ \t]*$/.test(text.slice(lineStart(text, offset), offset));
+
+const PARSE_ERRORS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "this is no JSON value",
+  InvalidNumberFormat: "this is no JSON number",
+  PropertyNameExpected: "a property name in double quotes is expected",
+  ValueExpected: "a value is expected",
+  ColonExpected: "a colon is expected",
+  CommaExpected: "a comma is expected",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "the file goes on after its end",
+  InvalidCommentToken: "this is no comment",
+  UnexpectedEndOfComment: "a comment is not closed",
+  UnexpectedEndOfString: "a string is not closed",
+  UnexpectedEndOfNumber: "a number is cut off",
+  InvalidUnicode: "this is no \\u escape",
+  InvalidEscapeCharacter: "this is no escape",
+  InvalidCharacter: "a control character must be escaped",
+};
+
+const sayParseError = (error: ParseError): string => {
+  const code = printParseErrorCode(error.error);
+  return PARSE_ERRORS[code] ?? code;
+};

@@ -1,0 +1,264 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "jsonc-parser";
+import {
+  appendTo,
+  holdsComment,
+  type Json,
+  JsoncError,
+  type JsonObject,
+  newDocument,
+  nodeAt,
+  parseDocument,
+  plainOf,
+  propertiesOf,
+  removeAt,
+  replaceAt,
+} from "./jsonc.ts";
+
+/**
+ * A settings file that is not what its agent could read, so that we do not touch it. `message` says what was wrong,
+ * where and what to do; the caller knows the file's name.
+ */
+export class SettingsError extends Error {
+  readonly code = "E_SETTINGS";
+  /** Both from 1. */
+  readonly line: number;
+  readonly column: number;
+  constructor(what: string, todo: string, line: number, column: number, options?: ErrorOptions) {
+    super(`line ${line}, column ${column}: ${what}; ${todo}`, options);
+    this.name = "SettingsError";
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** One hook in the shape that Claude Code began: `hooks.<event>[] = { matcher?, hooks: [entry] }`. */
+export interface Registration {
+  readonly event: string;
+  /** Absent for events that take none. */
+  readonly matcher?: string;
+  readonly entry: JsonObject & { readonly type: "command"; readonly command: string };
+}
+
+/**
+ * Puts exactly these registrations of ours into a settings text, and no other of ours. What stands there already stays
+ * as it is; what differs is replaced in its place; everything foreign keeps every byte.
+ *
+ * @param text the file; `undefined` or blank when there is none yet
+ * @returns the same string when nothing had to change
+ * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
+ */
+export function addRegistrations(text: string | undefined, wanted: readonly Registration[]): string {
+  if (text === undefined || stripBom(text).body.trim() === "") return newDocument({ hooks: hooksOf(wanted) });
+  const { bom, body } = stripBom(text);
+  const before = readSettings(body);
+  let edited = removeUnwanted(body, wanted);
+  for (const registration of wanted) edited = addOne(edited, registration);
+  verify(before, edited, wanted);
+  return bom + edited;
+}
+
+/**
+ * Takes out every registration of ours, and the containers that became empty through it unless a comment is in them.
+ *
+ * @returns the same string when there is none of ours; `undefined` when an empty object would be all that is left
+ * @throws SettingsError for a text that cannot be read
+ */
+export function removeRegistrations(text: string): string | undefined {
+  const { bom, body } = stripBom(text);
+  if (body.trim() === "") return text;
+  const before = readSettings(body);
+  const edited = removeUnwanted(body, []);
+  if (edited === body) return text;
+  verify(before, edited, []);
+  return /^\s*\{\s*\}\s*$/.test(edited) ? undefined : bom + edited;
+}
+
+/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+export function registeredEvents(text: string): readonly string[] {
+  try {
+    const hooks = nodeAt(parseDocument(stripBom(text).body), ["hooks"]);
+    return propertiesOf(hooks).flatMap(({ key, value }) => (oursIn(plainOf(value)).length > 0 ? [key] : []));
+  } catch (error) {
+    if (error instanceof JsoncError) return [];
+    throw error;
+  }
+}
+
+/**
+ * True for a command line that `enable` wrote, in this version or another: it starts the hook program below a folder
+ * of our name, or it has the marker that stands where the folder has another name.
+ */
+export function isOurCommand(command: string): boolean {
+  return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel\s*$|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
+    command,
+  );
+}
+
+// --- internal ---
+
+const TODO = "correct it by hand and run the command again";
+
+/** Groups of one event that hold an entry of ours. `foreign`: it holds others too. */
+interface OurGroup {
+  readonly index: number;
+  readonly entries: readonly number[];
+  readonly foreign: boolean;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+const isOurs = (entry: Json): boolean =>
+  isObject(entry) && typeof entry["command"] === "string" && isOurCommand(entry["command"]);
+
+const entriesOf = (group: Json): readonly Json[] => {
+  const entries = isObject(group) ? group["hooks"] : undefined;
+  return isList(entries) ? entries : [];
+};
+
+function oursIn(groups: Json): readonly OurGroup[] {
+  if (!isList(groups)) return [];
+  return groups.flatMap((group, index) => {
+    const all = entriesOf(group);
+    const entries = all.flatMap((entry, at) => (isOurs(entry) ? [at] : []));
+    return entries.length === 0 ? [] : [{ index, entries, foreign: entries.length < all.length }];
+  });
+}
+
+const groupOf = ({ matcher, entry }: Registration): JsonObject =>
+  matcher === undefined ? { hooks: [entry] } : { matcher, hooks: [entry] };
+
+const hooksOf = (wanted: readonly Registration[]): JsonObject =>
+  Object.fromEntries(wanted.map((registration) => [registration.event, [groupOf(registration)]]));
+
+/** Parses and checks the shape that both we and the agent rely on. */
+function readSettings(body: string): Json {
+  let root: Node;
+  try {
+    root = parseDocument(body);
+  } catch (error) {
+    if (error instanceof JsoncError) {
+      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+    }
+    throw error;
+  }
+  if (root.type !== "object") throw wrong(body, root, `the top level is ${nameOf(root)}, not an object`);
+  once(body, root, "hooks", "");
+  const hooks = nodeAt(root, ["hooks"]);
+  if (hooks === undefined) return plainOf(root);
+  if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is ${nameOf(hooks)}, not an object`);
+  for (const { key, value } of propertiesOf(hooks)) {
+    once(body, hooks, key, "hooks.");
+    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is ${nameOf(value)}, not an array`);
+  }
+  return plainOf(root);
+}
+
+/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+function once(body: string, object: Node, key: string, prefix: string): void {
+  const second = propertiesOf(object).filter((property) => property.key === key)[1];
+  if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
+}
+
+function wrong(body: string, node: Node, what: string): SettingsError {
+  const at = new JsoncError(what, body, node.offset);
+  return new SettingsError(what, TODO, at.line, at.column);
+}
+
+const nameOf = (node: Node): string =>
+  node.type === "null"
+    ? "null"
+    : node.type === "array"
+      ? "an array"
+      : node.type === "object"
+        ? "an object"
+        : `a ${node.type}`;
+
+/** Takes out whatever is ours and not, in this very form, wanted or replaceable in its place. */
+function removeUnwanted(body: string, wanted: readonly Registration[]): string {
+  let text = body;
+  const hooks = nodeAt(parseDocument(body), ["hooks"]);
+  for (const { key: event, value } of propertiesOf(hooks)) {
+    const groups = oursIn(plainOf(value));
+    // the first group that holds nothing but ours is the place where the wanted one stands or will stand
+    const kept = wanted.some((one) => one.event === event) ? groups.find((group) => !group.foreign) : undefined;
+    for (const group of [...groups].reverse()) {
+      if (group === kept) continue;
+      if (group.foreign) {
+        for (const entry of [...group.entries].reverse()) {
+          text = removeAt(text, ["hooks", event, group.index, "hooks", entry]);
+        }
+      } else text = removeAt(text, ["hooks", event, group.index]);
+    }
+    if (groups.length > 0 && kept === undefined && !wanted.some((one) => one.event === event)) {
+      text = removeIfEmpty(text, ["hooks", event]);
+    }
+  }
+  return text !== body && wanted.length === 0 ? removeIfEmpty(text, ["hooks"]) : text;
+}
+
+function removeIfEmpty(text: string, path: readonly string[]): string {
+  const node = nodeAt(parseDocument(text), path);
+  return node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)
+    ? text
+    : removeAt(text, path);
+}
+
+function addOne(text: string, registration: Registration): string {
+  const root = parseDocument(text);
+  const event = nodeAt(root, ["hooks", registration.event]);
+  const group = groupOf(registration);
+  if (nodeAt(root, ["hooks"]) === undefined) return appendTo(text, [], "hooks", hooksOf([registration]));
+  if (event === undefined) return appendTo(text, ["hooks"], registration.event, [group]);
+  const groups = plainOf(event);
+  const place = oursIn(groups)[0];
+  if (place === undefined) return appendTo(text, ["hooks", registration.event], undefined, group);
+  const same = isList(groups) && isDeepStrictEqual(groups[place.index], group);
+  return same ? text : replaceAt(text, ["hooks", registration.event, place.index], group);
+}
+
+/**
+ * Proves an edit by reading its result: everything foreign is equal, and ours is exactly what was wanted.
+ * A failure is a fault of ours; the file was not written yet.
+ */
+function verify(before: Json, edited: string, wanted: readonly Registration[]): void {
+  const after = readSettings(edited);
+  const hooks = isObject(after) ? after["hooks"] : undefined;
+  const ours = Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, groups]) =>
+    isList(groups) ? oursIn(groups).map((group) => [event, groups[group.index]] as const) : [],
+  );
+  const complete =
+    ours.length === wanted.length &&
+    wanted.every((one) => ours.some(([event, group]) => event === one.event && isDeepStrictEqual(group, groupOf(one))));
+  if (complete && isDeepStrictEqual(withoutOurs(before), withoutOurs(after))) return;
+  throw new SettingsError(
+    "the edit would have changed more than our own entries",
+    "please report this file's shape",
+    1,
+    1,
+  );
+}
+
+/** A settings value without ours and without what is empty on the way to ours. */
+function withoutOurs(settings: Json): Json {
+  if (!isObject(settings) || !isObject(settings["hooks"])) return settings;
+  const { hooks, ...others } = settings;
+  const events = Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, groups]): [string, Json][] => {
+    if (!isList(groups)) return [[event, groups]];
+    const left = groups.flatMap((group): Json[] => {
+      const entries = entriesOf(group);
+      const foreign = entries.filter((entry) => !isOurs(entry));
+      if (foreign.length === entries.length) return [group];
+      return foreign.length === 0 || !isObject(group) ? [] : [{ ...group, hooks: foreign }];
+    });
+    return left.length === 0 ? [] : [[event, left]];
+  });
+  return events.length === 0 ? others : { ...others, hooks: Object.fromEntries(events) };
+}
+
+function stripBom(text: string): { readonly bom: string; readonly body: string } {
+  return text.startsWith("\uFEFF") ? { bom: "\uFEFF", body: text.slice(1) } : { bom: "", body: text };
+}

@@ -1,0 +1,79 @@
+import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isOurCommand } from "../agents/shared/settings.ts";
+import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
+import type { HookCommand } from "../model/agent.ts";
+import { type Context, UserError } from "./context.ts";
+
+/**
+ * The command line that agents run. Below 80 characters at the standard place, since some agents show it to the model.
+ *
+ * - The same text on every machine and in both scopes: Claude Code runs equal command lines once, and a project's
+ *   settings hold no home directory.
+ * - A missing program ends with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
+ */
+export function hookCommandOf({ places, platform, nodePath }: Context): HookCommand {
+  if (platform === "win32") {
+    return ({ source, drain }) => `"${nodePath}" "${places.hookPath}" --source ${source} --drain ${drain}`;
+  }
+  const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
+  const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
+  const flags = { yes: " -d", "if-waiting": " -w", no: "" } as const;
+  return ({ source, drain }) => {
+    const line = `h=${program};[ ! -x "$h" ]||exec "$h"${flags[drain]} ${source}`;
+    // moved to a folder of another name, the line must still tell whose it is
+    return isOurCommand(line) ? line : `${line} #openhook-otel`;
+  };
+}
+
+/**
+ * Puts the program that agents start, what it must know, and the directories it writes to in their places. Files that
+ * are right already are not written.
+ *
+ * @param hookSource the shipped program, absolute
+ * @throws UserError when the shipped program is missing; FileError when a place cannot be written
+ */
+export async function installHookProgram(context: Context, hookSource: string): Promise<void> {
+  const { places, nodePath, programPath, platform } = context;
+  const program = await readFileIfAny(hookSource);
+  if (program === undefined) {
+    throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
+  }
+  for (const path of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir]) {
+    await makePrivate(path, platform);
+  }
+  const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
+  // the program reads its configuration, so that comes first
+  await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600);
+  await writeIfDifferent(places.hookPath, program, 0o755);
+}
+
+/** Takes the program and its configuration away. The state stays. */
+export async function removeHookProgram({ places }: Context): Promise<void> {
+  await removeFile(places.hookPath);
+  await removeFile(places.hookConfPath);
+  const directory = dirname(places.hookPath);
+  // fails where something of the user's is in it, which is right
+  if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
+}
+
+// --- internal ---
+
+/** Of a text that may hold anything, for a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+async function makePrivate(path: string, platform: NodeJS.Platform): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if (platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o700);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError("E_STATE", `cannot make the directory ${path}: ${reason}`, 1, { cause: error });
+  }
+}
+
+async function writeIfDifferent(path: string, content: Buffer, mode: number): Promise<void> {
+  const now = await readFileIfAny(path);
+  const right = now?.equals(content) === true && ((await stat(path)).mode & mode) === mode;
+  if (!right) await writeFileAtomic(path, content, { mode, forceMode: true });
+}

@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { readdir, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { readFileIfAny, removeFile, writeFileAtomic } from "./files.ts";
+
+/** What one settings file was before our first edit and after our last one. */
+const BackupRecord = z.object({
+  /** The settings file, as the agent's installer names it. */
+  path: z.string(),
+  /** False when the file was made by us. */
+  existed: z.boolean(),
+  /** Of the bytes in the `.bak` file; `null` when there was no file. */
+  beforeSha256: z.string().nullable(),
+  /** While the file still has this hash, only we have touched it and the backup may be put back. */
+  afterSha256: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+  agent: z.string(),
+  scope: z.enum(["user", "project"]),
+  /** The topmost directory that was made for the file. */
+  madeDirectory: z.string().optional(),
+});
+export type BackupRecord = z.infer<typeof BackupRecord>;
+
+/** @returns the record of a settings file, or `undefined` when there is none that can be read */
+export async function recordOf(backupDir: string, path: string): Promise<BackupRecord | undefined> {
+  return parseRecord(await readFileIfAny(recordPath(backupDir, path)));
+}
+
+/** All records that can be read, in no order. */
+export async function allRecords(backupDir: string): Promise<readonly BackupRecord[]> {
+  const names = await readdir(backupDir).catch(() => []);
+  const records: BackupRecord[] = [];
+  for (const name of names) {
+    if (!name.endsWith(".json") || name.startsWith(".")) continue;
+    const record = parseRecord(await readFileIfAny(join(backupDir, name)));
+    if (record !== undefined) records.push(record);
+  }
+  return records;
+}
+
+/** @returns the bytes before our first edit; `undefined` when there was no file, or the backup is not what it was */
+export async function originalOf(backupDir: string, record: BackupRecord): Promise<Buffer | undefined> {
+  const bytes = await readFileIfAny(bytesPath(backupDir, record.path));
+  return bytes !== undefined && sha256(bytes) === record.beforeSha256 ? bytes : undefined;
+}
+
+/** Writes the backup first and the record last, so that a record always has its bytes. */
+export async function saveBackup(
+  backupDir: string,
+  record: Omit<BackupRecord, "existed" | "beforeSha256">,
+  original: Uint8Array | undefined,
+): Promise<void> {
+  const bytes = bytesPath(backupDir, record.path);
+  if (original === undefined) await removeFile(bytes);
+  else await writeFileAtomic(bytes, original, { mode: 0o600 });
+  const whole: BackupRecord = {
+    ...record,
+    existed: original !== undefined,
+    beforeSha256: original === undefined ? null : sha256(original),
+  };
+  await writeFileAtomic(recordPath(backupDir, record.path), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Forgets a settings file; the directory goes with the last one. */
+export async function dropBackup(backupDir: string, path: string): Promise<void> {
+  await removeFile(recordPath(backupDir, path));
+  await removeFile(bytesPath(backupDir, path));
+  await rmdir(backupDir).catch(() => {});
+}
+
+/** Lower-case hex. */
+export const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+
+// --- internal ---
+
+const recordPath = (backupDir: string, path: string): string => join(backupDir, `${sha256(path)}.json`);
+const bytesPath = (backupDir: string, path: string): string => join(backupDir, `${sha256(path)}.bak`);
+
+function parseRecord(bytes: Buffer | undefined): BackupRecord | undefined {
+  if (bytes === undefined) return undefined;
+  try {
+    return BackupRecord.safeParse(JSON.parse(bytes.toString())).data;
+  } catch {
+    return undefined;
+  }
+}

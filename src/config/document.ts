@@ -1,0 +1,122 @@
+import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { decidesDestination, type Layer, newLayer, put } from "./layer.ts";
+import { hint } from "./nearest.ts";
+import { SECTIONS, SETTINGS, type Setting, targetOf } from "./settings.ts";
+
+/** What the user's file says. */
+export interface FileLayer extends Layer {
+  /** The file is there and could not be read as a whole: it may have said that nothing is to be sent. */
+  readonly unreadable: boolean;
+}
+
+/**
+ * @param text the file's content; JSON, comments and trailing commas allowed; empty means no settings
+ * @param path only for messages and sources
+ */
+export function readDocument(text: string, path: string): FileLayer {
+  const layer = newLayer();
+  const plain = text.replace(/^\uFEFF/, "");
+  if (plain.trim() === "") return { ...layer, unreadable: false };
+  const parsed = parseDocument(plain);
+  if ("problem" in parsed) {
+    layer.errors.push(
+      `${path}:${parsed.line}: ${parsed.problem}; no setting of it is used and nothing is sent until this is mended`,
+    );
+    return { ...layer, unreadable: true };
+  }
+  readSection(layer, parsed.root, [], { text: plain, path });
+  return { ...layer, unreadable: false };
+}
+
+/** The root object of a settings file, or what is wrong with it and in which line. */
+export function parseDocument(
+  text: string,
+): { readonly root: Node } | { readonly problem: string; readonly line: number } {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const first = errors[0];
+  if (first !== undefined) {
+    return {
+      problem: `not valid JSON (${inWords(printParseErrorCode(first.error))})`,
+      line: lineAt(text, first.offset),
+    };
+  }
+  if (root?.type !== "object") return { problem: "not a JSON object", line: 1 };
+  return { root };
+}
+
+/** Unreadable as a file: no permission, a directory … */
+export function unreadableDocument(path: string, reason: string): FileLayer {
+  const error = `${path}: cannot be read (${reason}); nothing is sent until this is mended`;
+  return { ...newLayer(), errors: [error], unreadable: true };
+}
+
+// --- internal ---
+
+interface Document {
+  readonly text: string;
+  readonly path: string;
+}
+
+function readSection(layer: Layer, section: Node, path: readonly string[], document: Document): void {
+  const seen = new Set<string>();
+  for (const property of section.children ?? []) {
+    const [nameNode, valueNode] = property.children ?? [];
+    if (nameNode === undefined || valueNode === undefined) continue;
+    const here = [...path, String(nameNode.value)];
+    const key = here.join(".");
+    if (seen.has(key)) {
+      const place = `${document.path}:${lineAt(document.text, property.offset)}`;
+      layer.warnings.push(`${place}: ${JSON.stringify(key)} stands here a second time; keep one`);
+    }
+    seen.add(key);
+    readProperty(layer, here, valueNode, document);
+  }
+}
+
+function readProperty(layer: Layer, path: readonly string[], node: Node, document: Document): void {
+  const key = path.join(".");
+  if (key === "$schema") return;
+  const place = `${document.path}:${lineAt(document.text, node.offset)}`;
+  const origin = { source: { kind: "file", path: document.path }, place } as const;
+  const setting = SETTINGS.find((candidate) => samePath(candidate.path, path));
+  if (setting !== undefined) {
+    put(layer, { setting }, getNodeValue(node), origin);
+  } else if (!SECTIONS.some((section) => samePath(section.split("."), path))) {
+    layer.warnings.push(`${place}: unknown setting ${JSON.stringify(key)} is ignored.${advice(path)}`);
+  } else if (node.type === "object") {
+    readSection(layer, node, path, document);
+  } else {
+    for (const below of settingsBelow(path)) if (decidesDestination(below)) layer.broken.add(below.key);
+    layer.errors.push(`${place}: ${key} must be an object, not ${aKind(node)}; ${consequence(path)}`);
+  }
+}
+
+function advice(path: readonly string[]): string {
+  const key = path.join(".");
+  const dotted = path.some((name) => name.includes(".")) ? targetOf(key) : undefined;
+  return dotted === undefined ? hint(key, [...KEYS, ...SECTIONS]) : ` Write it nested: ${nested(dotted.setting)}.`;
+}
+
+const KEYS = SETTINGS.map(({ key }) => key);
+
+const samePath = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, i) => name === b[i]);
+
+const settingsBelow = (path: readonly string[]): readonly Setting[] =>
+  SETTINGS.filter((setting) => samePath(setting.path.slice(0, path.length), path));
+
+const consequence = (path: readonly string[]): string =>
+  path[0] === "otlp" ? "nothing is sent until this is mended" : "it is ignored";
+
+const aKind = (node: Node): string =>
+  node.type === "array" ? "a list" : node.type === "null" ? "null" : `a ${node.type}`;
+
+const nested = ({ path }: Setting): string =>
+  `${path.map((name) => `{ ${JSON.stringify(name)}: `).join("")}…${" }".repeat(path.length)}`;
+
+/** Counted from 1. */
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\r|\n/).length;
+
+/** `CommaExpected` → `comma expected`. */
+const inWords = (code: string): string => code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();

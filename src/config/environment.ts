@@ -1,0 +1,160 @@
+import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
+import { hint } from "./nearest.ts";
+import { parsePairs } from "./pairs.ts";
+import { SIGNALS, type Signal } from "./schema.ts";
+import { misfit, PREFIX, SETTINGS, type Target, targetOf } from "./settings.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Our own variables: one for every setting, its name made from the key. An empty variable counts as not set. */
+export function readOwnVariables(env: Env): Layer {
+  const layer = newLayer();
+  for (const setting of SETTINGS) {
+    const text = env[setting.variable];
+    if (text === undefined || text === "") continue;
+    putText(layer, { setting }, text, originOf(setting.variable));
+  }
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(PREFIX) || NO_SETTING.has(name) || VARIABLES.includes(name)) continue;
+    layer.warnings.push(`environment variable ${name} is no setting and is ignored.${hint(name, VARIABLES)}`);
+  }
+  return layer;
+}
+
+/** What OpenTelemetry's own variables say. */
+export interface OtelLayer extends Layer {
+  /** Signals whose protocol is one that we do not speak (`grpc`), with the variable that says so. */
+  readonly unspoken: ReadonlyMap<Signal, string>;
+  /** Which addresses (`""`: the general one) were given and are none that we could use: their headers are not ours. */
+  readonly elsewhere: ReadonlySet<"" | Signal>;
+}
+
+/**
+ * The variables of OpenTelemetry that apply here. Agents set them for their own telemetry, and a drain that a hook
+ * started sees those: the file and our own variables are the reliable way.
+ *
+ * @see OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter
+ */
+export function readOtelVariables(env: Env): OtelLayer {
+  const layer = newLayer();
+  const unspoken = new Map<Signal, string>();
+  for (const signal of SIGNALS) {
+    const variable = ["OTLP_PROTOCOL", `OTLP_${signal.toUpperCase()}_PROTOCOL`]
+      .map((name) => `OTEL_EXPORTER_${name}`)
+      .findLast((name) => isSet(env[name]));
+    if (variable !== undefined && !isSpoken(env[variable])) unspoken.set(signal, variable);
+  }
+  const elsewhere = new Set<"" | Signal>();
+  for (const scope of ["", ...SIGNALS] as const) {
+    for (const [suffix, name] of Object.entries(EXPORTER)) {
+      const taken = readExporterVariable(layer, env, { scope, suffix, name, unspoken });
+      if (name === "endpoint" && !taken) elsewhere.add(scope);
+    }
+  }
+  for (const signal of SIGNALS) readExporterList(layer, env, signal);
+  readTemporality(layer, env);
+  readResource(layer, env);
+  readSwitches(layer, env);
+  return { ...layer, unspoken, elsewhere };
+}
+
+// --- internal ---
+
+/** Variables with our prefix that other parts of the program read. */
+const NO_SETTING: ReadonlySet<string> = new Set(["OPENHOOK_OTEL_HOME", "OPENHOOK_OTEL_DRAIN"]);
+
+const VARIABLES = SETTINGS.map(({ variable }) => variable);
+
+/** Ends of `OTEL_EXPORTER_OTLP_…` and `OTEL_EXPORTER_OTLP_<SIGNAL>_…`, with our name of the same thing. */
+const EXPORTER = {
+  ENDPOINT: "endpoint",
+  PROTOCOL: "protocol",
+  HEADERS: "headers",
+  COMPRESSION: "compression",
+  TIMEOUT: "timeoutMs",
+  CERTIFICATE: "certificate",
+  CLIENT_CERTIFICATE: "clientCertificate",
+  CLIENT_KEY: "clientKey",
+} as const;
+
+interface ExporterVariable {
+  readonly scope: "" | Signal;
+  readonly suffix: string;
+  readonly name: string;
+  readonly unspoken: ReadonlyMap<Signal, string>;
+}
+
+/** False when the variable is set and its value was not taken. */
+function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, unspoken }: ExporterVariable): boolean {
+  const variable = `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;
+  const text = env[variable]?.trim();
+  if (!isSet(text)) return true;
+  const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
+  if (name === "protocol" && !isSpoken(text)) return false;
+  // gRPC addresses may come without a scheme ("localhost:4317"): right for the program they are meant for.
+  const notForUs = scope === "" ? SIGNALS.every((signal) => unspoken.has(signal)) : unspoken.has(scope);
+  if (name === "endpoint" && notForUs && misfit(target.setting, text) !== undefined) return false;
+  const isWord = name === "compression" || name === "protocol";
+  putText(layer, target, isWord ? text.toLowerCase() : text, foreign(variable));
+  return layer.values.has(target.setting.key);
+}
+
+/** `OTEL_TRACES_EXPORTER=none` switches a signal off. */
+function readExporterList(layer: Layer, env: Env, signal: Signal): void {
+  const variable = `OTEL_${signal.toUpperCase()}_EXPORTER`;
+  const names = (env[variable] ?? "").split(",").map((name) => name.trim().toLowerCase());
+  if (names.includes("none")) put(layer, mustBe(`otlp.${signal}.enabled`), false, foreign(variable));
+}
+
+/** `lowmemory` means delta for everything we send: counters and histograms. */
+function readTemporality(layer: Layer, env: Env): void {
+  const variable = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+  const text = env[variable];
+  if (!isSet(text)) return;
+  const word = text.trim().toLowerCase();
+  putText(layer, mustBe("otlp.metrics.temporality"), word === "lowmemory" ? "delta" : word, foreign(variable));
+}
+
+/** One pair that cannot be read makes the whole list void, as the specification wants it. */
+function readResource(layer: Layer, env: Env): void {
+  const list = env["OTEL_RESOURCE_ATTRIBUTES"];
+  if (isSet(list)) {
+    const origin = foreign("OTEL_RESOURCE_ATTRIBUTES");
+    const { pairs, problems } = parsePairs(list);
+    if (problems.length > 0) layer.warnings.push(`${origin.place}: ${problems.join(", ")}; it is ignored`);
+    else
+      for (const [name, value] of pairs) put(layer, { ...mustBe("resource.attributes"), entry: name }, value, origin);
+  }
+  const serviceName = env["OTEL_SERVICE_NAME"];
+  if (isSet(serviceName)) put(layer, mustBe("resource.serviceName"), serviceName, foreign("OTEL_SERVICE_NAME"));
+}
+
+function readSwitches(layer: Layer, env: Env): void {
+  const disabled = env["OTEL_SDK_DISABLED"]?.trim().toLowerCase();
+  if (disabled === "true") put(layer, mustBe("disabled"), true, foreign("OTEL_SDK_DISABLED"));
+  else if (isSet(disabled) && disabled !== "false") {
+    layer.warnings.push("environment variable OTEL_SDK_DISABLED: only true switches off; it is ignored");
+  }
+  const optIn = (env["OTEL_SEMCONV_STABILITY_OPT_IN"] ?? "").split(",").map((name) => name.trim());
+  if (optIn.includes("gen_ai_latest_experimental")) {
+    put(layer, mustBe("semconv"), "latest", foreign("OTEL_SEMCONV_STABILITY_OPT_IN"));
+  }
+}
+
+const isSpoken = (protocol: string | undefined): boolean =>
+  ["http/protobuf", "http/json"].includes(protocol?.trim().toLowerCase() ?? "");
+
+const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
+
+const originOf = (variable: string): Origin => ({
+  source: { kind: "environment", variable },
+  place: `environment variable ${variable}`,
+});
+
+const foreign = (variable: string): Origin => ({ ...originOf(variable), foreign: true });
+
+function mustBe(key: string): Target {
+  const target = targetOf(key);
+  if (target === undefined) throw new Error(`no setting ${key}`);
+  return target;
+}

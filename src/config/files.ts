@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { access, lstat, mkdir, open, readFile, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** A file that could not be read or written. One line: what was being done, to which file, what was wrong. */
+export class FileError extends Error {
+  readonly code: "E_FILE" | "E_FILE_CHANGED";
+  readonly path: string;
+  constructor(message: string, path: string, code: FileError["code"] = "E_FILE", options?: ErrorOptions) {
+    super(message, options);
+    this.name = "FileError";
+    this.code = code;
+    this.path = path;
+  }
+}
+
+export interface WriteOptions {
+  /** Of a file that does not exist yet; an existing one keeps its own. @default 0o600 */
+  readonly mode?: number;
+  /** Sets `mode` on an existing file too. @default false */
+  readonly forceMode?: boolean;
+  /** Of parent directories that must be made. @default 0o700 */
+  readonly dirMode?: number;
+  /** What the file must still hold just before it is replaced; `null`: that it must still not exist. */
+  readonly expect?: Uint8Array | null;
+}
+
+/**
+ * Replaces a file's content in one step: a reader sees the old bytes or the new ones, after a power cut too.
+ * A symbolic link stays and its target is replaced; mode and owner stay.
+ *
+ * @param path absolute; parents are made
+ * @throws FileError when the place is no regular file, is read-only, or changed meanwhile (`E_FILE_CHANGED`)
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  options: WriteOptions = {},
+): Promise<void> {
+  const target = await realTarget(path);
+  const name = path === target ? JSON.stringify(path) : `${JSON.stringify(path)} (a link to ${JSON.stringify(target)})`;
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const existing = await stat(target).catch(unlessMissing);
+    if (existing !== undefined) await assertWritable(name, target, existing);
+    const mode = existing === undefined || options.forceMode ? (options.mode ?? 0o600) : existing.mode & 0o7777;
+    await mkdir(dirname(target), { recursive: true, mode: options.dirMode ?? 0o700 });
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(content);
+      if (existing !== undefined) await keepOwner(file, existing);
+      // after the owner: changing it clears set-id bits
+      await file.chmod(mode);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (options.expect !== undefined) await assertUnchanged(name, target, options.expect);
+    await rename(temporary, target);
+    await syncDirectory(dirname(target));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error instanceof FileError ? error : fileError(`cannot write ${name}`, path, error);
+  }
+}
+
+/**
+ * @returns a file's bytes, or `undefined` when there is none (a dangling link counts as none)
+ * @throws FileError when it is there and cannot be read
+ */
+export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw fileError(`cannot read ${JSON.stringify(path)}`, path, error);
+  }
+}
+
+/**
+ * Takes a file away. A link stays and its target goes, as `writeFileAtomic` would have made it.
+ *
+ * @throws FileError when it is there and cannot be removed
+ */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(await realTarget(path), { force: true });
+  } catch (error) {
+    throw error instanceof FileError ? error : fileError(`cannot remove ${JSON.stringify(path)}`, path, error);
+  }
+}
+
+/** The topmost directory that `mkdir -p` of a file's parent would have to make; `undefined` when it exists. */
+export async function missingParent(path: string): Promise<string | undefined> {
+  let missing: string | undefined;
+  for (let at = dirname(await realTarget(path)); ; at = dirname(at)) {
+    const found = await lstat(at).catch(unlessMissing);
+    if (found !== undefined || at === dirname(at)) return missing;
+    missing = at;
+  }
+}
+
+// --- internal ---
+
+// Linux gives up after 40
+const MAX_LINKS = 40;
+
+/** Where a path leads once every link is followed, also when the last target does not exist yet. */
+async function realTarget(path: string): Promise<string> {
+  let at = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return await realpath(at);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === "ELOOP") break;
+      if (code !== "ENOENT") throw fileError(`cannot reach ${JSON.stringify(path)}`, path, error);
+    }
+    const link = await readlink(at).catch(() => undefined);
+    if (link === undefined) return at;
+    at = resolve(dirname(at), link);
+  }
+  throw new FileError(`cannot reach ${JSON.stringify(path)}: its links lead in a circle`, path);
+}
+
+interface Existing {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+}
+
+/** A rename would replace a read-only file without asking: whoever made it so did not want that. */
+async function assertWritable(name: string, target: string, existing: Existing): Promise<void> {
+  if (existing.isDirectory()) throw new FileError(`cannot write ${name}: it is a directory`, target);
+  if (!existing.isFile()) throw new FileError(`cannot write ${name}: it is no regular file`, target);
+  // root passes every access check, the mode still says what the owner wants
+  const readOnly = (existing.mode & 0o222) === 0;
+  const denied = await access(target, constants.W_OK).then(
+    () => false,
+    () => true,
+  );
+  if (readOnly || denied) {
+    throw new FileError(
+      `cannot write ${name}: it is read-only; change its mode, or let its owner make the edit`,
+      target,
+    );
+  }
+}
+
+async function assertUnchanged(name: string, target: string, expected: Uint8Array | null): Promise<void> {
+  const now = await readFileIfAny(target);
+  const same = expected === null ? now === undefined : now?.equals(expected) === true;
+  if (same) return;
+  const message = `did not write ${name}: another program changed it at the same moment; run the command again`;
+  throw new FileError(message, target, "E_FILE_CHANGED");
+}
+
+async function keepOwner(
+  file: { chown(uid: number, gid: number): Promise<void>; stat(): Promise<Existing> },
+  existing: Existing,
+): Promise<void> {
+  const now = await file.stat();
+  if (now.uid === existing.uid && now.gid === existing.gid) return;
+  // only root may give a file away; for others the group may still be one of theirs
+  await file.chown(existing.uid, existing.gid).catch(() => file.chown(now.uid, existing.gid).catch(() => {}));
+}
+
+/** Makes the rename itself durable. Windows and some network disks cannot, and need not fail for it. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r").catch(() => undefined);
+  await directory?.sync().catch(() => {});
+  await directory?.close();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "not permitted",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EISDIR: "it is a directory",
+  ENOTDIR: "a part of its path is a file, not a directory",
+  EEXIST: "a part of its path is a file, not a directory",
+  ENAMETOOLONG: "its name is too long",
+};
+
+function fileError(doing: string, path: string, error: unknown): FileError {
+  const code = codeOf(error);
+  const reason = REASONS[code ?? ""] ?? (error instanceof Error ? error.message : String(error));
+  return new FileError(`${doing}: ${reason}`, path, "E_FILE", { cause: error });
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) === "ENOENT") return undefined;
+  throw error;
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

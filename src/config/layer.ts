@@ -1,0 +1,163 @@
+import { parsePairs } from "./pairs.ts";
+import { HIDDEN, redactUrl } from "./redact.ts";
+import { misfit, misfitName, type Setting, type SettingValue, type Target } from "./settings.ts";
+
+/** Where an effective value comes from. */
+export type Source =
+  | { readonly kind: "default" }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "environment"; readonly variable: string }
+  | { readonly kind: "flag" }
+  /** Switched off by us, because a setting that decides where data goes could not be read. */
+  | { readonly kind: "withheld" };
+
+/** A source in words, as `config` shows it. */
+export function sourceInWords(source: Source): string {
+  switch (source.kind) {
+    case "file":
+      return `file ${source.path}`;
+    case "environment":
+      return `environment ${source.variable}`;
+    case "withheld":
+      return "not sent, see the errors";
+    default:
+      return source.kind;
+  }
+}
+
+export interface Given {
+  readonly value: SettingValue;
+  readonly source: Source;
+}
+
+/** What one place says: the file, the environment, the command line. Filled while it is read. */
+export interface Layer {
+  /** By dotted key; maps have one key for each entry. */
+  readonly values: Map<string, Given>;
+  /** Keys of settings that were given here and could not be taken. */
+  readonly broken: Set<string>;
+  readonly warnings: string[];
+  readonly errors: string[];
+}
+
+export const newLayer = (): Layer => ({ values: new Map(), broken: new Set(), warnings: [], errors: [] });
+
+/** How a value got here, for the messages. */
+export interface Origin {
+  readonly source: Source;
+  /** `~/config.json:7`, `environment variable X`. */
+  readonly place: string;
+  /** Meant for every OpenTelemetry program, not for us alone: what does not fit and does no harm is only a warning. */
+  readonly foreign?: boolean;
+  /** What follows when the value does not fit, where it is not what follows when a configuration is loaded. */
+  readonly otherwise?: string;
+}
+
+/** Takes a value of any type for a setting or for one entry of a map; what does not fit becomes an error of the layer. */
+export function put(layer: Layer, target: Target, value: unknown, origin: Origin): void {
+  const { setting, entry } = target;
+  if (setting.kind !== "map" || entry !== undefined) {
+    putOne(layer, target, value, origin);
+  } else if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    refuse(layer, target, `must be an object of names and texts, not ${found(setting, value)}`, origin);
+  } else {
+    for (const [name, item] of Object.entries(value)) putOne(layer, { setting, entry: name }, item, origin);
+  }
+}
+
+/** The same for a value that is given as text: a variable, a flag, an argument of `config set`. */
+export function putText(layer: Layer, target: Target, text: string, origin: Origin): void {
+  const { setting, entry } = target;
+  if (setting.kind !== "map" || entry !== undefined) {
+    putOne(layer, target, fromText(setting, text), origin);
+  } else if (text.trimStart().startsWith("{")) {
+    const value = fromJson(text);
+    if (value === undefined) refuse(layer, target, "is not valid JSON", origin);
+    else put(layer, target, value, origin);
+  } else {
+    const { pairs, problems } = parsePairs(text);
+    for (const [name, value] of pairs) putOne(layer, { setting, entry: name }, value, origin);
+    for (const problem of problems) refuse(layer, target, problem, origin);
+  }
+}
+
+/** Dotted key of a target. Header names are not case-sensitive: lower case, so that one overrides the other. */
+export const keyOf = ({ setting, entry }: Target): string =>
+  entry === undefined ? setting.key : `${setting.key}.${setting.secret ? entry.toLowerCase() : entry}`;
+
+/** True for settings that decide where data goes, or whether: a broken one stops sending, nothing stands in for it. */
+export const decidesDestination = (setting: Setting): boolean =>
+  setting.key === "disabled" || (setting.path[0] === "otlp" && DESTINATION.has(setting.path.at(-1) ?? ""));
+
+// --- internal ---
+
+const DESTINATION: ReadonlySet<string> = new Set([
+  "enabled",
+  "endpoint",
+  "protocol",
+  "headers",
+  "certificate",
+  "clientCertificate",
+  "clientKey",
+]);
+
+/**
+ * A pair that cannot be read was never a header for any program. Without the general address there is none at all, or
+ * the user's own: not a strange one. (A broken address of one signal would let it go to the general one.)
+ */
+const HARMLESS_IF_FOREIGN: ReadonlySet<string> = new Set([
+  "otlp.headers",
+  "otlp.traces.headers",
+  "otlp.metrics.headers",
+  "otlp.endpoint",
+]);
+
+function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): void {
+  const { setting, entry } = target;
+  const badName = entry === undefined ? undefined : misfitName(setting, entry);
+  const why = badName ?? misfit(setting, value);
+  if (badName !== undefined) {
+    // not the name itself: "authorization: Bearer x" ends up here
+    refuse(layer, { setting }, badName, origin);
+  } else if (why !== undefined) {
+    refuse(layer, target, why.startsWith("must") ? `${why}, not ${found(setting, value)}` : why, origin);
+  } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    layer.values.set(keyOf(target), { value, source: origin.source });
+  }
+}
+
+function refuse(layer: Layer, target: Target, why: string, { place, foreign, otherwise }: Origin): void {
+  const { setting } = target;
+  const harmless = !decidesDestination(setting) || (foreign === true && HARMLESS_IF_FOREIGN.has(setting.key));
+  const then = otherwise ?? (harmless ? "it is ignored" : "nothing is sent until this is mended");
+  const message = `${place}: ${keyOf(target)} ${why}; ${then}`;
+  if (!harmless) layer.broken.add(setting.key);
+  if (harmless && foreign === true) layer.warnings.push(message);
+  else layer.errors.push(message);
+}
+
+/** What was found, without what must not be shown, in a length that one line can bear. */
+function found(setting: Setting, value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (setting.secret) return typeof value === "string" ? HIDDEN : `a ${typeof value}`;
+  const text = typeof value === "string" && setting.path.at(-1) === "endpoint" ? redactUrl(value) : value;
+  const json = JSON.stringify(text) ?? typeof value;
+  return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
+}
+
+function fromText(setting: Setting, text: string): unknown {
+  const word = text.trim();
+  if (setting.kind === "number") return /^[+-]?\d+(\.\d+)?$/.test(word) ? Number(word) : text;
+  if (setting.kind === "boolean") return /^(true|1)$/i.test(word) || (/^(false|0)$/i.test(word) ? false : text);
+  return setting.kind === "choice" ? word : text;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { type FileLayer, readDocument, unreadableDocument } from "./document.ts";
+import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
+import { type Layer, newLayer, put, putText } from "./layer.ts";
+import { hint } from "./nearest.ts";
+import type { Places } from "./places.ts";
+import { type LoadedConfig, resolve } from "./resolve.ts";
+import { SETTINGS, targetOf } from "./settings.ts";
+
+export type { Source } from "./layer.ts";
+export type { LoadedConfig } from "./resolve.ts";
+
+/** Settings given on the command line, by key; text is read as in a variable. `undefined` is as if it were not there. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > default, each setting by itself,
+ * maps entry by entry. No file of a repository is read.
+ *
+ * Never throws: a broken value falls back to the next place that has one, and ends in `errors`. A broken value that
+ * decides where data goes has no fallback: the signal is then not sent (`otlp.<signal>.enabled` is false, source
+ * `withheld`), and what was collected waits in the store.
+ */
+export async function loadConfig(
+  from: { readonly env: Env; readonly places: Pick<Places, "configPath"> },
+  flags: Flags = {},
+): Promise<LoadedConfig> {
+  return resolve({
+    flags: readFlags(flags),
+    own: readOwnVariables(from.env),
+    otel: readOtelVariables(from.env),
+    file: await readFileLayer(from.places.configPath),
+  });
+}
+
+// --- internal ---
+
+async function readFileLayer(path: string): Promise<FileLayer> {
+  try {
+    return readDocument(await readFile(path, "utf8"), path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    return code === "ENOENT" ? readDocument("", path) : unreadableDocument(path, code);
+  }
+}
+
+function readFlags(flags: Flags): Layer {
+  const layer = newLayer();
+  for (const [key, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
+    const origin = { source: { kind: "flag" }, place: "command line" } as const;
+    const target = targetOf(key);
+    if (target === undefined) {
+      layer.errors.push(
+        `command line: no setting ${key}.${hint(
+          key,
+          SETTINGS.map((setting) => setting.key),
+        )}`,
+      );
+    } else if (typeof value === "string") putText(layer, target, value, origin);
+    else put(layer, target, value, origin);
+  }
+  return layer;
+}

@@ -1,0 +1,81 @@
+import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
+import type { Config, Signal } from "./schema.ts";
+
+/** What the resource says of us beside the user's own attributes. */
+export interface Identity {
+  /** Of this program. */
+  readonly version: string;
+  /** One per machine and user, from the state directory. */
+  readonly instanceId: string;
+  readonly os: NodeJS.Platform;
+  /** As `process.arch` has it. */
+  readonly arch: string;
+}
+
+/**
+ * Where records go, resolved for each signal: its own setting, else the general one.
+ *
+ * A signal is missing when it has no endpoint, is not `enabled`, or everything is `disabled`: then the store alone is
+ * its destination. User attributes win over ours; `service.name` is there only if the user set one.
+ *
+ * @see OpenTelemetry resource conventions for the values of os.type and host.arch
+ */
+export function otlpSettings(config: Config, identity: Identity): OtlpSettings {
+  const { otlp, resource } = config;
+  const traces = signalSettings(config, "traces");
+  const metrics = signalSettings(config, "metrics");
+  return {
+    ...(traces !== undefined && { traces }),
+    ...(metrics !== undefined && { metrics: { ...metrics, temporality: otlp.metrics.temporality } }),
+    resource: {
+      "service.namespace": "coding-agents",
+      "service.instance.id": identity.instanceId,
+      "telemetry.distro.name": "openhook-otel",
+      "telemetry.distro.version": identity.version,
+      "os.type": OS_TYPES[identity.os] ?? identity.os,
+      "host.arch": HOST_ARCHES[identity.arch] ?? identity.arch,
+      ...resource.attributes,
+      ...(resource.serviceName !== undefined && { "service.name": resource.serviceName }),
+    },
+    maxSpansPerRequest: otlp.maxSpansPerRequest,
+    maxBytesPerRequest: otlp.maxBytesPerRequest,
+    concurrency: otlp.concurrency,
+  };
+}
+
+// --- internal ---
+
+const OS_TYPES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: "windows", sunos: "solaris" };
+
+const HOST_ARCHES: Readonly<Record<string, string>> = {
+  x64: "amd64",
+  ia32: "x86",
+  arm: "arm32",
+  ppc: "ppc32",
+};
+
+function signalSettings({ otlp, disabled }: Config, signal: Signal): OtlpSignalSettings | undefined {
+  const own = otlp[signal];
+  const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, `/v1/${signal}`));
+  if (disabled || !own.enabled || url === undefined) return undefined;
+  const certificatePath = own.certificate ?? otlp.certificate;
+  const clientCertificatePath = own.clientCertificate ?? otlp.clientCertificate;
+  const clientKeyPath = own.clientKey ?? otlp.clientKey;
+  return {
+    url,
+    protocol: own.protocol ?? otlp.protocol,
+    headers: { ...otlp.headers, ...own.headers },
+    compression: own.compression ?? otlp.compression,
+    timeoutMs: own.timeoutMs ?? otlp.timeoutMs,
+    ...(certificatePath !== undefined && { certificatePath }),
+    ...(clientCertificatePath !== undefined && { clientCertificatePath }),
+    ...(clientKeyPath !== undefined && { clientKeyPath }),
+  };
+}
+
+/** Appends to the path, whether or not it ends in a slash; a query stays behind it. */
+function appendPath(base: string, path: string): string {
+  const url = new URL(base);
+  url.pathname = url.pathname.replace(/\/+$/, "") + path;
+  return url.href;
+}

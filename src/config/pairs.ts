@@ -1,0 +1,38 @@
+/**
+ * Reads `name=value,name=value`, both percent-decoded, as `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES`
+ * are written. Only the first `=` of a pair separates: values may hold more of them.
+ *
+ * @returns the pairs that could be read, in order, and one sentence end for each that could not; never a value
+ * @see OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter
+ */
+export function parsePairs(text: string): {
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  readonly problems: readonly string[];
+} {
+  const pairs: [string, string][] = [];
+  const problems: string[] = [];
+  for (const [i, part] of text.split(",").entries()) {
+    if (part.trim() === "") continue;
+    const equals = part.indexOf("=");
+    const name = equals === -1 ? "" : decode(part.slice(0, equals).trim());
+    const value = decode(part.slice(equals + 1).trim());
+    if (name === undefined || value === undefined) {
+      problems.push(`has a % that encodes nothing in part ${i + 1} (write %25)`);
+    } else if (name === "") {
+      problems.push(`has no name=value in part ${i + 1}`);
+    } else {
+      pairs.push([name, value]);
+    }
+  }
+  return { pairs, problems };
+}
+
+// --- internal ---
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,290 @@
+import type { FileLayer } from "./document.ts";
+import type { OtelLayer } from "./environment.ts";
+import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
+import { Config, SIGNALS, type Signal } from "./schema.ts";
+import { SETTINGS, type Setting } from "./settings.ts";
+
+/** The effective configuration, complete and valid whatever was wrong with its sources. */
+export interface LoadedConfig {
+  readonly config: Config;
+  /** By key: every setting, and every entry of a map (`otlp.headers.authorization`). */
+  readonly sources: ReadonlyMap<string, Source>;
+  /** What the user should know. One line each. */
+  readonly warnings: readonly string[];
+  /** What was given and could not be used. One line each: place, key, what is allowed, what was found. */
+  readonly errors: readonly string[];
+}
+
+/** What each place says. */
+export interface Layers {
+  readonly flags: Layer;
+  /** Our own variables. */
+  readonly own: Layer;
+  readonly otel: OtelLayer;
+  readonly file: FileLayer;
+}
+
+/**
+ * Lays the places over each other: each setting by itself, maps entry by entry. Pure; never throws.
+ *
+ * Four rules keep data and credentials from going where nobody sent them:
+ * - our own general setting beats OpenTelemetry's variable for one signal (agents set those for themselves);
+ * - an address that OpenTelemetry's variables give for a protocol we do not speak never replaces the user's own;
+ * - headers go to the origin alone that their place names, where it names one: a token is for one backend;
+ * - what decides where data goes and cannot be read stops its signal.
+ */
+export function resolve(given: Layers): LoadedConfig {
+  const layers = prepare(given);
+  const effective = overlay(layers);
+  const unspoken = stopUnspoken(effective, layers);
+  const bound = bindHeaders(effective, layers, given.otel);
+  const stopped = new Set([...unspoken.stopped, ...stoppedByErrors(effective, layers)]);
+  for (const signal of stopped) {
+    effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
+  }
+  const order = highestFirst(layers);
+  return {
+    config: toConfig(effective),
+    sources: sourcesOf(effective),
+    warnings: [
+      ...order.flatMap((layer) => layer.warnings),
+      ...unspoken.warnings,
+      ...bound,
+      ...remarksOn(effective, layers.file),
+    ],
+    errors: order.flatMap((layer) => layer.errors),
+  };
+}
+
+// --- internal ---
+
+type Effective = Map<string, Given>;
+
+const highestFirst = ({ flags, own, otel, file }: Layers): readonly Layer[] => [flags, own, otel, file];
+
+/** The user's own places, as against variables that every OpenTelemetry program reads. */
+const owned = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
+
+/** The general key that stands in for a signal's: `otlp.traces.endpoint` → `otlp.endpoint`. */
+const keysFor = (signal: Signal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
+
+const says = (layers: readonly Layer[], signal: Signal, name: string): boolean =>
+  layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
+
+// 1. Before the layers meet
+
+function prepare(given: Layers): Layers {
+  const otel = withServiceName(given.otel);
+  for (const key of [...otel.values.keys()]) {
+    const general = key.replace(/^otlp\.(traces|metrics)\./, "otlp.");
+    if (general !== key && [given.flags, given.own].some(({ values }) => values.has(general))) otel.values.delete(key);
+  }
+  for (const signal of otel.unspoken.keys()) {
+    if (!says(owned(given), signal, "endpoint")) continue;
+    otel.values.delete(`otlp.${signal}.endpoint`);
+    if (otel.unspoken.size === SIGNALS.length) otel.values.delete("otlp.endpoint");
+  }
+  return {
+    flags: withServiceName(given.flags),
+    own: withServiceName(given.own),
+    otel,
+    file: withServiceName(given.file),
+  };
+}
+
+/** `service.name` among a place's attributes is that place's service name, unless it gives one directly. */
+function withServiceName<T extends Layer>(layer: T): T {
+  const values = new Map(layer.values);
+  const name = values.get("resource.attributes.service.name");
+  if (name !== undefined && !values.has("resource.serviceName")) values.set("resource.serviceName", name);
+  values.delete("resource.attributes.service.name");
+  return { ...layer, values };
+}
+
+// 2. Precedence
+
+function overlay(layers: Layers): Effective {
+  const effective: Effective = new Map();
+  const order = highestFirst(layers);
+  for (const setting of SETTINGS) {
+    if (setting.kind === "map") {
+      if (!setting.secret) for (const [key, value] of entriesOf(order, setting)) effective.set(key, value);
+      continue;
+    }
+    const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
+    const value = top?.values.get(setting.key);
+    if (value !== undefined) effective.set(setting.key, value);
+  }
+  return effective;
+}
+
+/** Entries of a map over all these layers, the highest winning each. */
+function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): ReadonlyMap<string, Given> {
+  const entries = new Map<string, Given>();
+  for (const { values } of order.toReversed()) {
+    for (const [key, value] of values) if (key.startsWith(`${setting.key}.`)) entries.set(key, value);
+  }
+  return entries;
+}
+
+// 3. What is not sent
+
+/** A signal whose address OpenTelemetry's variables give for another protocol, and nobody said which one to use. */
+function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
+  const stopped: Signal[] = [];
+  const ignored = new Set<string>();
+  const stopping = new Map<string, Signal[]>();
+  for (const [signal, variable] of otel.unspoken) {
+    const owns = (name: string) => says(owned({ otel, ...others }), signal, name);
+    if (owns("protocol") && !owns("endpoint")) continue;
+    const endpoint = keysFor(signal, "endpoint").flatMap((key) => effective.get(key) ?? [])[0];
+    const isForeign = endpoint !== undefined && [...otel.values.values()].includes(endpoint);
+    if (isForeign) stopped.push(signal);
+    if (endpoint !== undefined && !isForeign) ignored.add(variable);
+    else if (isForeign || otel.elsewhere.size > 0) stopping.set(variable, [...(stopping.get(variable) ?? []), signal]);
+  }
+  const start = (variable: string) =>
+    `environment variable ${variable} names a protocol other than http/protobuf and http/json, which are all we speak`;
+  const warnings = [
+    ...[...ignored].map((variable) => `${start(variable)}; it is ignored, and so is an address that belongs to it`),
+    ...[...stopping].map(
+      ([variable, signals]) =>
+        `${start(variable)}; ${signals.join(" and ")} are not sent. Give an address for HTTP, usually with port 4318: ` +
+        "openhook-otel config set otlp.endpoint URL",
+    ),
+  ];
+  return { stopped, warnings };
+}
+
+function stoppedByErrors(effective: Effective, layers: Layers): readonly Signal[] {
+  if (layers.file.unreadable) return SIGNALS;
+  const order = highestFirst(layers);
+  const broken = SETTINGS.filter((setting) => decidesDestination(setting) && isBroken(order, setting));
+  return SIGNALS.filter((signal) =>
+    broken.some(({ key, kind, path }) => {
+      if (path[0] !== "otlp" || path[1] === signal) return true;
+      // a general setting: it does not matter to a signal that has its own
+      return path.length === 2 && (kind === "map" || !effective.has(`otlp.${signal}.${key.slice("otlp.".length)}`));
+    }),
+  );
+}
+
+/** A broken value matters unless a higher place overrides it; of maps, every entry matters. */
+function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
+  const at = order.findIndex((layer) => layer.broken.has(key));
+  return at !== -1 && (kind === "map" || !order.slice(0, at).some((layer) => layer.values.has(key)));
+}
+
+// 4. Headers
+
+/** Fills in the headers that may go to where each signal goes. @returns a warning for each place whose may not */
+function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
+  const warnings = new Set<string>();
+  const order = highestFirst(layers);
+  const general = SIGNALS.map((signal) => {
+    const [own, shared] = keysFor(signal, "endpoint").map((key) => effective.get(key)?.value);
+    const destination = own ?? shared;
+    const allowed = order.filter((layer) => {
+      const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
+      if (destination === undefined || named === undefined || named === originOf(destination)) return true;
+      const [refused] = keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]);
+      if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
+      return false;
+    });
+    return { signal, shared: entriesOf(allowed, { key: "otlp.headers" }), allowed };
+  });
+  for (const { signal, shared, allowed } of general) {
+    for (const [key, value] of shared) {
+      const forAll = general.every((other) => other.shared.get(key)?.value === value.value);
+      effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
+    }
+    for (const [key, value] of entriesOf(allowed, { key: `otlp.${signal}.headers` })) effective.set(key, value);
+  }
+  return [...warnings];
+}
+
+/** Scheme, host and port that a layer itself sends a signal to; `undefined` when it names none. */
+function originNamed(layer: Layer | OtelLayer, signal: Signal): string | undefined {
+  for (const [i, key] of keysFor(signal, "endpoint").entries()) {
+    const value = layer.values.get(key)?.value;
+    if (value !== undefined) return originOf(value);
+    if ("elsewhere" in layer && layer.elsewhere.has(i === 0 ? signal : "")) return "another address";
+  }
+  return undefined;
+}
+
+const originOf = (endpoint: Given["value"]): string => new URL(String(endpoint)).origin;
+
+const refusal = (source: Source, named: string, destination: string): string =>
+  `${sourceInWords(source)}: its headers are for ${named} and are not sent to ${destination}; ` +
+  "give the headers in the same place as the address";
+
+// 5. Outcome
+
+function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
+  const remarks: string[] = [];
+  const base = effective.get("otlp.endpoint");
+  if (base !== undefined && /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)) {
+    remarks.push(
+      `${sourceInWords(base.source)}: otlp.endpoint ends in /v1/…, which is appended once more; leave it out, or use otlp.traces.endpoint`,
+    );
+  }
+  for (const key of ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"]) {
+    const [value, inFile] = [effective.get(key), file.values.get(key)];
+    if (value?.source.kind !== "environment" || !value.source.variable.startsWith("OTEL_")) continue;
+    if (inFile === undefined || inFile.value === value.value) continue;
+    const ours = SETTINGS.find((setting) => setting.key === key)?.variable;
+    remarks.push(
+      `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant for the agent alone, set ${ours} as well`,
+    );
+  }
+  for (const signal of SIGNALS) {
+    const has = (name: string) => keysFor(signal, name).some((key) => effective.has(key));
+    if (has("clientCertificate") === has("clientKey")) continue;
+    remarks.push(`otlp: clientCertificate and clientKey work only together; one of them is missing for ${signal}`);
+  }
+  return remarks;
+}
+
+function toConfig(effective: Effective): Config {
+  const raw: Section = {};
+  for (const setting of SETTINGS) {
+    const value = setting.kind === "map" ? mapOf(effective, setting) : effective.get(setting.key)?.value;
+    if (value === undefined) continue;
+    let section = raw;
+    for (const name of setting.path.slice(0, -1)) section = child(section, name);
+    section[setting.path.at(-1) ?? ""] = value;
+  }
+  return Config.parse(raw);
+}
+
+interface Section {
+  [name: string]: Section | Given["value"] | Readonly<Record<string, string>>;
+}
+
+function child(section: Section, name: string): Section {
+  const existing = section[name];
+  if (typeof existing === "object") return existing as Section;
+  const made: Section = {};
+  section[name] = made;
+  return made;
+}
+
+const mapOf = (effective: Effective, { key }: Setting): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...effective]
+      .filter(([name]) => name.startsWith(`${key}.`))
+      .map(([name, { value }]) => [name.slice(key.length + 1), String(value)]),
+  );
+
+function sourcesOf(effective: Effective): ReadonlyMap<string, Source> {
+  const sources = new Map<string, Source>();
+  for (const setting of SETTINGS) {
+    const entries =
+      setting.kind === "map" ? [...effective.keys()].filter((key) => key.startsWith(`${setting.key}.`)) : [];
+    for (const key of entries.length > 0 ? entries : [setting.key]) {
+      sources.set(key, effective.get(key)?.source ?? { kind: "default" });
+    }
+  }
+  return sources;
+}

@@ -1,0 +1,149 @@
+import * as z from "zod";
+
+/** The two kinds of records that are sent, each with an address of its own where the user wants that. */
+export const SIGNALS = ["traces", "metrics"] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+/** What the type of a setting cannot say: shown by `config`, and what keeps secrets from being shown. */
+export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();
+
+const endpoint = z
+  .string()
+  .regex(/^https?:\/\//, "must begin with http:// or https://")
+  .superRefine((text, issue) => {
+    if (!URL.canParse(text)) return issue.addIssue("is not a complete address");
+    const url = new URL(text);
+    if (url.username !== "" || url.password !== "") {
+      issue.addIssue('holds a user or password; put it into "otlp.headers.authorization" instead');
+    }
+  });
+const protocol = z.enum(["http/protobuf", "http/json"]);
+const compression = z.enum(["gzip", "none"]);
+// Ten minutes: a drain that waits longer for one answer is stuck, not patient.
+const timeoutMs = z.int().min(1).max(600_000);
+const path = z.string().min(1);
+// What node:http accepts; anything else would throw at the first request, far from whoever wrote it.
+const headers = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "holds a line break or a control character"),
+);
+
+const general = {
+  endpoint: endpoint
+    .optional()
+    .describe("Base address; /v1/traces and /v1/metrics are appended. Without one nothing leaves this machine."),
+  protocol: protocol.default("http/protobuf").describe("Encoding of what is sent over HTTP."),
+  headers: headers
+    .default({})
+    .describe("HTTP headers of every request, e.g. authorization. Names in any case.")
+    .register(about, { secret: true }),
+  compression: compression.default("gzip").describe("Compression of the request body."),
+  timeoutMs: timeoutMs
+    .default(10_000)
+    .describe("How long one request may take, connection included, in milliseconds.")
+    .register(about, { unit: "ms" }),
+  certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
+  clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),
+  clientKey: path.optional().describe("PEM file with the private key of the client certificate."),
+};
+
+const own = (signal: Signal) => ({
+  enabled: z.boolean().default(true).describe(`Whether ${signal} are sent at all.`),
+  endpoint: endpoint
+    .optional()
+    .describe(`Full address for ${signal}, used as it is; else otlp.endpoint + /v1/${signal}.`),
+  protocol: protocol.optional().describe(`Encoding of ${signal}; else otlp.protocol.`),
+  headers: headers
+    .default({})
+    .describe(`HTTP headers for ${signal} alone, on top of otlp.headers.`)
+    .register(about, { secret: true }),
+  compression: compression.optional().describe(`Compression of ${signal}; else otlp.compression.`),
+  timeoutMs: timeoutMs
+    .optional()
+    .describe(`Time limit of one request with ${signal}, in milliseconds; else otlp.timeoutMs.`)
+    .register(about, { unit: "ms" }),
+  certificate: path.optional().describe(`Certificate authority for ${signal}; else otlp.certificate.`),
+  clientCertificate: path.optional().describe(`Client certificate for ${signal}; else otlp.clientCertificate.`),
+  clientKey: path.optional().describe(`Key of the client certificate for ${signal}; else otlp.clientKey.`),
+});
+
+/**
+ * All settings with their defaults; `Config.parse({})` is the configuration of a user who set nothing.
+ * The one list: variables, the table of `config`, checks and the JSON Schema come from it.
+ */
+export const Config = z.strictObject({
+  otlp: z
+    .strictObject({
+      ...general,
+      traces: z.strictObject(own("traces")).prefault({}).describe("What differs for traces."),
+      metrics: z
+        .strictObject({
+          ...own("metrics"),
+          temporality: z
+            .enum(["cumulative", "delta"])
+            .default("cumulative")
+            .describe("cumulative: totals since the start of each series (Prometheus); delta: what is new."),
+        })
+        .prefault({})
+        .describe("What differs for metrics."),
+      maxSpansPerRequest: z.int().min(1).max(10_000).default(512).describe("Spans in one request at most."),
+      maxBytesPerRequest: z
+        .int()
+        .min(1_000)
+        .max(50_000_000)
+        .default(3_000_000)
+        .describe("Size of one request's body at most, before compression, in bytes.")
+        .register(about, { unit: "bytes" }),
+      concurrency: z.int().min(1).max(16).default(2).describe("Requests under way at once."),
+    })
+    .prefault({})
+    .describe("Where traces and metrics are sent."),
+  resource: z
+    .strictObject({
+      attributes: z
+        .record(z.string().min(1), z.string())
+        .default({})
+        .describe("Attributes of everything that is sent, e.g. deployment.environment.name."),
+      serviceName: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("service.name of everything that is sent; else the agent's name, e.g. claude-code."),
+    })
+    .prefault({})
+    .describe("Who sends."),
+  session: z
+    .strictObject({
+      idleTimeoutMs: z
+        .int()
+        .min(1)
+        .default(1_800_000)
+        .describe("A session without any event for this long is ended by us, in milliseconds.")
+        .register(about, { unit: "ms" }),
+    })
+    .prefault({})
+    .describe("When a session is over."),
+  traces: z
+    .strictObject({
+      scope: z
+        .enum(["session", "turn"])
+        .default("session")
+        .describe("One trace for each session, or one for each turn (for very long sessions)."),
+    })
+    .prefault({})
+    .describe("How traces are cut."),
+  semconv: z
+    .enum(["both", "latest", "v1.41"])
+    .default("both")
+    .describe("Which names of the GenAI conventions are sent; both: the latest plus the older spellings on spans."),
+  disabled: z
+    .boolean()
+    .default(false)
+    .describe("Sends nothing to any backend. What agents tell is still kept on this machine."),
+});
+export type Config = z.infer<typeof Config>;
+
+/** The file: every setting may be left out. */
+export const ConfigFile = Config.extend({
+  $schema: z.string().optional().describe("For editors; no setting."),
+}).describe("Settings of openhook-otel. Comments and trailing commas are allowed.");

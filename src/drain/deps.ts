@@ -1,0 +1,66 @@
+import type { LoadedConfig } from "../config/load.ts";
+import type { Places } from "../config/places.ts";
+import type { Agent } from "../model/agent.ts";
+import type { Database } from "../store/database.ts";
+
+/** What a drain needs of the world. */
+export interface DrainDeps {
+  readonly places: Places;
+  readonly loaded: LoadedConfig;
+  readonly agents: readonly Agent[];
+  /** Of this program. */
+  readonly version: string;
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** One line for the log; no content of any payload. */
+  readonly log: (line: string) => void;
+}
+
+/** What every station of the drain works on. */
+export interface Drain extends DrainDeps {
+  readonly db: Database;
+  readonly report: DrainReport;
+}
+
+/** What a drain did. Counts of this run alone. */
+export interface DrainReport {
+  files: number;
+  events: number;
+  /** Payloads that were understood and tell nothing a trace needs. */
+  ignored: number;
+  quarantined: number;
+  /** Files that could not be read and stay where they are. */
+  left: number;
+  transcriptLinesUnreadable: number;
+  spans: number;
+  sent: number;
+  rejected: number;
+  /** Still in the outbox. */
+  waiting: number;
+  metricsSent: boolean;
+  /** One line each: what went wrong, and where. */
+  problems: string[];
+}
+
+export const emptyReport = (): DrainReport => ({
+  files: 0,
+  events: 0,
+  ignored: 0,
+  quarantined: 0,
+  left: 0,
+  transcriptLinesUnreadable: 0,
+  spans: 0,
+  sent: 0,
+  rejected: 0,
+  waiting: 0,
+  metricsSent: false,
+  problems: [],
+});
+
+/** The card of a session's source, where we have one: foreign OpenHook senders have none. */
+export const cardOf = (deps: Pick<DrainDeps, "agents">, source: string): Agent | undefined =>
+  deps.agents.find((agent) => agent.source === source);
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,148 @@
+import { NOTHING_SETTLED, type Segment, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
+import type { Counted } from "../model/telemetry.ts";
+import { buildSession } from "../session/build.ts";
+import { openFacts } from "../store/facts.ts";
+import { type StoredSession, sessionById } from "../store/sessions.ts";
+import { contextOf, type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
+import { costNanoUsd } from "../telemetry/cost.ts";
+import { compactionCounts, METRIC_SHAPES, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
+import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
+import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
+
+export interface DeriveOptions {
+  /** Ends an open segment now, for this reason. */
+  readonly endIdle?: SessionInput["endIdle"];
+  /** Leave a session that waits for its transcript as it is; the caller comes again. */
+  readonly patient: boolean;
+}
+
+/**
+ * Builds what is not settled of a session, and settles what has closed: spans into the outbox, counts into the counters,
+ * facts marked as taken, all in one commit.
+ *
+ * @returns whether the session still waits for its transcript
+ */
+export function deriveSession(drain: Drain, sessionNumber: number, options: DeriveOptions): boolean {
+  const { db } = drain;
+  return db.transaction(() => {
+    const stored = sessionById(db, sessionNumber);
+    const facts = factsOf(drain, stored);
+    const open = openFacts(db, sessionNumber);
+    const context = contextOf(db, sessionNumber, open.events, open.entries);
+    const session = buildSession({
+      facts,
+      ...open,
+      context,
+      expectsTranscript: expectsTranscript(drain, stored),
+      ...(options.endIdle !== undefined && { endIdle: options.endIdle }),
+    });
+    if (session.awaiting > 0 && options.patient) return true;
+
+    const turns = session.turns.filter((turn) => turn.closed);
+    const subagents = session.subagents.filter((subagent) => subagent.closed);
+    const settings = spanSettings(drain);
+    const placeOf = (key: string | undefined) => {
+      const segment = session.turns.find((t) => t.key === key)?.segment ?? context.turns.get(key ?? "")?.segment;
+      return key === undefined || segment === undefined ? undefined : { key, segment };
+    };
+    const spans: StoredSpan[] = [
+      ...turns.flatMap((turn) => inSegment(turn.segment, turnSpans(turn, facts, settings))),
+      ...subagents.flatMap((s) => inSegment(s.segment, subagentSpans(s, placeOf(s.turnKey), facts, settings))),
+    ];
+    const counts: Counted[] = [
+      ...[...turns, ...subagents].flatMap((run) => runCounts(run, facts)),
+      ...session.compactions.map((compaction) => compactionCounts(compaction, facts)),
+    ];
+    const kept = new Map(segmentsOf(db, sessionNumber).map((s) => [s.segment.ordinal, s]));
+    const segments = session.segments.map((segment) => {
+      const before = kept.get(segment.ordinal);
+      const totals = addTotals(
+        before === undefined ? NO_TOTALS : (JSON.parse(before.totals) as Totals),
+        settledTotals(session, segment, facts, stored),
+      );
+      const ends = segment.endMs !== undefined && before?.delivered !== true;
+      if (ends) {
+        spans.push(...inSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
+        counts.push(segmentCounts(segment, facts));
+      }
+      return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };
+    });
+    const costNanoUsdByKey = new Map(
+      [...turns, ...subagents]
+        .flatMap((run) => run.modelCalls)
+        .flatMap((call) => {
+          const cost = costNanoUsd(call, facts.provider);
+          return cost === undefined ? [] : [[call.key, cost] as const];
+        }),
+    );
+    drain.report.spans += settle(
+      db,
+      { session, sessionNumber, turns, subagents, segments, spans, counts, costNanoUsd: costNanoUsdByKey },
+      METRIC_SHAPES,
+      drain.now(),
+    );
+    return session.awaiting > 0;
+  });
+}
+
+/** The whole session as far as it is not settled, with nothing written: for `show`. */
+export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSession): Session {
+  const open = openFacts(drain.db, stored.id);
+  return buildSession({
+    facts: factsOf(drain, stored),
+    ...open,
+    context:
+      open.events.length + open.entries.length === 0
+        ? NOTHING_SETTLED
+        : contextOf(drain.db, stored.id, open.events, open.entries),
+    expectsTranscript: expectsTranscript(drain, stored),
+  });
+}
+
+/** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
+export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession): SessionFacts {
+  const provider = cardOf(deps, stored.source)?.provider;
+  const branch = stored.branch ?? stored.repository?.branch;
+  return {
+    source: stored.source,
+    sessionId: stored.sessionId,
+    ...(provider !== undefined && { provider }),
+    ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
+    ...(stored.repository !== undefined && {
+      repository: { ...stored.repository, ...(branch !== undefined && { branch }) },
+    }),
+  };
+}
+
+export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">): SpanSettings => ({
+  semconv: config.semconv,
+  traceScope: config.traces.scope,
+});
+
+// --- internal ---
+
+const inSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
+  spans.map((span) => ({ ...span, segment }));
+
+const expectsTranscript = (deps: Pick<DrainDeps, "agents">, stored: StoredSession): boolean => {
+  const card = cardOf(deps, stored.source);
+  return card?.tokens === "transcript" && card.transcript !== undefined;
+};
+
+/** What the runs that close now add to their segment. */
+function settledTotals(session: Session, segment: Segment, facts: SessionFacts, stored: StoredSession): Totals {
+  const here = <T extends { readonly segment: number; readonly closed: boolean }>(runs: readonly T[]): readonly T[] =>
+    runs.filter((run) => run.closed && run.segment === segment.ordinal);
+  const turns = here(session.turns);
+  const subagents = here(session.subagents);
+  return {
+    ...totalOf([...turns, ...subagents], facts.provider),
+    turns: turns.filter((t) => t.origin === "human" || t.origin === "machine").length,
+    subagents: subagents.filter((s) => s.key === s.agentId).length,
+    compactions: session.compactions.filter(
+      (c) => c.timeMs >= segment.startMs && c.timeMs <= (segment.endMs ?? Infinity),
+    ).length,
+    ...(stored.reported !== undefined && { reported: JSON.parse(stored.reported) as NonNullable<Totals["reported"]> }),
+  };
+}

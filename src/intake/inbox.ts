@@ -1,0 +1,282 @@
+import { randomUUID } from "node:crypto";
+import type { BigIntStats, Dirent } from "node:fs";
+import { chmod, lstat, mkdir, open, readdir, rename, unlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { IntakeFacts } from "../model/agent.ts";
+import { END_BYTES, endOf, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
+import { decodePayload } from "./payload.ts";
+
+export { type ParsedFile, parseInboxFile } from "./facts.ts";
+export { type Decoded, decodePayload } from "./payload.ts";
+export { shrinkJson } from "./shrink.ts";
+
+/** The part of `Places` that holds inbox files. */
+export interface InboxDirs {
+  readonly inboxDir: string;
+  readonly claimedDir: string;
+  readonly quarantineDir: string;
+}
+
+/** One event as the intake left it, claimed for this drain. Ends in `settle` or in `quarantine`. */
+export interface InboxFile {
+  readonly path: string;
+  readonly facts: IntakeFacts;
+  readonly payload: Buffer;
+}
+
+/** A file that could not be taken. `left`: it stays where it is; `quarantined`: it was set aside. */
+export interface InboxProblem {
+  readonly path: string;
+  readonly reason: string;
+  readonly outcome: "left" | "quarantined";
+}
+
+export interface ClaimOptions {
+  /** Milliseconds since the epoch; tells an intake at work from one that died. */
+  readonly now: () => number;
+  /** Hears of every file that is set aside or left. The others go on. */
+  readonly onProblem: (problem: InboxProblem) => void;
+}
+
+/** An intake is done within seconds: a file that has no end line after this never gets one. */
+export const INTAKE_DIED_AFTER_MS = 10 * 60_000;
+
+/**
+ * Makes the state directories, mode 0700, and takes the access of others away from those that exist.
+ *
+ * @throws what the file system throws when one cannot be made; a mode that is not ours to change is left
+ */
+export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
+  for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const { mode } = await lstat(dir);
+    if ((mode & 0o777) !== 0o700) await chmod(dir, 0o700).catch(() => {});
+  }
+}
+
+/**
+ * Takes the files that wait, one at a time, in event order (modification time, then name): first what a drain that
+ * died had claimed, then the inbox as it was at the call. A file is renamed under a fresh name before it is read, so
+ * that an intake which uses the old name again never makes us delete an event unread. Files whose intake is still at
+ * work are passed over; those whose intake died are taken when their payload is whole, else set aside.
+ *
+ * @returns nothing where the directories do not exist
+ * @throws only when a directory cannot be listed
+ */
+export async function* claim(dirs: InboxDirs, options: ClaimOptions): AsyncGenerator<InboxFile, void, undefined> {
+  for (const entry of await waiting(dirs.claimedDir)) {
+    const file = await take(dirs, entry, join(dirs.claimedDir, entry.name), options);
+    if (file !== undefined) yield file;
+  }
+  for (const entry of await waiting(dirs.inboxDir)) {
+    const path = await moveIn(dirs, entry, options);
+    if (path === undefined) continue;
+    const file = await take(dirs, entry, path, options);
+    if (file !== undefined) yield file;
+  }
+}
+
+/** Removes a claimed file whose events are committed. One that is gone already is fine. */
+export async function settle(file: Pick<InboxFile, "path">): Promise<void> {
+  await unlink(file.path).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+  });
+}
+
+/**
+ * Sets a claimed file aside, with its reason beside it (`<name>.reason`, JSON). Nothing is ever thrown away.
+ *
+ * @returns its new path
+ * @throws what the file system throws when it cannot be moved; it is still claimed then. A reason that cannot be
+ *         written does not keep the file from being moved.
+ */
+export async function quarantine(
+  dirs: InboxDirs,
+  file: { readonly path: string; readonly facts?: IntakeFacts },
+  reason: string,
+  atMs: number,
+): Promise<string> {
+  return setAside(dirs, file.path, basename(file.path), { reason, facts: file.facts, atMs });
+}
+
+/** How many files lie where. */
+export interface InboxCounts {
+  readonly inbox: number;
+  readonly claimed: number;
+  readonly quarantined: number;
+  /** Event time of the oldest file that waits in inbox or claimed; absent when none does. */
+  readonly oldestMs?: number;
+}
+
+/** Counts without reading any file. Directories that do not exist hold nothing. */
+export async function counts(dirs: InboxDirs): Promise<InboxCounts> {
+  const [inbox, claimed] = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)];
+  const quarantined = (await list(dirs.quarantineDir)).filter((entry) => !entry.name.endsWith(REASON_SUFFIX)).length;
+  const oldestNs = [inbox[0], claimed[0]]
+    .filter((entry) => entry !== undefined)
+    .map((entry) => entry.stats.mtimeNs)
+    .reduce<bigint | undefined>((oldest, ns) => (oldest === undefined || ns < oldest ? ns : oldest), undefined);
+  return {
+    inbox: inbox.length,
+    claimed: claimed.length,
+    quarantined,
+    ...(oldestNs === undefined ? {} : { oldestMs: msOf(oldestNs) }),
+  };
+}
+
+// --- internal ---
+
+const REASON_SUFFIX = ".reason";
+
+interface Waiting {
+  readonly name: string;
+  readonly stats: BigIntStats;
+}
+
+/** Entries of a directory in event order. Names with a leading dot are not ours: `.nfs…`, `.DS_Store`. */
+async function waiting(dir: string): Promise<readonly Waiting[]> {
+  const found: Waiting[] = [];
+  for (const { name } of await list(dir)) {
+    if (name.startsWith(".")) continue;
+    const stats = await lstat(join(dir, name), { bigint: true }).catch(() => undefined);
+    if (stats !== undefined) found.push({ name, stats });
+  }
+  return found.sort((a, b) => compare(a.stats.mtimeNs, b.stats.mtimeNs) || compare(a.name, b.name));
+}
+
+async function list(dir: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw new Error(`cannot list ${JSON.stringify(dir)}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Moves one inbox entry into the claimed directory; `undefined` when it is not to be taken now. */
+async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): Promise<string | undefined> {
+  const from = join(dirs.inboxDir, entry.name);
+  try {
+    if (!isOurs(entry)) {
+      await setAsideStranger(dirs, from, entry, options);
+      return undefined;
+    }
+    if (!hasDied(entry, options.now()) && !(await isComplete(from))) return undefined;
+    // padded, so that names sort by time for whoever lists them
+    const to = join(dirs.claimedDir, `${String(entry.stats.mtimeNs).padStart(20, "0")}-${randomUUID()}.evt`);
+    await rename(from, to);
+    return to;
+  } catch (error) {
+    // gone between listing and taking: another drain was faster
+    if (codeOf(error) !== "ENOENT") left(from, error, options);
+    return undefined;
+  }
+}
+
+/** Reads one claimed file; `undefined` when it was set aside or cannot be read. */
+async function take(
+  dirs: InboxDirs,
+  entry: Waiting,
+  path: string,
+  options: ClaimOptions,
+): Promise<InboxFile | undefined> {
+  try {
+    if (!isOurs(entry)) {
+      await setAsideStranger(dirs, path, entry, options);
+      return undefined;
+    }
+    const bytes = await readWhole(path);
+    const parsed = bytes === undefined ? tooLarge : parseInboxFile(bytes, msOf(entry.stats.mtimeNs));
+    if (!parsed.ok) {
+      await quarantineNow(dirs, { path }, parsed.reason, options);
+      return undefined;
+    }
+    const { facts, payload, end } = parsed;
+    if (end === undefined) {
+      const decoded = decodePayload(payload);
+      if (!decoded.ok || decoded.notes.includes("cut")) {
+        const reason = "the intake died before the payload was whole";
+        await quarantineNow(dirs, { path, facts: { ...facts, truncated: true } }, reason, options);
+        return undefined;
+      }
+    }
+    return { path, facts, payload };
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") left(path, error, options);
+    return undefined;
+  }
+}
+
+const isOurs = ({ name, stats }: Waiting): boolean => stats.isFile() && name.endsWith(".evt");
+
+/** Also when the clock was set back meanwhile. */
+const hasDied = ({ stats }: Waiting, nowMs: number): boolean =>
+  Math.abs(nowMs - msOf(stats.mtimeNs)) > INTAKE_DIED_AFTER_MS;
+
+async function isComplete(path: string): Promise<boolean> {
+  const handle = await open(path, "r");
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(END_BYTES),
+      0,
+      END_BYTES,
+      Math.max(0, size - END_BYTES),
+    );
+    return endOf(buffer.subarray(0, bytesRead)) !== undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+const tooLarge = { ok: false, reason: "the file is larger than any the intake writes" } as const;
+
+/** The file's bytes, or `undefined` when it is larger than the intake's bound. */
+async function readWhole(path: string): Promise<Buffer | undefined> {
+  const handle = await open(path, "r");
+  try {
+    const { size } = await handle.stat();
+    return size > MAX_FILE_BYTES + END_BYTES ? undefined : await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A FIFO would block us, a symbolic link leads elsewhere: such things are moved, never opened. */
+async function setAsideStranger(dirs: InboxDirs, path: string, entry: Waiting, options: ClaimOptions): Promise<void> {
+  const reason = entry.stats.isFile() ? "not an inbox file: its name does not end in .evt" : "not a regular file";
+  const to = await setAside(dirs, path, `${randomUUID()}-${entry.name}`, { reason, atMs: options.now() });
+  options.onProblem({ path: to, reason, outcome: "quarantined" });
+}
+
+async function quarantineNow(
+  dirs: InboxDirs,
+  file: { readonly path: string; readonly facts?: IntakeFacts },
+  reason: string,
+  { now, onProblem }: ClaimOptions,
+): Promise<void> {
+  onProblem({ path: await quarantine(dirs, file, reason, now()), reason, outcome: "quarantined" });
+}
+
+interface Reason {
+  readonly reason: string;
+  readonly facts?: IntakeFacts | undefined;
+  readonly atMs: number;
+}
+
+async function setAside(dirs: InboxDirs, path: string, name: string, { reason, facts, atMs }: Reason): Promise<string> {
+  const to = join(dirs.quarantineDir, name);
+  const text = { reason, source: facts?.source, event: facts?.event, at: new Date(atMs).toISOString() };
+  await rename(path, to);
+  await writeFile(`${to}${REASON_SUFFIX}`, `${JSON.stringify(text)}\n`, { mode: 0o600 }).catch(() => {});
+  return to;
+}
+
+function left(path: string, error: unknown, { onProblem }: ClaimOptions): void {
+  onProblem({ path, reason: `cannot take ${JSON.stringify(path)}: ${messageOf(error)}`, outcome: "left" });
+}
+
+const msOf = (ns: bigint): number => Number(ns / 1_000_000n);
+const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

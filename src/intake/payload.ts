@@ -1,0 +1,94 @@
+import { shrinkJson } from "./shrink.ts";
+
+/** Payloads above this are shortened before they are parsed. */
+export const MAX_PARSED_BYTES = 4 * 1024 * 1024;
+
+export type Decoded =
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** What had to be done to it: `shortened` long values left out, `cut` it ended early, `mended` raw controls. */
+      readonly notes: readonly ("shortened" | "cut" | "mended")[];
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Makes JSON of what an agent wrote: leading byte order marks go, raw control characters inside strings are
+ * escaped, a text above 4 MiB is shortened, a text that ends early is closed after its last complete member.
+ *
+ * @returns `ok: false` with a reason when there is no way to read it
+ * @throws never
+ */
+export function decodePayload(payload: Buffer): Decoded {
+  const json = withoutBom(payload);
+  if (json.length === 0) return { ok: false, reason: "the payload is empty" };
+  if (json.length > MAX_PARSED_BYTES) return shortened(json);
+  const whole = parse(json.toString("utf8"));
+  if (whole.ok) return whole;
+  const closed = shortened(json);
+  return closed.ok ? closed : { ok: false, reason: `the payload is not JSON: ${closed.reason}` };
+}
+
+// --- internal ---
+
+/** Where even short strings make it too large: no array or object below the top longer than this. */
+const MAX_NESTED_BYTES = 256 * 1024;
+
+function withoutBom(bytes: Buffer): Buffer {
+  let from = 0;
+  while (bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf) from += 3;
+  return bytes.subarray(from);
+}
+
+function shortened(json: Buffer): Decoded {
+  let shrunk = shrinkJson(json);
+  if (shrunk.ok && shrunk.bytes > MAX_PARSED_BYTES) shrunk = shrinkJson(json, { maxNestedBytes: MAX_NESTED_BYTES });
+  if (!shrunk.ok) return shrunk;
+  if (shrunk.bytes > MAX_PARSED_BYTES) {
+    return { ok: false, reason: `it has ${shrunk.bytes} bytes even without long strings and nested values` };
+  }
+  const decoded = parse(shrunk.text());
+  if (!decoded.ok) return decoded;
+  const notes = [...(shrunk.leftOut > 0 ? (["shortened"] as const) : []), ...(shrunk.closed ? (["cut"] as const) : [])];
+  return { ...decoded, notes: [...notes, ...decoded.notes] };
+}
+
+function parse(text: string): Decoded {
+  try {
+    return { ok: true, value: JSON.parse(text), notes: [] };
+  } catch (error) {
+    const mended = escapeControls(text);
+    if (mended !== text) {
+      try {
+        return { ok: true, value: JSON.parse(mended), notes: ["mended"] };
+      } catch {
+        // the first error says more
+      }
+    }
+    return { ok: false, reason: error instanceof SyntaxError ? placeOf(error) : "it cannot be parsed" };
+  }
+}
+
+/** V8 quotes the text in its message, and content does not belong into a reason. */
+const placeOf = (error: SyntaxError): string => {
+  const place = /at position \d+/.exec(error.message)?.[0];
+  return place === undefined ? "JSON.parse refuses it" : `JSON.parse refuses it ${place}`;
+};
+
+/** Raw control characters inside strings, as some agents' shell-made JSON has them. One pass: no pattern that backs up. */
+function escapeControls(text: string): string {
+  const pieces: string[] = [];
+  let copyFrom = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) inString = !inString;
+    else if (code === BACKSLASH && inString) at += 1;
+    else if (code < SPACE && inString) {
+      pieces.push(text.slice(copyFrom, at), `\\u${code.toString(16).padStart(4, "0")}`);
+      copyFrom = at + 1;
+    }
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(copyFrom);
+}
+const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c] as const;

@@ -1,0 +1,192 @@
+import type { SessionEndReason } from "./envelope.ts";
+import type { Event } from "./event.ts";
+import type { TokenUsage, ToolStatus, TranscriptEntry } from "./transcript.ts";
+
+/** One answer of a model. */
+export interface ModelCall {
+  readonly key: string;
+  readonly responseId?: string;
+  readonly requestId?: string;
+  readonly model?: string;
+  readonly requestedModel?: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Absent: the agent did not say. */
+  readonly usage?: TokenUsage;
+  /** False: the agent never wrote down how the answer ended, so its output count is a lower bound. */
+  readonly complete: boolean;
+  readonly finishReason?: string;
+  readonly agentId?: string;
+}
+
+/** One use of a tool. */
+export interface ToolCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** `open`: no end seen yet. */
+  readonly status: ToolStatus | "open";
+  /** Pure execution time as the agent measured it; start to end also holds waiting for the user. */
+  readonly executionMs?: number;
+  readonly errorType?: string;
+  readonly exitCode?: number;
+  readonly executable?: string;
+  readonly mcpServer?: string;
+  readonly linesAdded?: number;
+  readonly linesRemoved?: number;
+  readonly spawnedAgentId?: string;
+  readonly agentId?: string;
+}
+
+export interface ModelError {
+  readonly timeMs: number;
+  readonly errorType: string;
+  readonly httpStatus?: number;
+  readonly final: boolean;
+}
+
+/** What turns and subagents have in common: one run of an agent over model calls and tool calls. */
+export interface Run {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly modelCalls: readonly ModelCall[];
+  readonly toolCalls: readonly ToolCall[];
+  readonly errors: readonly ModelError[];
+  /** Nothing more is expected: what hangs below may leave. */
+  readonly closed: boolean;
+  /** Ids of the events and keys of the entries it was built from. */
+  readonly uses: readonly string[];
+}
+
+/** From a user prompt to the agent's last word on it. */
+export interface Turn extends Run {
+  readonly key: string;
+  /**
+   * Who asked: a human, the agent's machinery, nobody we saw (`none`: activity without a prompt, it has no span of its
+   * own), or a turn that had been closed before (`continuation`).
+   */
+  readonly origin: "human" | "machine" | "continuation" | "none";
+  /** Ordinal of the segment it belongs to. */
+  readonly segment: number;
+  readonly state: "open" | "ended" | "failed" | "interrupted";
+  readonly errorType?: string;
+  readonly promptLength?: number;
+  /** A hook told of the prompt, not the transcript alone. */
+  readonly promptTold: boolean;
+  /** Work left in the background when the turn ended. */
+  readonly backgroundCount: number;
+}
+
+export interface Subagent extends Run {
+  /** The agent's id; with a number behind it for what a closed subagent did later. */
+  readonly key: string;
+  readonly agentId: string;
+  readonly agentType?: string;
+  /** The tool call that started it; absent where no record tells. */
+  readonly parentCallId?: string;
+  /** The turn it belongs to; absent for those started outside any. */
+  readonly turnKey?: string;
+  readonly segment: number;
+}
+
+/** One stretch from a start to an end; a resumed session has several. */
+export interface Segment {
+  readonly ordinal: number;
+  readonly startMs: number;
+  /** Absent while it is open. */
+  readonly endMs?: number;
+  readonly reason?: SessionEndReason;
+  readonly nativeReason?: string;
+  /** `startup`, `resume`, `fork` …; absent when no start was seen. */
+  readonly startOrigin?: string;
+  readonly lastActivityMs: number;
+  /** Ids of the start and end events it was built from. */
+  readonly uses: readonly string[];
+}
+
+/** Facts of a session that are the same for all its parts. */
+export interface SessionFacts {
+  readonly source: string;
+  readonly sessionId: string;
+  readonly provider?: string;
+  readonly agentVersion?: string;
+  readonly repository?: Repository;
+}
+
+/** What `.git` says of the folder a session ran in. */
+export interface Repository {
+  /** Last part of the remote's path, or the folder's name. */
+  readonly name: string;
+  /** Remote without credentials. */
+  readonly url?: string;
+  readonly branch?: string;
+  readonly revision?: string;
+}
+
+/** The agent shortened its context; between two turns as often as inside one. */
+export interface Compaction {
+  readonly key: string;
+  readonly timeMs: number;
+  readonly trigger?: string;
+}
+
+/** Sums that the agent keeps itself; apart from everything else. */
+export type ReportedUsage = Extract<TranscriptEntry, { kind: "reported_usage" }>["byModel"];
+
+/** A session, or the part of one that is not settled yet. */
+export interface Session {
+  readonly facts: SessionFacts;
+  readonly segments: readonly Segment[];
+  readonly turns: readonly Turn[];
+  readonly subagents: readonly Subagent[];
+  readonly compactions: readonly Compaction[];
+  readonly reportedUsage?: ReportedUsage;
+  /** Events and entries that change nothing any more: told again, or of things long settled. */
+  readonly spent: readonly string[];
+  /** What the transcript is expected to hold soon: the closing line of a turn, the result of a call. */
+  readonly awaiting: number;
+}
+
+/** What was settled before, as far as it bears on what comes now. */
+export interface SessionContext {
+  /** The last segment, open or ended; absent for a new session. */
+  readonly segment?: Segment;
+  readonly turns: ReadonlyMap<string, SettledTurn>;
+  readonly subagents: ReadonlyMap<string, SettledSubagent>;
+  /** Tool calls that were settled: what is told of them again changes nothing. */
+  readonly callIds: ReadonlySet<string>;
+}
+
+export interface SettledTurn {
+  readonly segment: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** How many parts of this turn were settled; the next one is its continuation of that number. */
+  readonly parts: number;
+  readonly promptLength?: number;
+  /** A hook told of its prompt. */
+  readonly hookSeen: boolean;
+}
+
+export interface SettledSubagent {
+  readonly segment: number;
+  readonly turnKey?: string;
+  readonly parentCallId?: string;
+  readonly agentType?: string;
+  readonly parts: number;
+}
+
+/** Everything `buildSession` looks at. */
+export interface SessionInput {
+  readonly facts: SessionFacts;
+  readonly events: readonly Event[];
+  readonly entries: readonly TranscriptEntry[];
+  readonly context: SessionContext;
+  /** False for agents whose tokens never come from a transcript: their turns end with the hook's word. */
+  readonly expectsTranscript: boolean;
+  /** Set to end an open segment now: idle for too long, or the user asked. */
+  readonly endIdle?: { readonly reason: SessionEndReason; readonly nativeReason: string };
+}
+
+export const NOTHING_SETTLED: SessionContext = { turns: new Map(), subagents: new Map(), callIds: new Set() };

@@ -1,0 +1,45 @@
+/** What one request may hold. */
+export interface RequestBounds {
+  readonly maxRecords: number;
+  /** Estimated; the sender checks the real bytes. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Splits rows into the requests they are sent by, in order, reading no further ahead than one row beyond a request. A
+ * row that alone is over `maxBytes` makes a request of its own: only the encoded bytes say whether it is too large.
+ *
+ * @param rows pulled one by one, so an outbox of any length costs the memory of one request
+ * @param bytesOf estimate for one row
+ */
+export async function* intoRequests<Row>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  bounds: RequestBounds,
+  bytesOf: (row: Row) => number,
+): AsyncGenerator<readonly [Row, ...Row[]], void, void> {
+  let request: [Row, ...Row[]] | undefined;
+  let bytes = 0;
+  for await (const row of rows) {
+    const rowBytes = bytesOf(row);
+    if (request !== undefined && (request.length >= bounds.maxRecords || bytes + rowBytes > bounds.maxBytes)) {
+      yield request;
+      request = undefined;
+      bytes = 0;
+    }
+    if (request === undefined) request = [row];
+    else request.push(row);
+    bytes += rowBytes;
+  }
+  if (request !== undefined) yield request;
+}
+
+/** Bytes of a record as JSON text: near what JSON requests take, and above what protobuf does. */
+export function estimatedBytes(record: unknown): number {
+  return Buffer.byteLength(JSON.stringify(record));
+}
+
+/** Both halves of a request that was too large, in order; the first has the odd one. */
+export function halves<Row>(request: readonly Row[]): readonly [readonly Row[], readonly Row[]] {
+  const middle = Math.ceil(request.length / 2);
+  return [request.slice(0, middle), request.slice(middle)];
+}

@@ -1,0 +1,63 @@
+import type { Attributes as OtelAttributes } from "@opentelemetry/api";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import type { resources } from "@opentelemetry/sdk-node";
+import type { Attributes } from "../model/telemetry.ts";
+
+/** Hands out one SDK resource per distinct set of attributes: the serializers group records by its identity. */
+export type ResourceOf = (recordResource: Attributes) => resources.Resource;
+
+/**
+ * Joins the resource of the settings with the one of a record. The record's attributes win, but for `service.name`:
+ * where the settings have it, the user asked for that name (`OTEL_SERVICE_NAME`), and it stands for every agent.
+ *
+ * @param settingsResource attributes of everything that is sent
+ */
+export function resourcesOver(settingsResource: Readonly<Record<string, string>>): ResourceOf {
+  const known = new Map<string, resources.Resource>();
+  const serviceName = settingsResource[SERVICE_NAME];
+  return (recordResource) => {
+    const merged = sendable({
+      ...settingsResource,
+      ...recordResource,
+      ...(serviceName === undefined ? {} : { [SERVICE_NAME]: serviceName }),
+    });
+    const key = JSON.stringify(Object.entries(merged).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const resource = known.get(key) ?? resourceFromAttributes(merged);
+    known.set(key, resource);
+    return resource;
+  };
+}
+
+/**
+ * Attributes as every OTLP backend takes them. Left out: null, undefined, NaN, infinities, objects, empty keys, whole
+ * numbers that no int64 holds. Lone surrogates become U+FFFD, since UTF-8 has no other place for them.
+ */
+export function sendable(attributes: Readonly<Record<string, unknown>>): OtelAttributes {
+  const kept: OtelAttributes = {};
+  for (const [key, value] of Object.entries(attributes)) {
+    const clean = sendableValue(value);
+    if (key !== "" && clean !== undefined) kept[wellFormed(key)] = clean;
+  }
+  return kept;
+}
+
+/** The text with every lone surrogate replaced by U+FFFD. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+// --- internal ---
+
+const SERVICE_NAME = "service.name";
+const INT64_END = 2 ** 63;
+
+function sendableValue(value: unknown): string | number | boolean | string[] | undefined {
+  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return undefined;
+    return Number.isInteger(value) && Math.abs(value) >= INT64_END ? undefined : value;
+  }
+  if (Array.isArray(value)) return value.filter((item) => typeof item === "string").map(wellFormed);
+  return undefined;
+}

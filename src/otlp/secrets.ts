@@ -1,0 +1,60 @@
+import type { OtlpSignalSettings } from "../model/settings.ts";
+
+/** The address as it may be shown: without user, password, query and fragment, which can all be credentials. */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return "the OTLP address";
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/**
+ * Takes every configured secret out of a text that comes from outside (a backend may echo the credentials it
+ * refuses): header values, whole and by their words, the URL's user, password and query values.
+ */
+export function withoutSecrets(text: string, settings: OtlpSignalSettings): string {
+  return secretsOf(settings).reduce((clean, secret) => clean.replace(occurrences(secret), "***"), text);
+}
+
+// --- internal ---
+
+/** A short secret ("1", a tenant's number) is taken out only where it stands alone, or it would garble every text. */
+const SHORT_SECRET_LENGTH = 6;
+
+const SCHEMES: ReadonlySet<string> = new Set(["basic", "bearer", "token", "apikey", "api-key", "digest"]);
+
+/** Longest first, so that no part of a secret is left over. */
+function secretsOf(settings: OtlpSignalSettings): string[] {
+  const values = Object.values(settings.headers);
+  const found = new Set(values.flatMap((value) => [value, ...value.split(/\s+/)]));
+  for (const value of values) {
+    const basic = /^basic\s+(\S+)$/i.exec(value)?.[1];
+    if (basic === undefined) continue;
+    const userAndPassword = Buffer.from(basic, "base64").toString();
+    for (const part of [userAndPassword, ...userAndPassword.split(":")]) found.add(part);
+  }
+  if (URL.canParse(settings.url)) {
+    const url = new URL(settings.url);
+    const user = percentDecoded(url.username);
+    const password = percentDecoded(url.password);
+    for (const part of [url.username, url.password, user, password, ...url.searchParams.values()]) found.add(part);
+    if (user !== "" || password !== "") found.add(Buffer.from(`${user}:${password}`).toString("base64"));
+  }
+  return [...found]
+    .filter((secret) => secret !== "" && !SCHEMES.has(secret.toLowerCase()))
+    .sort((a, b) => b.length - a.length);
+}
+
+function occurrences(secret: string): RegExp {
+  const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return secret.length < SHORT_SECRET_LENGTH
+    ? new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "gu")
+    : new RegExp(literal, "gu");
+}
+
+function percentDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,79 @@
+import type { OtlpSettings, OtlpSignalSettings, Outcome } from "../model/settings.ts";
+import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
+import { type Signal, toOutcome } from "./answer.ts";
+import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
+import { resourcesOver } from "./resource.ts";
+import { createTransport, type HttpTransport } from "./transport.ts";
+
+/** Sends records to the destinations of the settings. Each call is one request and one attempt; no call rejects. */
+export interface Sender {
+  /** All records in one request. None gives `ok` without a request. */
+  sendSpans(records: readonly SpanRecord[]): Promise<Outcome>;
+  /** All points in one request, whatever their resources. Points keep their order; those not finite are left out. */
+  sendMetrics(points: readonly MetricPoint[]): Promise<Outcome>;
+  /** Closes the kept connections. Requests under way come back as `retry`, and so does every later call. */
+  close(): void;
+}
+
+/**
+ * Makes a sender. Nothing is read or connected before the first call; a certificate file that cannot be used, or an
+ * address that is none, is told by the `refused` outcomes of the calls.
+ *
+ * A body that is larger than `maxBytesPerRequest` is not sent: the outcome is `too-large`.
+ *
+ * @param options.version of this program: instrumentation scope and user agent
+ * @param options.signal ends requests under way; they come back as `retry`
+ */
+export function createSender(
+  settings: OtlpSettings,
+  options: { readonly version: string; readonly signal?: AbortSignal },
+): Sender {
+  const scope = scopeOf(options.version);
+  const resourceOf = resourcesOver(settings.resource);
+  const open = (signal: Signal, of: OtlpSignalSettings | undefined): Channel | undefined =>
+    of && { signal, settings: of, transport: createTransport(of, options.version, options.signal) };
+  const traces = open("traces", settings.traces);
+  const metrics = open("metrics", settings.metrics);
+  return {
+    async sendSpans(records) {
+      if (records.length === 0) return NOTHING_TO_SEND;
+      if (traces === undefined) return noDestination("traces");
+      const spans = toReadableSpans(records, resourceOf, scope);
+      return post(traces, encodeSpans(spans, traces.settings.protocol), settings.maxBytesPerRequest);
+    },
+    async sendMetrics(points) {
+      if (points.length === 0) return NOTHING_TO_SEND;
+      if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
+      const data = toResourceMetrics(points, resourceOf, scope, settings.metrics.temporality);
+      if (data.length === 0) return NOTHING_TO_SEND;
+      return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
+    },
+    close() {
+      traces?.transport.shutdown();
+      metrics?.transport.shutdown();
+    },
+  };
+}
+
+// --- internal ---
+
+interface Channel {
+  readonly signal: Signal;
+  readonly settings: OtlpSignalSettings;
+  readonly transport: HttpTransport;
+}
+
+const NOTHING_TO_SEND: Outcome = { status: "ok", rejected: 0 };
+
+async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promise<Outcome> {
+  if (body.length > maxBytes) {
+    return { status: "too-large", reason: `a request of ${body.length} bytes is over the limit of ${maxBytes} bytes` };
+  }
+  const answer = await channel.transport.send(body, channel.settings.timeoutMs);
+  return toOutcome(answer, channel.signal, channel.settings);
+}
+
+function noDestination(signal: Signal): Outcome {
+  return { status: "refused", reason: `no OTLP address is set for ${signal}` };
+}

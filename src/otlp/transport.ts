@@ -1,0 +1,234 @@
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type {
+  ExportResponseFailure,
+  ExportResponseRetryable,
+  ExportResponseSuccess,
+  IExporterTransport,
+} from "@opentelemetry/otlp-exporter-base";
+import { httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
+import type { OtlpSignalSettings } from "../model/settings.ts";
+import { networkReason } from "./network-reason.ts";
+import { shownUrl } from "./secrets.ts";
+import { readTlsFiles, TlsFileError } from "./tls-files.ts";
+
+/** An answer's status and words. `message` names the address without credentials and quotes no header. */
+export class SendError extends Error {
+  override readonly name = "SendError";
+  /** The HTTP status, where one came. */
+  readonly code?: number;
+  /** The answer's body, at most 1 MiB of it; empty where none came. */
+  readonly body: Uint8Array;
+
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly httpStatus?: number; readonly body?: Uint8Array } = {},
+  ) {
+    super(message, options);
+    if (options.httpStatus !== undefined) this.code = options.httpStatus;
+    this.body = options.body ?? new Uint8Array();
+  }
+}
+
+/** What became of one request, in the SDK's terms and with what the SDK's own transport drops. */
+export type HttpAnswer =
+  | (ExportResponseSuccess & {
+      readonly data: Uint8Array;
+      readonly contentType: string;
+      /** False when the body broke off or was longer than 1 MiB: the records were taken, the rest is unknown. */
+      readonly complete: boolean;
+    })
+  | (ExportResponseRetryable & { readonly error: SendError })
+  | (ExportResponseFailure & { readonly error: SendError });
+
+export interface HttpTransport extends IExporterTransport {
+  /** Never rejects. */
+  send(data: Uint8Array, timeoutMillis: number): Promise<HttpAnswer>;
+}
+
+/**
+ * OTLP over node:http and node:https, one attempt per call. Unlike the SDK's transport it sees `Retry-After` and the
+ * body of every answer, bounds the whole exchange in time (a server that drips cannot hold it), and refuses redirects.
+ *
+ * @param version of this program, for the user agent
+ * @param signal ends what is under way; such requests come back as retryable
+ */
+export function createTransport(settings: OtlpSignalSettings, version: string, signal?: AbortSignal): HttpTransport {
+  let ready: ReturnType<typeof prepare> | undefined;
+  let closed = false;
+  return {
+    async send(data, timeoutMillis) {
+      if (closed || signal?.aborted) return stopped(settings);
+      ready ??= prepare(settings);
+      try {
+        const connection = await ready;
+        const body = settings.compression === "gzip" ? await compress(data) : data;
+        if (signal?.aborted) return stopped(settings);
+        return await exchange(connection, settings, headersOf(settings, version, body), body, timeoutMillis, signal);
+      } catch (error) {
+        return { status: "failure", error: toSendError(error) };
+      }
+    },
+    shutdown() {
+      closed = true;
+      ready?.then(
+        ({ agent }) => agent.destroy(),
+        () => {},
+      );
+    },
+  };
+}
+
+// --- internal ---
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
+
+/** The only statuses that the OTLP specification lets a client try again with the same bytes. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Headers that describe the message as we frame it; a setting must not contradict them. */
+const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "transfer-encoding",
+]);
+
+const compress = promisify(gzip);
+
+type Connection = Awaited<ReturnType<typeof prepare>>;
+
+async function prepare(settings: OtlpSignalSettings) {
+  const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
+  // The setting is not quoted: what fails to parse may hold a password
+  if (url === undefined) throw new SendError("the OTLP address is not a URL");
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
+  }
+  const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
+  const agent = await httpAgentFactoryFromOptions({ keepAlive: true, ...tls })(url.protocol);
+  return { url, agent, request: url.protocol === "https:" ? requestHttps : requestHttp };
+}
+
+function headersOf(settings: OtlpSignalSettings, version: string, body: Uint8Array): Record<string, string | number> {
+  const chosen = Object.entries(settings.headers).filter(([name]) => !FRAMING_HEADERS.has(name.toLowerCase()));
+  return {
+    "user-agent": `openhook-otel/${version}`,
+    ...Object.fromEntries(chosen.map(([name, value]) => [name.toLowerCase(), value])),
+    "content-type": settings.protocol === "http/json" ? "application/json" : "application/x-protobuf",
+    "content-length": body.length,
+    ...(settings.compression === "gzip" ? { "content-encoding": "gzip" } : {}),
+  };
+}
+
+function exchange(
+  connection: Connection,
+  settings: OtlpSignalSettings,
+  headers: Readonly<Record<string, string | number>>,
+  body: Uint8Array,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<HttpAnswer> {
+  const shown = shownUrl(settings.url);
+  return new Promise((resolve) => {
+    let request: ClientRequest | undefined;
+    // Once the status is known it decides, however the body ends: a 200 means that the records were taken
+    let answerSoFar: (() => HttpAnswer) | undefined;
+
+    const finish = (answer: HttpAnswer) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      resolve(answer);
+    };
+    const cutShort = (reason: string, cause?: unknown) => {
+      finish(answerSoFar?.() ?? { status: "retryable", error: new SendError(reason, { cause }) });
+      request?.destroy();
+    };
+    const onAbort = () => cutShort(`sending to ${shown} was stopped`);
+    const timer = setTimeout(() => cutShort(`no answer from ${shown} within ${timeoutMs} ms`), timeoutMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+
+    try {
+      request = connection.request(connection.url, {
+        method: "POST",
+        agent: connection.agent,
+        headers: { ...headers },
+      });
+    } catch (error) {
+      return finish({ status: "failure", error: toSendError(error) });
+    }
+    request.on("error", (error) => cutShort(networkReason(error, settings.url), error));
+    request.on("close", () => cutShort(`the connection to ${shown} was closed without an answer`));
+    request.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      answerSoFar = () => answerOf(response, Buffer.concat(chunks), false, settings);
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
+        else cutShort(`the answer of ${shown} is too long`);
+      });
+      response.on("end", () => finish(answerOf(response, Buffer.concat(chunks), response.complete, settings)));
+      response.on("error", (error) => cutShort(networkReason(error, settings.url), error));
+    });
+    request.end(body);
+  });
+}
+
+function answerOf(
+  response: IncomingMessage,
+  data: Buffer,
+  complete: boolean,
+  settings: OtlpSignalSettings,
+): HttpAnswer {
+  const httpStatus = response.statusCode ?? 0;
+  const shown = shownUrl(settings.url);
+  if (httpStatus >= 200 && httpStatus < 300) {
+    return { status: "success", data, complete, contentType: response.headers["content-type"] ?? "" };
+  }
+  if (httpStatus >= 300 && httpStatus < 400) {
+    const target = redirectTarget(response.headers.location, settings.url);
+    const message = `${shown} redirects to ${target} (${httpStatus}); redirects are not followed, set the final address`;
+    return { status: "failure", error: new SendError(message, { httpStatus }) };
+  }
+  const error = new SendError(`${shown} answered ${httpStatus}`, { httpStatus, body: data });
+  if (!RETRYABLE_STATUSES.has(httpStatus)) return { status: "failure", error };
+  const retryInMillis = retryAfterMs(response.headers["retry-after"]);
+  return { status: "retryable", error, ...(retryInMillis === undefined ? {} : { retryInMillis }) };
+}
+
+/** Origin only: the rest of a Location may carry tokens. */
+function redirectTarget(location: string | undefined, base: string): string {
+  if (location === undefined || !URL.canParse(location, base)) return "an address it does not name";
+  const { origin, protocol } = new URL(location, base);
+  return origin === "null" ? `a ${protocol} address` : origin;
+}
+
+/** Seconds or an HTTP date, as milliseconds from now, at most an hour; undefined when absent or unreadable. */
+function retryAfterMs(header: string | undefined): number | undefined {
+  const text = header?.trim() ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}
+
+function stopped(settings: OtlpSignalSettings): HttpAnswer {
+  return { status: "retryable", error: new SendError(`sending to ${shownUrl(settings.url)} was stopped`) };
+}
+
+/** For what fails before a byte is sent. Node's own texts on headers are not passed on: they can quote them. */
+function toSendError(error: unknown): SendError {
+  if (error instanceof SendError) return error;
+  if (error instanceof TlsFileError) return new SendError(error.message, { cause: error });
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const isHeader =
+    code === "ERR_INVALID_CHAR" || code === "ERR_INVALID_HTTP_TOKEN" || code === "ERR_HTTP_INVALID_HEADER_VALUE";
+  const message = isHeader
+    ? `one of the headers set for OTLP is not a valid HTTP header (${code})`
+    : `the OTLP request cannot be made (${code})`;
+  return new SendError(message, { cause: error });
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { deliver } from "./drain/deliver.ts";
+import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/deps.ts";
+import { deriveSession } from "./drain/derive.ts";
+import { openStore } from "./drain/open.ts";
+import { readTranscripts } from "./drain/read.ts";
+import { takeInbox } from "./drain/take.ts";
+import { ensureStateDirs } from "./intake/inbox.ts";
+import { withDrainLock } from "./store/lock.ts";
+import { writeMeta } from "./store/meta.ts";
+import { idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
+
+/** What a drain is asked for beside its daily work. */
+export interface DrainOptions {
+  /** End every open session now, whatever its age. */
+  readonly endIdle?: boolean;
+}
+
+/**
+ * One drain: inbox → store → session → spans and counters → backend. One at a time per state directory; when another is
+ * at work, that one looks again and this one is done.
+ *
+ * @returns what was done; `undefined` when another drain does it
+ * @throws StoreError when the store cannot be used; everything that waits keeps waiting
+ */
+export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promise<DrainReport | undefined> {
+  const report = emptyReport();
+  await ensureStateDirs(deps.places);
+  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), async () => {
+    const db = openStore(deps);
+    const work: Drain = { ...deps, db, report };
+    try {
+      await pass(work, options);
+      writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
+    } finally {
+      db.close();
+    }
+  });
+  return worked ? report : undefined;
+}
+
+// --- internal ---
+
+/** Sessions whose transcripts are read at once; reading waits for the disk more than for us. */
+const READERS = 4;
+/** Agents write the last line of a turn up to a second after its hook ran; measured, see the agents' READMEs. */
+const LATE_LINES_MS = 2_000;
+const LOOK_AGAIN_MS = 100;
+
+async function pass(work: Drain, options: DrainOptions): Promise<void> {
+  const touched = await takeInbox(work);
+  const sessions = new Set([...touched, ...unsettledSessions(work.db)]);
+  await read(work, sessions);
+  let awaiting = derive(work, sessions, true);
+  const untilMs = work.now() + LATE_LINES_MS;
+  while (awaiting.size > 0 && work.now() < untilMs) {
+    await work.sleep(LOOK_AGAIN_MS);
+    const news = await takeInbox(work);
+    const again = new Set([...awaiting, ...news]);
+    await read(work, again);
+    awaiting = derive(work, again, true);
+  }
+  derive(work, awaiting, false);
+  await endIdle(work, options);
+  await deliver(work);
+}
+
+async function read(work: Drain, sessions: ReadonlySet<number>): Promise<void> {
+  const readers = new PQueue({ concurrency: READERS });
+  await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session)));
+}
+
+function derive(work: Drain, sessions: ReadonlySet<number>, patient: boolean): ReadonlySet<number> {
+  return new Set(
+    [...sessions].filter((session) => deriveSession(work, session, { patient }) && isFresh(work, session)),
+  );
+}
+
+/** Lines come late by moments: a session that nothing was heard of for longer has said all it will. */
+const isFresh = (work: Drain, session: number): boolean =>
+  work.now() - sessionById(work.db, session).lastMs < LATE_LINES_MS;
+
+/** A session that went silent is ended by us; its transcript has the last word on whether it did. */
+async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
+  const { idleTimeoutMs } = work.loaded.config.session;
+  const sinceMs = options.endIdle === true ? Number.POSITIVE_INFINITY : work.now() - idleTimeoutMs;
+  const idle = new Set(idleSessions(work.db, sinceMs));
+  await read(work, idle);
+  for (const session of idle) {
+    if (sessionById(work.db, session).lastMs >= sinceMs) continue;
+    const nativeReason = options.endIdle === true ? "ended_by_user" : "idle";
+    deriveSession(work, session, { patient: false, endIdle: { reason: "timeout", nativeReason } });
+  }
+}

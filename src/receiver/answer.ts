@@ -1,0 +1,46 @@
+import { create, type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import type { Encoding } from "./decode.ts";
+import { RpcStatusSchema } from "./proto/common.ts";
+import { MetricsResponseSchema } from "./proto/metrics.ts";
+import { TraceResponseSchema } from "./proto/trace.ts";
+
+export type Signal = "traces" | "metrics";
+
+/** What a partial success says. */
+export interface PartialSuccess {
+  /** Spans or data points that the backend will never take. */
+  readonly rejected: number;
+  readonly message?: string;
+}
+
+export const CONTENT_TYPES = { protobuf: "application/x-protobuf", json: "application/json" } as const satisfies Record<
+  Encoding,
+  string
+>;
+
+/** The body of a 200: empty for full success, as the specification wants it. */
+export function successBody(signal: Signal, encoding: Encoding, partial?: PartialSuccess): Uint8Array {
+  const rejected = BigInt(partial?.rejected ?? 0);
+  const errorMessage = partial?.message ?? "";
+  if (signal === "traces") {
+    const partialSuccess = partial && { rejectedSpans: rejected, errorMessage };
+    return encode(TraceResponseSchema, create(TraceResponseSchema, partialSuccess ? { partialSuccess } : {}), encoding);
+  }
+  const partialSuccess = partial && { rejectedDataPoints: rejected, errorMessage };
+  return encode(
+    MetricsResponseSchema,
+    create(MetricsResponseSchema, partialSuccess ? { partialSuccess } : {}),
+    encoding,
+  );
+}
+
+/** The body of an error answer: google.rpc.Status. `code` 3 is INVALID_ARGUMENT, 14 UNAVAILABLE. */
+export function errorBody(message: string, encoding: Encoding, code = 3): Uint8Array {
+  return encode(RpcStatusSchema, create(RpcStatusSchema, { code, message }), encoding);
+}
+
+// --- internal ---
+
+function encode<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>, encoding: Encoding): Uint8Array {
+  return encoding === "protobuf" ? toBinary(schema, message) : Buffer.from(toJsonString(schema, message));
+}

@@ -1,0 +1,182 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { CONTENT_TYPES, errorBody, successBody } from "./answer.ts";
+import type { ReceivedPoint, ReceivedSpan } from "./decode.ts";
+import { dropConnection, type Reply, sendReply } from "./reply.ts";
+import { encodingOf, type ReceivedRequest, type RequestHead, readRequest, signalOf } from "./request.ts";
+
+export type { PlainAttributes, PlainValue, ReceivedPoint, ReceivedSpan } from "./decode.ts";
+export type { Reply } from "./reply.ts";
+export type { ReceivedRequest, RequestHead } from "./request.ts";
+
+/** Asked once per request, before its body is read; undefined answers like a healthy backend. */
+export type Behaviour = (request: RequestHead) => Reply | undefined;
+
+export interface ReceiverOptions {
+  /** @default "127.0.0.1" */
+  readonly host?: string;
+  /** @default 0, any free port */
+  readonly port?: number;
+  readonly behaviour?: Behaviour;
+  /** PEM texts. With `clientCa`, clients must show a certificate signed by it. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
+  /** Of one body, on the wire and decompressed; a larger one is answered with 413. @default 64 MiB */
+  readonly maxBodyBytes?: number;
+}
+
+export interface Receiver {
+  /** E.g. `http://127.0.0.1:43121`, no slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Everything taken, in order of arrival; repeats are kept. */
+  readonly spans: readonly ReceivedSpan[];
+  readonly metricPoints: readonly ReceivedPoint[];
+  /** Every OTLP request whose body could be read, whatever was answered. */
+  readonly requests: readonly ReceivedRequest[];
+  /** Replaces the behaviour; undefined makes it healthy again. */
+  setBehaviour(behaviour: Behaviour | undefined): void;
+  /** The last span taken for each span id. */
+  spansById(): ReadonlyMap<string, ReceivedSpan>;
+  /** Of each stream (metric, resource, attributes) the point with the latest time; of equal times the last that came. */
+  latestPoints(): readonly ReceivedPoint[];
+  /** Forgets what was collected. */
+  clear(): void;
+  /** Closes the server and every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an OTLP/HTTP receiver: POST /v1/traces and /v1/metrics, protobuf and JSON, gzip. It answers as the OTLP
+ * specification wants (415, 400 with google.rpc.Status and so on), or as `behaviour` says.
+ *
+ * @throws the listen error, e.g. EADDRINUSE
+ */
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const host = options.host ?? "127.0.0.1";
+  const state: State = {
+    spans: [],
+    metricPoints: [],
+    requests: [],
+    behaviour: options.behaviour,
+    asked: 0,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+  };
+  const onRequest = (incoming: IncomingMessage, response: ServerResponse) => {
+    // A connection that breaks is a client's affair and must not end the process
+    incoming.on("error", () => {});
+    response.on("error", () => {});
+    serve(state, incoming, response).catch(() => response.destroy());
+  };
+  const server = options.tls ? createTlsServer(tlsOptions(options.tls), onRequest) : createServer(onRequest);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `${options.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    spans: state.spans,
+    metricPoints: state.metricPoints,
+    requests: state.requests,
+    setBehaviour(behaviour) {
+      state.behaviour = behaviour;
+    },
+    spansById: () => new Map(state.spans.map((span) => [span.spanId, span])),
+    latestPoints: () => latestPoints(state.metricPoints),
+    clear() {
+      state.spans.length = 0;
+      state.metricPoints.length = 0;
+      state.requests.length = 0;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+// --- internal ---
+
+const DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+interface State {
+  readonly spans: ReceivedSpan[];
+  readonly metricPoints: ReceivedPoint[];
+  readonly requests: ReceivedRequest[];
+  readonly maxBodyBytes: number;
+  behaviour: Behaviour | undefined;
+  asked: number;
+}
+
+async function serve(state: State, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const head: RequestHead = {
+    method: incoming.method ?? "",
+    path: new URL(incoming.url ?? "/", "http://receiver.invalid").pathname,
+    headers: incoming.headers,
+    clientPort: incoming.socket.remotePort ?? 0,
+    index: state.asked++,
+  };
+  const reply = state.behaviour?.(head) ?? {};
+  if (reply.reset === "before-reading") return dropConnection(incoming.socket);
+
+  const reading = await readRequest(incoming, head, state.maxBodyBytes);
+  const encoding = encodingOf(head.headers) ?? "json";
+  const headers = { "content-type": CONTENT_TYPES[encoding] };
+  if (reading.fault) {
+    const { status, message } = reading.fault;
+    return sendReply(response, status, headers, errorBody(message, encoding), {});
+  }
+
+  const status = reply.status ?? 200;
+  const accepted = status >= 200 && status < 300;
+  const taken = reply.taken ?? (accepted && !reply.hang && reply.reset === undefined);
+  state.requests.push({ ...reading.request, taken });
+  if (taken) collect(state, reading.request, reply.partial?.rejected ?? 0);
+  const usualBody = accepted
+    ? successBody(signalOf(head.path) ?? "traces", encoding, reply.partial)
+    : errorBody(`answered ${status} as told`, encoding);
+  const body = reply.body === undefined ? usualBody : Buffer.from(reply.body);
+  return sendReply(response, status, { ...headers, ...reply.headers }, body, reply);
+}
+
+function collect(state: State, request: Omit<ReceivedRequest, "taken">, rejected: number): void {
+  for (const span of withoutLast(request.spans, rejected)) state.spans.push(span);
+  for (const point of withoutLast(request.metricPoints, rejected)) state.metricPoints.push(point);
+}
+
+function withoutLast<T>(records: readonly T[], count: number): readonly T[] {
+  return records.slice(0, Math.max(0, records.length - count));
+}
+
+function latestPoints(points: readonly ReceivedPoint[]): readonly ReceivedPoint[] {
+  const latest = new Map<string, ReceivedPoint>();
+  for (const point of points) {
+    const stream = JSON.stringify([point.name, sorted(point.resource), sorted(point.attributes)], bigintAsText);
+    const former = latest.get(stream);
+    if (former === undefined || former.timeNs <= point.timeNs) latest.set(stream, point);
+  }
+  return [...latest.values()];
+}
+
+function sorted(attributes: ReceivedPoint["attributes"]): unknown {
+  return Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}
+
+function tlsOptions(tls: NonNullable<ReceiverOptions["tls"]>) {
+  const { cert, key, clientCa } = tls;
+  return {
+    cert,
+    key,
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+  };
+}

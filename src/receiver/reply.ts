@@ -1,0 +1,81 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { PartialSuccess } from "./answer.ts";
+
+/** How to answer other than a healthy backend does. */
+export interface Reply {
+  /** @default 200 */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** @default what OTLP wants for `status` */
+  readonly body?: Uint8Array | string;
+  /** A 200 that refuses the last `rejected` records of the request. */
+  readonly partial?: PartialSuccess;
+  /** Wait before answering. */
+  readonly delayMs?: number;
+  /** Read the request, never answer. */
+  readonly hang?: boolean;
+  /** Drop the connection: before the body is read, after it, or in the middle of the answer's body. */
+  readonly reset?: "before-reading" | "after-reading" | "within-answer";
+  /** Send the answer byte by byte, one each so many milliseconds; the headers too unless `dripFrom` is `body`. */
+  readonly dripMs?: number;
+  readonly dripFrom?: "headers" | "body";
+  /** Whether the records count as taken. @default `status` is 2xx, and neither `hang` nor `reset` is set */
+  readonly taken?: boolean;
+}
+
+/** Answers as `reply` says, after its delay: whole, dripping, cut off in the middle, or not at all. */
+export async function sendReply(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  reply: Reply,
+): Promise<void> {
+  const { socket } = response;
+  if (reply.delayMs !== undefined) await sleep(reply.delayMs);
+  if (reply.hang || socket === null) return;
+  if (reply.reset === "after-reading") return dropConnection(socket);
+  if (reply.dripMs !== undefined) return drip(socket, status, headers, body, reply);
+  if (reply.reset === "within-answer") {
+    response.writeHead(status, { ...headers, "content-length": body.length + 1000 });
+    response.write(body);
+    await sleep(20);
+    return dropConnection(socket);
+  }
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/** Ends a connection with a TCP reset (over TLS: without its goodbye). */
+export function dropConnection(socket: Socket): void {
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+// --- internal ---
+
+/** Writes to the socket itself, so that the headers can come byte by byte too. */
+async function drip(
+  socket: Socket,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  reply: Reply,
+): Promise<void> {
+  const head = [`HTTP/1.1 ${status} Drip`, `content-length: ${body.length}`];
+  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
+  const headBytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n`);
+  if (reply.dripFrom === "body") socket.write(headBytes);
+  const slow = reply.dripFrom === "body" ? body : Buffer.concat([headBytes, body]);
+  for (const byte of slow) {
+    if (socket.destroyed) return;
+    socket.write(Uint8Array.of(byte));
+    await sleep(reply.dripMs ?? 0);
+  }
+}
+
+// An abandoned delay must not keep a program alive
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { CONTENT_TYPES, type Signal } from "./answer.ts";
+import {
+  DecodeError,
+  decodePoints,
+  decodeSpans,
+  type Encoding,
+  type ReceivedPoint,
+  type ReceivedSpan,
+} from "./decode.ts";
+
+/** A request before its body is read. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The client's end: the same for requests that shared a connection. */
+  readonly clientPort: number;
+  /** 0 for the first request of this receiver. */
+  readonly index: number;
+}
+
+/** A request that was read. */
+export interface ReceivedRequest extends RequestHead {
+  /** Of the body as it came over the wire. */
+  readonly wireBytes: number;
+  /** The body, decompressed. */
+  readonly body: Buffer;
+  readonly spans: readonly ReceivedSpan[];
+  readonly metricPoints: readonly ReceivedPoint[];
+  /** Whether what it carries was taken into the receiver's `spans` and `metricPoints`. */
+  readonly taken: boolean;
+}
+
+/** What the request was found to be, or the status and words it is refused with. */
+export type Reading =
+  | { readonly fault?: undefined; readonly request: Omit<ReceivedRequest, "taken"> }
+  | { readonly fault: { readonly status: number; readonly message: string } };
+
+/** The signal a path stands for; undefined for any other path. */
+export function signalOf(path: string): Signal | undefined {
+  return SIGNALS[path];
+}
+
+/** By the content type; undefined when it is none of OTLP's two. */
+export function encodingOf(headers: IncomingHttpHeaders): Encoding | undefined {
+  const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type === CONTENT_TYPES.protobuf) return "protobuf";
+  return type === CONTENT_TYPES.json ? "json" : undefined;
+}
+
+/**
+ * Reads and decodes one OTLP request, always to the end of its body.
+ *
+ * @param maxBodyBytes of the body, on the wire and decompressed
+ * @throws when the connection breaks within the body
+ */
+export async function readRequest(
+  incoming: IncomingMessage,
+  head: RequestHead,
+  maxBodyBytes: number,
+): Promise<Reading> {
+  const wire = await readAll(incoming, maxBodyBytes);
+  const signal = signalOf(head.path);
+  const encoding = encodingOf(head.headers);
+  if (signal === undefined) return fault(404, `no OTLP signal at ${head.path}: use /v1/traces or /v1/metrics`);
+  if (head.method !== "POST") return fault(405, `${head.method} is not served here: use POST`);
+  if (encoding === undefined) return fault(415, "content-type must be application/x-protobuf or application/json");
+  if (wire === undefined) return fault(413, `the body is larger than ${maxBodyBytes} bytes`);
+  const compression = head.headers["content-encoding"] ?? "identity";
+  if (compression !== "identity" && compression !== "gzip")
+    return fault(415, `unknown content-encoding ${compression}`);
+  try {
+    const body = compression === "gzip" ? await unzip(wire, { maxOutputLength: maxBodyBytes }) : wire;
+    const spans = signal === "traces" ? decodeSpans(body, encoding) : [];
+    const metricPoints = signal === "metrics" ? decodePoints(body, encoding) : [];
+    return { request: { ...head, wireBytes: wire.length, body, spans, metricPoints } };
+  } catch (error) {
+    if (error instanceof RangeError) return fault(413, `the body is larger than ${maxBodyBytes} bytes unpacked`);
+    return fault(400, error instanceof DecodeError ? error.message : "cannot unpack the gzip body");
+  }
+}
+
+// --- internal ---
+
+const SIGNALS: Readonly<Record<string, Signal>> = { "/v1/traces": "traces", "/v1/metrics": "metrics" };
+
+const unzip = promisify(gunzip);
+
+function fault(status: number, message: string): Reading {
+  return { fault: { status, message } };
+}
+
+/** The whole body; undefined when it is too large (then read to its end, but not kept). */
+async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+  }
+  return bytes <= maxBytes ? Buffer.concat(chunks) : undefined;
+}

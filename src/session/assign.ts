@@ -1,0 +1,278 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { ModelCall, ModelError, SessionContext } from "../model/session.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { defined } from "./defined.ts";
+import type { PairedTool } from "./pair.ts";
+import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
+
+/** A turn or subagent while it is put together. */
+export interface Draft {
+  readonly key: string;
+  /** When it began, by the best witness; decides order and segment. */
+  readonly markMs: number;
+  readonly startMs: number;
+  readonly origin: "human" | "machine" | "none";
+  /** A prompt of its own was seen. */
+  readonly hasPrompt: boolean;
+  /** The further part of something that was closed. */
+  readonly continues: boolean;
+  readonly isNone: boolean;
+  readonly promptTold: boolean;
+  /** Known where it continues something settled. */
+  readonly segment?: number;
+  readonly promptLength?: number;
+  readonly agentId?: string;
+  readonly agentType?: string;
+  readonly parentCallId?: string;
+  readonly turnKey?: string;
+  readonly events: readonly Event[];
+  readonly entries: readonly TranscriptEntry[];
+  readonly modelCalls: readonly ModelCall[];
+  readonly toolCalls: readonly PairedTool[];
+  readonly errors: readonly ModelError[];
+  readonly uses: readonly string[];
+}
+
+export interface Drafts {
+  readonly turns: readonly Draft[];
+  readonly subagents: readonly Draft[];
+  readonly spent: readonly string[];
+}
+
+/** Key of the activity of a session before, or without, any prompt. */
+export const NO_PROMPT = "none";
+
+/** Puts every call, tool, error and signal into its turn or subagent. Each goes into exactly one. */
+export function assign(
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+  tools: readonly PairedTool[],
+  context: SessionContext,
+): Drafts {
+  const { prompts, spent } = joinPrompts(events, entries, context);
+  const spentHere = [...spent];
+  const turns = new Map<string, Bin>();
+  const subagents = new Map<string, Bin>();
+  const timeline = [
+    ...prompts.filter((p) => p.origin !== "command").map((p) => ({ key: p.key, ms: p.timeMs })),
+    ...[...context.turns].map(([key, turn]) => ({ key, ms: turn.startMs })),
+  ].sort((a, b) => a.ms - b.ms);
+
+  /** The agent's own word for the turn; else the last turn that had begun. */
+  const turnKeyOf = (promptKey: string | undefined, ms: number): string =>
+    promptKey ?? timeline.findLast((t) => t.ms <= ms + LATE_PROMPT_MS)?.key ?? NO_PROMPT;
+  const turnBin = (key: string): Bin => binOf(turns, key);
+  const binFor = (agentId: string | undefined, promptKey: string | undefined, ms: number): Bin =>
+    agentId === undefined ? turnBin(turnKeyOf(promptKey, ms)) : binOf(subagents, agentId);
+
+  for (const prompt of prompts) if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
+  for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
+  for (const entry of entries) {
+    switch (entry.kind) {
+      case "model_call":
+        binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
+        break;
+      case "model_error":
+      case "interruption":
+      case "turn_end":
+        binFor(entry.agentId, entry.promptKey, entry.timeMs).entries.push(entry);
+        break;
+      case "subagent":
+        if (entry.agentId !== undefined) binOf(subagents, entry.agentId).meta = entry;
+        break;
+      default:
+    }
+  }
+  for (const event of events) {
+    const extras = extrasOf(event);
+    switch (event.type) {
+      case "turn.end":
+      case "turn.error":
+      case "tool.batch":
+      case "permission":
+        binFor(extras.agent_id, extras.prompt_id, timeMsOf(event)).events.push(event);
+        break;
+      case "subagent.start":
+      case "subagent.end":
+        if (extras.agent_id === undefined) spentHere.push(event.id);
+        else binOf(subagents, extras.agent_id).events.push(event);
+        break;
+      default:
+    }
+  }
+
+  const callOwner = new Map(tools.map((tool) => [tool.callId, tool]));
+  const spawnedBy = new Map(
+    tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
+  );
+  const turnDrafts = [...turns].flatMap(([key, bin]) => {
+    const draft = turnDraft(key, bin, context);
+    if (isEmpty(bin, context.turns.has(key))) {
+      spentHere.push(...draft.uses);
+      return [];
+    }
+    return [draft];
+  });
+  const parentOf = (agentId: string): string | undefined =>
+    subagents.get(agentId)?.meta?.parentCallId ??
+    spawnedBy.get(agentId) ??
+    context.subagents.get(agentId)?.parentCallId;
+  /** The turn of the call that started it, through any depth of subagents. */
+  const turnOf = (agentId: string, depth = 0): string | undefined => {
+    const known = context.subagents.get(agentId)?.turnKey;
+    if (known !== undefined || depth > MAX_DEPTH) return known;
+    const owner = callOwner.get(parentOf(agentId) ?? "");
+    if (owner?.agentId !== undefined && owner.agentId !== agentId) return turnOf(owner.agentId, depth + 1);
+    if (owner !== undefined) return turnKeyOf(owner.promptKey, owner.startMs);
+    const bin = subagents.get(agentId);
+    const hinted =
+      bin?.events.map((e) => extrasOf(e).prompt_id).find((id) => id !== undefined) ??
+      bin?.toolCalls.map((t) => t.promptKey).find((k) => k !== undefined);
+    if (hinted !== undefined) return hinted;
+    const ms = bin === undefined ? undefined : firstMs(bin);
+    const key = ms === undefined ? NO_PROMPT : timeline.findLast((t) => t.ms <= ms)?.key;
+    return key === NO_PROMPT ? undefined : key;
+  };
+  const subagentDrafts = [...subagents].flatMap(([agentId, bin]) => {
+    const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
+    const settled = context.subagents.has(agentId);
+    const started = bin.events.some((e) => e.type === "subagent.start") || bin.meta !== undefined;
+    const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
+    if (working || (started && !settled)) return [draft];
+    // An end without a start or any work is the agent's own housekeeping, as during compaction
+    spentHere.push(...draft.uses);
+    return [];
+  });
+  return { turns: turnDrafts.sort(byMark), subagents: subagentDrafts.sort(byMark), spent: spentHere };
+}
+
+// --- internal ---
+
+/** A hook of the first tool can be faster than the hook of its prompt. */
+const LATE_PROMPT_MS = 2_000;
+const MAX_DEPTH = 32;
+
+interface Bin {
+  prompt?: JoinedPrompt;
+  meta?: EntryOf<"subagent">;
+  readonly events: Event[];
+  readonly entries: TranscriptEntry[];
+  readonly calls: EntryOf<"model_call">[];
+  readonly toolCalls: PairedTool[];
+}
+
+function binOf(bins: Map<string, Bin>, key: string): Bin {
+  const bin = bins.get(key) ?? { events: [], entries: [], calls: [], toolCalls: [] };
+  bins.set(key, bin);
+  return bin;
+}
+
+/** No prompt of its own and nothing done: signals alone do not make a turn. */
+function isEmpty(bin: Bin, settled: boolean): boolean {
+  const work = bin.calls.length + bin.toolCalls.length;
+  if (work > 0) return false;
+  if (settled) return true;
+  return bin.prompt === undefined && !bin.entries.some((e) => e.kind === "model_error");
+}
+
+function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
+  const settled = context.turns.get(key);
+  const markMs = bin.prompt?.timeMs ?? firstMs(bin) ?? settled?.endMs ?? 0;
+  return defined<Draft>({
+    ...common(bin),
+    key: settled === undefined ? key : `${key}~${settled.parts}`,
+    markMs,
+    startMs: markMs,
+    origin: key === NO_PROMPT ? "none" : bin.prompt?.origin === "machine" ? "machine" : "human",
+    hasPrompt: bin.prompt !== undefined,
+    // Activity without a prompt belongs to whatever segment it falls into
+    continues: settled !== undefined && key !== NO_PROMPT,
+    isNone: key === NO_PROMPT,
+    promptTold: bin.prompt?.hookSeen === true,
+    segment: key === NO_PROMPT ? undefined : settled?.segment,
+    promptLength: bin.prompt?.length,
+    agentId: undefined,
+    agentType: undefined,
+    parentCallId: undefined,
+    turnKey: undefined,
+    uses: [...(bin.prompt?.uses ?? []), ...usesOf(bin)],
+  });
+}
+
+function subagentDraft(
+  agentId: string,
+  bin: Bin,
+  parentCallId: string | undefined,
+  turnKey: string | undefined,
+  context: SessionContext,
+): Draft {
+  const settled = context.subagents.get(agentId);
+  const startMs = firstMs(bin) ?? 0;
+  const types = bin.events.map((e) => extrasOf(e).agent_type);
+  return defined<Draft>({
+    ...common(bin),
+    key: settled === undefined ? agentId : `${agentId}~${settled.parts}`,
+    markMs: startMs,
+    startMs,
+    origin: "none",
+    hasPrompt: false,
+    continues: settled !== undefined,
+    isNone: false,
+    promptTold: false,
+    segment: settled?.segment,
+    promptLength: undefined,
+    agentId,
+    agentType: bin.meta?.agentType ?? types.find((t) => t !== undefined && t !== "") ?? settled?.agentType,
+    parentCallId,
+    turnKey,
+    uses: [...(bin.meta === undefined ? [] : [bin.meta.key]), ...usesOf(bin)],
+  });
+}
+
+function common(bin: Bin) {
+  return {
+    events: bin.events,
+    entries: bin.entries,
+    modelCalls: bin.calls.map(toModelCall).sort((a, b) => a.endMs - b.endMs || (a.key < b.key ? -1 : 1)),
+    toolCalls: bin.toolCalls,
+    errors: bin.entries
+      .filter((e) => e.kind === "model_error")
+      .map(({ timeMs, errorType, httpStatus, final }) => defined<ModelError>({ timeMs, errorType, httpStatus, final }))
+      .sort((a, b) => a.timeMs - b.timeMs),
+  };
+}
+
+function toModelCall(entry: EntryOf<"model_call">): ModelCall {
+  return defined<ModelCall>({
+    key: entry.key,
+    responseId: entry.responseId,
+    requestId: entry.requestId,
+    model: entry.model,
+    requestedModel: entry.requestedModel,
+    startMs: Math.min(entry.startMs ?? entry.timeMs, entry.endMs),
+    endMs: entry.endMs,
+    usage: entry.usage,
+    complete: entry.complete,
+    finishReason: entry.finishReason,
+    agentId: entry.agentId,
+  });
+}
+
+const usesOf = (bin: Bin): readonly string[] => [
+  ...bin.events.map((e) => e.id),
+  ...bin.entries.map((e) => e.key),
+  ...bin.calls.map((e) => e.key),
+  ...bin.toolCalls.flatMap((t) => t.uses),
+];
+
+function firstMs(bin: Bin): number | undefined {
+  const times = [
+    ...bin.events.map(timeMsOf),
+    ...bin.calls.map((c) => Math.min(c.startMs ?? c.timeMs, c.timeMs)),
+    ...bin.toolCalls.map((t) => t.startMs),
+    ...bin.entries.map((e) => e.timeMs),
+  ];
+  return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : Math.min(...times);
+}
+
+const byMark = (a: Draft, b: Draft): number => a.markMs - b.markMs || (a.key < b.key ? -1 : 1);

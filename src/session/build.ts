@@ -1,0 +1,207 @@
+import { extrasOf, timeMsOf } from "../model/event.ts";
+import type { Compaction, Segment, Session, SessionInput, Subagent, Turn } from "../model/session.ts";
+import { assign, type Draft, type Drafts } from "./assign.ts";
+import { defined } from "./defined.ts";
+import { type PairedTool, pairTools } from "./pair.ts";
+import { cutSegments } from "./segments.ts";
+
+/**
+ * Builds the session, or what of it is not settled, from what agents told and wrote.
+ *
+ * Pure. The order of events and entries has no bearing, nor has being told twice. What was settled before is given as
+ * context and never comes out again.
+ *
+ * @returns segments (the last one known first), turns and subagents in order of time; empty lists when there is nothing
+ * @throws never
+ */
+export function buildSession(input: SessionInput): Session {
+  const { events, entries, context } = input;
+  const spent = new Set(spentEvents(input));
+  const live = events.filter((e) => !spent.has(e.id));
+  const tools = pairTools(live, entries).filter((tool) => !context.callIds.has(tool.callId));
+  const drafts = assign(live, entries, tools, context);
+  const cut = cutSegments(
+    { ...input, events: live },
+    drafts.turns.filter((t) => !t.continues).map(({ key, markMs }) => ({ key, ms: markMs })),
+  );
+  const idle = input.endIdle;
+  const segments = cut.segments.map((s): Segment => {
+    const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, cut.segmentOf));
+    const seen = { ...s, lastActivityMs };
+    return s.endMs === undefined && idle !== undefined ? { ...seen, endMs: lastActivityMs, ...idle } : seen;
+  });
+  const placed = new Map(segments.map((s) => [s.ordinal, s]));
+  const last = segments.at(-1);
+  const segmentOf = (draft: Draft): Segment | undefined =>
+    placed.get(draft.segment ?? cut.segmentOf.get(draft.key) ?? -1);
+
+  const turns = drafts.turns.map((draft) => toTurn(draft, drafts, segmentOf(draft), input));
+  const byKey = new Map(turns.map((turn) => [turn.key, turn]));
+  const subagents = drafts.subagents.map((draft) => {
+    const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
+    const segment = placed.get(draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs) ?? -1) ?? last;
+    return toSubagent(draft, segment, turn);
+  });
+  for (const key of [...drafts.spent, ...cut.spent]) spent.add(key);
+  for (const tool of pairTools(live, entries)) {
+    if (context.callIds.has(tool.callId)) for (const key of tool.uses) spent.add(key);
+  }
+  const reported = entries.find((e) => e.kind === "reported_usage");
+  return defined<Session>({
+    facts: input.facts,
+    segments,
+    turns,
+    subagents,
+    compactions: compactionsOf(input),
+    reportedUsage: reported?.byModel,
+    spent: [...spent],
+    awaiting: [...turns, ...subagents].filter((run) => isAwaiting(run, placed.get(run.segment), input)).length,
+  });
+}
+
+// --- internal ---
+
+/** Signals that carry nothing on, and what agents tell of calls that were settled long ago. */
+function spentEvents({ events, entries }: SessionInput): readonly string[] {
+  return [
+    ...events
+      .filter(
+        (e) =>
+          e.type === "notice" ||
+          e.type === "compaction" ||
+          (e.type === "session.start" && extrasOf(e).continues === "compaction"),
+      )
+      .map((e) => e.id),
+    ...entries
+      .filter((e) => e.kind === "session" || e.kind === "reported_usage" || e.kind === "compaction")
+      .map((e) => e.key),
+  ];
+}
+
+/** The transcript's own record has an id; hooks count only for agents that keep no transcript. */
+function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
+  const written = entries.filter((e) => e.kind === "compaction");
+  if (expectsTranscript)
+    return written.map((e) => defined<Compaction>({ key: e.key, timeMs: e.timeMs, trigger: e.trigger }));
+  return events
+    .filter((e) => e.type === "compaction")
+    .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));
+}
+
+function toTurn(draft: Draft, drafts: Drafts, segment: Segment | undefined, input: SessionInput): Turn {
+  const lastCall = draft.modelCalls.at(-1);
+  const failure = draft.events.find((e) => e.type === "turn.error");
+  const finalError = draft.errors.findLast((e) => e.final);
+  const interruption = draft.entries.findLast((e) => e.kind === "interruption");
+  const ended = draft.events.some((e) => e.type === "turn.end") || draft.entries.some((e) => e.kind === "turn_end");
+  const failed = failure !== undefined || (finalError !== undefined && finalError.timeMs >= (lastCall?.endMs ?? 0));
+  const interrupted = interruption !== undefined && interruption.timeMs >= (lastCall?.startMs ?? 0);
+
+  const segmentEnded = segment?.endMs !== undefined;
+  const superseded = drafts.turns.some(
+    (t) => t.hasPrompt && !t.continues && t.markMs > draft.markMs && t.key !== draft.key,
+  );
+  const finished =
+    draft.toolCalls.every((tool) => tool.status !== "open") &&
+    (failed || !input.expectsTranscript || (lastCall?.complete === true && lastCall.finishReason !== "tool_use"));
+  const closed = segmentEnded || superseded || ((ended || failed) && finished);
+
+  const boundMs = segmentEnded ? segment.endMs : undefined;
+  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, boundMs));
+  return defined<Turn>({
+    key: draft.key,
+    origin: draft.continues ? "continuation" : draft.origin,
+    segment: segment?.ordinal ?? 0,
+    state: interrupted ? "interrupted" : failed ? "failed" : ended || closed ? "ended" : "open",
+    errorType:
+      failed && !interrupted
+        ? (finalError?.errorType ?? (failure && extrasOf(failure).error_type) ?? "_OTHER")
+        : interrupted
+          ? "interrupted"
+          : undefined,
+    promptLength: draft.promptLength,
+    promptTold: draft.promptTold,
+    backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
+    startMs: Math.min(draft.markMs, ...toolCalls.map((t) => t.startMs), ...draft.modelCalls.map((c) => c.startMs)),
+    endMs: Math.max(
+      draft.markMs,
+      ...toolCalls.map((t) => t.endMs),
+      ...draft.modelCalls.map((c) => c.endMs),
+      ...draft.events.map(timeMsOf),
+      ...draft.entries.map((e) => e.timeMs),
+    ),
+    modelCalls: draft.modelCalls,
+    toolCalls,
+    errors: draft.errors,
+    closed,
+    uses: draft.uses,
+  });
+}
+
+function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | undefined): Subagent {
+  const lastCall = draft.modelCalls.at(-1);
+  const told = draft.events.some((e) => e.type === "subagent.end");
+  const finished =
+    draft.toolCalls.every((tool) => tool.status !== "open") &&
+    lastCall?.complete === true &&
+    lastCall.finishReason !== "tool_use";
+  const segmentEnded = segment?.endMs !== undefined;
+  const closed = segmentEnded || (told && (finished || turn?.closed === true));
+  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, segment?.endMs));
+  return defined<Subagent>({
+    key: draft.key,
+    agentId: draft.agentId ?? draft.key,
+    agentType: draft.agentType,
+    parentCallId: draft.parentCallId,
+    turnKey: draft.turnKey,
+    segment: segment?.ordinal ?? 0,
+    startMs: Math.min(draft.startMs, ...toolCalls.map((t) => t.startMs), ...draft.modelCalls.map((c) => c.startMs)),
+    endMs: Math.max(
+      draft.startMs,
+      ...toolCalls.map((t) => t.endMs),
+      ...draft.modelCalls.map((c) => c.endMs),
+      ...draft.events.map(timeMsOf),
+    ),
+    modelCalls: draft.modelCalls,
+    toolCalls,
+    errors: draft.errors,
+    closed,
+    uses: draft.uses,
+  });
+}
+
+/** A call that is still open when its run closes was never answered: never invented as success or error. */
+function finishTool({ promptKey: _, uses: __, ...tool }: PairedTool, closed: boolean, boundMs: number | undefined) {
+  if (tool.status !== "open" || !closed) return tool;
+  return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, boundMs ?? tool.endMs) };
+}
+
+/** Whether the transcript is about to say more: a turn that ended without its last word, a call without its result. */
+function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
+  if (!input.expectsTranscript || input.endIdle !== undefined) return false;
+  if (segment?.endMs !== undefined) {
+    const lastCall = run.modelCalls.at(-1);
+    return (
+      run.toolCalls.some((t) => t.status === "unfinished") ||
+      (lastCall === undefined ? run.errors.length === 0 && !("agentId" in run) : !lastCall.complete)
+    );
+  }
+  return "state" in run && run.state === "ended" && !run.closed;
+}
+
+function lastActivity(segment: Segment, drafts: Drafts, segmentOf: ReadonlyMap<string, number>): number {
+  let lastMs = segment.lastActivityMs;
+  const see = (draft: Draft) => {
+    for (const tool of draft.toolCalls) lastMs = Math.max(lastMs, tool.endMs);
+    for (const call of draft.modelCalls) lastMs = Math.max(lastMs, call.endMs);
+    for (const event of draft.events) lastMs = Math.max(lastMs, timeMsOf(event));
+  };
+  for (const turn of drafts.turns) {
+    if ((turn.segment ?? segmentOf.get(turn.key)) === segment.ordinal) see(turn);
+  }
+  if (segment.endMs === undefined) for (const subagent of drafts.subagents) see(subagent);
+  return lastMs;
+}
+
+const segmentAt = (segments: readonly Segment[], ms: number): number | undefined =>
+  segments.findLast((s) => s.startMs <= ms)?.ordinal ?? segments[0]?.ordinal;

@@ -1,0 +1,126 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { ToolCall } from "../model/session.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { defined } from "./defined.ts";
+
+/** A tool call with what is needed to find its place. */
+export interface PairedTool extends ToolCall {
+  readonly promptKey?: string;
+  readonly uses: readonly string[];
+}
+
+/**
+ * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call.
+ *
+ * Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not.
+ * Never pairs by order.
+ *
+ * @param events one session's events, any order, duplicates allowed
+ * @param entries one session's merged entries
+ * @returns calls ordered by start; a call without any end is `open`; an end without start begins at end − duration when
+ *          the agent gave one, else it has no length. `endMs >= startMs`.
+ */
+export function pairTools(events: readonly Event[], entries: readonly TranscriptEntry[]): readonly PairedTool[] {
+  const calls = new Map<string, Told>();
+  const told = (callId: string): Told => {
+    const known = calls.get(callId) ?? { uses: [] };
+    calls.set(callId, known);
+    return known;
+  };
+  for (const event of [...events].sort(byTime)) {
+    if (event.type === "tool.start" || event.type === "tool.end") {
+      const callId = event.data?.tool_call_id;
+      if (callId === undefined) continue;
+      const call = told(callId);
+      call.uses.push(event.id);
+      if (event.type === "tool.start") call.start ??= event;
+      else call.end ??= event;
+    } else if (event.type === "tool.batch") {
+      for (const callId of extrasOf(event).tool_call_ids ?? []) {
+        const call = told(callId);
+        call.batch ??= event;
+      }
+    }
+  }
+  for (const entry of entries) {
+    if (entry.kind === "tool_use") {
+      const call = told(entry.callId);
+      call.uses.push(entry.key);
+      call.use ??= entry;
+    } else if (entry.kind === "tool_result") {
+      const call = told(entry.callId);
+      call.uses.push(entry.key);
+      call.result ??= entry;
+    }
+  }
+  return [...calls]
+    .filter(([, call]) => call.start ?? call.end ?? call.use ?? call.result)
+    .map(([callId, call]) => pair(callId, call))
+    .sort((a, b) => a.startMs - b.startMs || (a.callId < b.callId ? -1 : 1));
+}
+
+// --- internal ---
+
+interface Told {
+  uses: string[];
+  start?: Extract<Event, { type: "tool.start" }>;
+  end?: Extract<Event, { type: "tool.end" }>;
+  batch?: Event;
+  use?: EntryOf<"tool_use">;
+  result?: EntryOf<"tool_result">;
+}
+
+const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);
+
+function pair(callId: string, call: Told): PairedTool {
+  const { start, end, use, result, batch } = call;
+  const atStart = start === undefined ? {} : extrasOf(start);
+  const atEnd = end === undefined ? {} : extrasOf(end);
+  const status = statusOf(call);
+  const executionMs = end?.data?.duration_ms ?? result?.durationMs;
+
+  const endMs = end !== undefined ? timeMsOf(end) : (result?.timeMs ?? (batch && timeMsOf(batch)));
+  const toldStartMs = start !== undefined ? timeMsOf(start) : undefined;
+  const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
+  const startMs =
+    toldStartMs !== undefined && (endMs === undefined || toldStartMs <= endMs)
+      ? toldStartMs
+      : // Hooks that run beside each other can arrive end first
+        toldStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
+        ? executionMs !== undefined && estimatedMs !== undefined
+          ? Math.max(use.timeMs, estimatedMs)
+          : use.timeMs
+        : (estimatedMs ?? use?.timeMs ?? 0);
+
+  const errorType =
+    status === "error" ? (atEnd.error_type ?? result?.errorType) : status === "denied" ? "denied" : undefined;
+  return defined<PairedTool>({
+    callId,
+    name: start?.data?.tool_name ?? end?.data?.tool_name ?? use?.name ?? "unknown",
+    startMs,
+    endMs: Math.max(startMs, endMs ?? startMs),
+    status,
+    executionMs,
+    errorType,
+    exitCode: atEnd.exit_code ?? result?.exitCode,
+    executable: atStart.executable ?? atEnd.executable ?? use?.executable,
+    mcpServer: atStart.mcp_server ?? atEnd.mcp_server,
+    linesAdded: atEnd.lines_added ?? result?.linesAdded,
+    linesRemoved: atEnd.lines_removed ?? result?.linesRemoved,
+    spawnedAgentId: atEnd.spawned_agent_id ?? result?.spawnedAgentId,
+    agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
+    promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
+    uses: call.uses,
+  });
+}
+
+function statusOf({ end, result, batch }: Told): ToolCall["status"] {
+  if (end !== undefined) {
+    if (extrasOf(end).denied === true) return "denied";
+    if (end.data?.status !== undefined) return end.data.status;
+  }
+  if (result !== undefined) return result.status;
+  if (end !== undefined) return "success";
+  // The batch names every call of a message; one that it names and no other event ended was never run
+  return batch === undefined ? "open" : "denied";
+}

@@ -1,0 +1,88 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { SessionContext } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import { defined } from "./defined.ts";
+
+/** One prompt, told by a hook, the transcript or both. */
+export interface JoinedPrompt {
+  readonly key: string;
+  readonly timeMs: number;
+  readonly origin: "human" | "machine" | "command";
+  readonly length?: number;
+  readonly hookSeen: boolean;
+  readonly uses: readonly string[];
+}
+
+/**
+ * Joins the prompts that hooks told with those in the transcript: by the agent's prompt id, and for agents that have
+ * none by equal length, nearest in time first.
+ *
+ * @returns prompts that open a turn or may, in order of time; `spent` are hook events of turns settled before
+ */
+export function joinPrompts(
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+  context: SessionContext,
+): { readonly prompts: readonly JoinedPrompt[]; readonly spent: readonly string[] } {
+  const written = entries.filter((e) => e.kind === "prompt").filter((e) => !context.turns.has(e.promptKey ?? e.key));
+  const byKey = new Map(written.map((e) => [e.promptKey ?? e.key, e]));
+  const told = events.filter((e) => e.type === "prompt.submit").sort((a, b) => timeMsOf(a) - timeMsOf(b));
+
+  const hooks = new Map<string, (typeof told)[number][]>();
+  const spent: string[] = [];
+  const settledUnseen = new Set([...context.turns].filter(([, turn]) => !turn.hookSeen).map(([key]) => key));
+  for (const event of told) {
+    const id = extrasOf(event).prompt_id;
+    const key = id ?? nearest(event, byKey, hooks) ?? sameLength(event, context, settledUnseen) ?? event.id;
+    if (context.turns.has(key)) {
+      settledUnseen.delete(key);
+      spent.push(event.id);
+    } else hooks.set(key, [...(hooks.get(key) ?? []), event]);
+  }
+
+  const prompts = [...new Set([...byKey.keys(), ...hooks.keys()])].map((key): JoinedPrompt => {
+    const entry = byKey.get(key);
+    const seen = hooks.get(key) ?? [];
+    const first = seen[0];
+    const machine = entry?.origin === "machine" || seen.some((e) => extrasOf(e).prompt_origin === "machine");
+    return defined<JoinedPrompt>({
+      key,
+      timeMs: first !== undefined ? timeMsOf(first) : (entry?.timeMs ?? 0),
+      origin: machine ? "machine" : first !== undefined ? "human" : (entry?.origin ?? "human"),
+      length: first?.data?.prompt_length ?? entry?.length,
+      hookSeen: first !== undefined,
+      uses: [...seen.map((e) => e.id), ...(entry === undefined ? [] : [entry.key])],
+    });
+  });
+  const inTranscriptOrder = new Map(written.map((e, index) => [e.promptKey ?? e.key, index]));
+  prompts.sort(
+    (a, b) =>
+      a.timeMs - b.timeMs ||
+      (inTranscriptOrder.get(a.key) ?? 0) - (inTranscriptOrder.get(b.key) ?? 0) ||
+      (a.key < b.key ? -1 : 1),
+  );
+  return { prompts, spent: [...spent, ...entriesOfSettled(entries, context)] };
+}
+
+// --- internal ---
+
+type Submitted = Extract<Event, { type: "prompt.submit" }>;
+type Written = Extract<TranscriptEntry, { kind: "prompt" }>;
+
+function nearest(
+  event: Submitted,
+  byKey: ReadonlyMap<string, Written>,
+  taken: ReadonlyMap<string, unknown>,
+): string | undefined {
+  const length = event.data?.prompt_length;
+  const free = [...byKey].filter(([key, e]) => !taken.has(key) && e.origin !== "command" && e.length === length);
+  free.sort(([, a], [, b]) => Math.abs(a.timeMs - timeMsOf(event)) - Math.abs(b.timeMs - timeMsOf(event)));
+  return free[0]?.[0];
+}
+
+function sameLength(event: Submitted, context: SessionContext, unseen: ReadonlySet<string>): string | undefined {
+  return [...unseen].find((key) => context.turns.get(key)?.promptLength === event.data?.prompt_length);
+}
+
+const entriesOfSettled = (entries: readonly TranscriptEntry[], context: SessionContext): readonly string[] =>
+  entries.filter((e) => e.kind === "prompt" && context.turns.has(e.promptKey ?? e.key)).map((e) => e.key);

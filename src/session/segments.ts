@@ -1,0 +1,222 @@
+import type { SessionEndReason } from "../model/envelope.ts";
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Segment, SessionInput } from "../model/session.ts";
+
+export interface Cut {
+  readonly segments: readonly Segment[];
+  /** Ordinal of the segment of each activity, by its key. */
+  readonly segmentOf: ReadonlyMap<string, number>;
+  /** Start and end events that open or close nothing. */
+  readonly spent: readonly string[];
+}
+
+export interface Activity {
+  readonly key: string;
+  readonly ms: number;
+}
+
+/**
+ * Cuts a session's life into segments: from a start to an end, or from the first activity where no start was seen.
+ *
+ * Arrival is not order: an end comes after the prompt it names, and a start that arrives shortly after the first
+ * activity is that segment's own. A start alone opens nothing; a second start without an end between means that the
+ * first process died.
+ *
+ * @param activities beginnings of what is not settled yet, any order
+ */
+export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
+  const walk = new Walk(input.context.segment);
+  for (const mark of marksOf(input.events, activities)) {
+    if (mark.kind === "activity") walk.activity(mark.key, mark.ms);
+    else if (mark.kind === "start") walk.start(mark);
+    else walk.end(mark);
+  }
+  return walk.finish(input.endIdle !== undefined);
+}
+
+// --- internal ---
+
+/** Async hooks arrive out of order by less than this; measured up to 0.2 s. */
+const ADOPT_START_WITHIN_MS = 10_000;
+
+interface StartMark {
+  readonly kind: "start";
+  readonly ms: number;
+  readonly id: string;
+  readonly origin: string | undefined;
+}
+interface EndMark {
+  readonly kind: "end";
+  readonly ms: number;
+  readonly id: string;
+  readonly reason: SessionEndReason;
+  readonly nativeReason: string | undefined;
+  readonly promptId: string | undefined;
+}
+type Mark = StartMark | EndMark | (Activity & { readonly kind: "activity" });
+
+function marksOf(events: readonly Event[], activities: readonly Activity[]): readonly Mark[] {
+  const startedMs = new Map(activities.map(({ key, ms }) => [key, ms]));
+  const marks: Mark[] = activities.map((a) => ({ kind: "activity", ...a }));
+  for (const event of events) {
+    const extras = extrasOf(event);
+    const ms = timeMsOf(event);
+    if (event.type === "session.start" && extras.continues !== "compaction") {
+      marks.push({ kind: "start", ms, id: event.id, origin: extras.start_origin });
+    } else if (event.type === "session.end") {
+      marks.push({
+        kind: "end",
+        ms: Math.max(ms, startedMs.get(extras.prompt_id ?? "") ?? ms),
+        id: event.id,
+        reason: event.data?.reason ?? "completed",
+        nativeReason: extras.native_reason,
+        promptId: extras.prompt_id,
+      });
+    }
+  }
+  const rank = { start: 0, activity: 1, end: 2 } as const;
+  return marks.sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
+}
+
+interface Open {
+  ordinal: number;
+  startMs: number;
+  startOrigin: string | undefined;
+  endMs?: number;
+  reason?: SessionEndReason;
+  nativeReason?: string | undefined;
+  lastMs: number;
+  superseded: boolean;
+  uses: string[];
+}
+
+class Walk {
+  readonly #list: Open[] = [];
+  readonly #segmentOf = new Map<string, number>();
+  readonly #spent: string[] = [];
+  #pending: StartMark | undefined;
+  #orphan: EndMark | undefined;
+
+  constructor(last: Segment | undefined) {
+    if (last === undefined) return;
+    this.#list.push({
+      ordinal: last.ordinal,
+      startMs: last.startMs,
+      startOrigin: last.startOrigin,
+      ...(last.endMs !== undefined && { endMs: last.endMs }),
+      ...(last.reason !== undefined && { reason: last.reason }),
+      nativeReason: last.nativeReason,
+      lastMs: last.lastActivityMs,
+      superseded: last.nativeReason === SUPERSEDED,
+      uses: [...last.uses],
+    });
+  }
+
+  activity(key: string, ms: number): void {
+    const last = this.#list.at(-1);
+    if (last !== undefined && (last.endMs === undefined || ms <= last.endMs)) {
+      last.lastMs = Math.max(last.lastMs, ms);
+      this.#segmentOf.set(key, last.ordinal);
+      return;
+    }
+    const segment = this.#open(ms);
+    this.#segmentOf.set(key, segment.ordinal);
+  }
+
+  start(mark: StartMark): void {
+    const current = this.#current();
+    if (current === undefined) {
+      if (this.#pending !== undefined) this.#spent.push(this.#pending.id);
+      this.#pending = mark;
+      return;
+    }
+    const near = mark.ms - current.startMs <= ADOPT_START_WITHIN_MS;
+    if (near && (current.startOrigin === undefined || current.startOrigin === mark.origin)) {
+      current.startOrigin ??= mark.origin;
+      current.uses.push(mark.id);
+      return;
+    }
+    current.endMs = Math.max(current.startMs, current.lastMs);
+    current.reason = "timeout";
+    current.nativeReason = SUPERSEDED;
+    current.superseded = true;
+    this.#pending = mark;
+  }
+
+  end(mark: EndMark): void {
+    const current = this.#current();
+    const last = this.#list.at(-1);
+    if (current !== undefined) close(current, mark);
+    else if (this.#pending !== undefined && !this.#belongsToEarlier(mark)) close(this.#open(mark.ms), mark);
+    else if (last?.superseded === true) {
+      last.superseded = false;
+      close(last, mark);
+    } else if (last === undefined) this.#orphan = mark;
+    else this.#spent.push(mark.id);
+  }
+
+  finish(endIdle: boolean): Cut {
+    const current = this.#current();
+    if (this.#orphan !== undefined) {
+      if (current !== undefined && current.startOrigin === undefined) close(current, this.#orphan);
+      else if (this.#list.length === 0) close(this.#open(this.#orphan.ms), this.#orphan);
+      else this.#spent.push(this.#orphan.id);
+    }
+    if (endIdle && this.#pending !== undefined) {
+      if (this.#list.length === 0) this.#open(this.#pending.ms);
+      else this.#spent.push(this.#pending.id);
+    }
+    return { segments: this.#list.map(toSegment), segmentOf: this.#segmentOf, spent: this.#spent };
+  }
+
+  #current(): Open | undefined {
+    const last = this.#list.at(-1);
+    return last?.endMs === undefined ? last : undefined;
+  }
+
+  /** An end that names a prompt of a segment that was already closed is that segment's, late. */
+  #belongsToEarlier(mark: EndMark): boolean {
+    const segment = mark.promptId === undefined ? undefined : this.#segmentOf.get(mark.promptId);
+    return segment !== undefined;
+  }
+
+  #open(ms: number): Open {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    const startMs = pending === undefined ? ms : Math.min(pending.ms, ms);
+    const segment: Open = {
+      ordinal: (this.#list.at(-1)?.ordinal ?? -1) + 1,
+      startMs,
+      startOrigin: pending?.origin,
+      lastMs: ms,
+      superseded: false,
+      uses: pending === undefined ? [] : [pending.id],
+    };
+    this.#list.push(segment);
+    return segment;
+  }
+}
+
+/** Our own word for a segment whose process was followed by another without an end. */
+const SUPERSEDED = "superseded";
+
+function close(segment: Open, mark: EndMark): void {
+  segment.endMs = Math.max(segment.startMs, mark.ms);
+  segment.lastMs = Math.max(segment.lastMs, segment.endMs);
+  segment.reason = mark.reason;
+  segment.nativeReason = mark.nativeReason;
+  segment.uses.push(mark.id);
+}
+
+function toSegment(s: Open): Segment {
+  return {
+    ordinal: s.ordinal,
+    startMs: s.startMs,
+    lastActivityMs: s.lastMs,
+    uses: s.uses,
+    ...(s.endMs !== undefined && { endMs: s.endMs }),
+    ...(s.reason !== undefined && { reason: s.reason }),
+    ...(s.nativeReason !== undefined && { nativeReason: s.nativeReason }),
+    ...(s.startOrigin !== undefined && { startOrigin: s.startOrigin }),
+  };
+}

@@ -1,0 +1,198 @@
+import type { Attributes, Counted, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
+import type { Database, Row } from "./database.ts";
+
+/** A cumulative histogram as it is kept. */
+export interface Histogram {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly bucketCounts: readonly number[];
+}
+
+/**
+ * Adds what facts count, each fact once for ever. Part of the transaction that settles the facts.
+ *
+ * @param shapes every metric by name; one that is not there is a mistake of ours and throws
+ * @returns how many facts were new
+ */
+export function count(
+  db: Database,
+  facts: readonly Counted[],
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): number {
+  let counted = 0;
+  for (const fact of facts) {
+    if (db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING").run(fact.key).changes === 0)
+      continue;
+    counted++;
+    for (const increment of fact.increments) add(db, increment, shapeOf(shapes, increment.metric), nowMs);
+  }
+  return counted;
+}
+
+/** A stream that has something to tell, and what to note when the backend has taken it. */
+export interface PendingStream {
+  readonly id: number;
+  readonly points: readonly MetricPoint[];
+  /** The state those points tell. */
+  readonly value: number | null;
+  readonly histogram: string | null;
+  readonly sentMs: number;
+}
+
+/**
+ * All streams, as points of one moment. Streams that were never sent have a zero point before it, so that the first
+ * value is seen as an increase.
+ *
+ * @param all false: only those that changed since they were last taken
+ */
+export function pendingStreams(
+  db: Database,
+  shapes: ReadonlyMap<string, MetricShape>,
+  temporality: "cumulative" | "delta",
+  nowMs: number,
+): readonly PendingStream[] {
+  const sql =
+    temporality === "delta"
+      ? "SELECT * FROM counters WHERE changed = 1 ORDER BY id"
+      : "SELECT * FROM counters ORDER BY id";
+  return db
+    .prepare(sql)
+    .all()
+    .map((row) => toStream(row, shapeOf(shapes, String(row["metric"])), temporality, nowMs));
+}
+
+/** Whether any counter grew since a backend last took it. */
+export const hasChangedStreams = (db: Database): boolean =>
+  db.prepare("SELECT 1 FROM counters WHERE changed = 1 LIMIT 1").get() !== undefined;
+
+/** Notes what a backend has taken. A counter that grew meanwhile stays pending. */
+export function markSent(db: Database, streams: readonly PendingStream[]): void {
+  const update = db.prepare(
+    `UPDATE counters SET sent_ms = ?, sent_value = ?, sent_histogram = ?,
+       changed = CASE WHEN value IS ? AND histogram IS ? THEN 0 ELSE 1 END WHERE id = ?`,
+  );
+  for (const s of streams) update.run(s.sentMs, s.value, s.histogram, s.value, s.histogram, s.id);
+}
+
+/** The current sums, for `show`, `status` and tests. */
+export const counterValues = (
+  db: Database,
+): readonly {
+  readonly metric: string;
+  readonly attributes: Attributes;
+  readonly resource: Attributes;
+  readonly value: number;
+}[] =>
+  db
+    .prepare("SELECT metric, attributes, resource, value, histogram FROM counters ORDER BY metric, id")
+    .all()
+    .map((row) => ({
+      metric: String(row["metric"]),
+      attributes: JSON.parse(String(row["attributes"])) as Attributes,
+      resource: JSON.parse(String(row["resource"])) as Attributes,
+      value: row["value"] === null ? (JSON.parse(String(row["histogram"])) as Histogram).count : Number(row["value"]),
+    }));
+
+// --- internal ---
+
+function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): MetricShape {
+  const shape = shapes.get(metric);
+  if (shape === undefined) throw new Error(`no metric is called ${JSON.stringify(metric)}`);
+  return shape;
+}
+
+const sorted = (attributes: Attributes): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+function add(
+  db: Database,
+  { metric, attributes, resource, amount }: Increment,
+  shape: MetricShape,
+  nowMs: number,
+): void {
+  const [attributesText, resourceText] = [sorted(attributes), sorted(resource)];
+  const identity = JSON.stringify([metric, resourceText, attributesText]);
+  const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
+  db.prepare(
+    `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  ).run(identity, metric, attributesText, resourceText, nowMs, shape.type === "counter" ? 0 : null, empty);
+  if (shape.type === "counter") {
+    db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(amount, identity);
+    return;
+  }
+  const row = db.prepare("SELECT histogram FROM counters WHERE identity = ?").get(identity);
+  const grown = record(JSON.parse(String(row?.["histogram"])) as Histogram, shape.bounds ?? [], amount);
+  db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(grown), identity);
+}
+
+const emptyHistogram = (shape: MetricShape): Histogram => ({
+  count: 0,
+  sum: 0,
+  min: 0,
+  max: 0,
+  bucketCounts: new Array<number>((shape.bounds?.length ?? 0) + 1).fill(0),
+});
+
+function record(h: Histogram, bounds: readonly number[], value: number): Histogram {
+  const found = bounds.findIndex((bound) => value <= bound);
+  const bucket = found === -1 ? bounds.length : found;
+  return {
+    count: h.count + 1,
+    sum: h.sum + value,
+    min: h.count === 0 ? value : Math.min(h.min, value),
+    max: h.count === 0 ? value : Math.max(h.max, value),
+    bucketCounts: h.bucketCounts.map((n, i) => (i === bucket ? n + 1 : n)),
+  };
+}
+
+function toStream(row: Row, shape: MetricShape, temporality: "cumulative" | "delta", nowMs: number): PendingStream {
+  const startMs = Number(row["start_ms"]);
+  const sentMs = row["sent_ms"] === null || row["sent_ms"] === undefined ? undefined : Number(row["sent_ms"]);
+  // Backends drop a point that is not newer than the last one, and a clock can step back
+  const timeMs = Math.max(nowMs, startMs + 1, sentMs === undefined ? 0 : sentMs + 1);
+  const value = row["value"] === null ? null : Number(row["value"]);
+  const histogram = row["histogram"] === null ? null : String(row["histogram"]);
+  const shared = {
+    shape,
+    attributes: JSON.parse(String(row["attributes"])) as Attributes,
+    resource: JSON.parse(String(row["resource"])) as Attributes,
+  };
+  const dataOf = (sum: number | null, text: string | null): MetricPoint["data"] =>
+    text === null ? { kind: "sum", value: sum ?? 0 } : { kind: "histogram", ...(JSON.parse(text) as Histogram) };
+  const zero: MetricPoint["data"] =
+    shape.type === "counter" ? { kind: "sum", value: 0 } : { kind: "histogram", ...emptyHistogram(shape) };
+
+  if (temporality === "delta") {
+    const before = row["sent_value"] === null ? null : Number(row["sent_value"]);
+    const beforeText = row["sent_histogram"] === null ? null : String(row["sent_histogram"]);
+    const data = difference(dataOf(value, histogram), sentMs === undefined ? zero : dataOf(before, beforeText));
+    const points: MetricPoint[] = [{ ...shared, startMs: sentMs ?? startMs, timeMs, data }];
+    return { id: Number(row["id"]), points, value, histogram, sentMs: timeMs };
+  }
+  const first: MetricPoint[] = sentMs === undefined ? [{ ...shared, startMs, timeMs: startMs, data: zero }] : [];
+  return {
+    id: Number(row["id"]),
+    points: [...first, { ...shared, startMs, timeMs, data: dataOf(value, histogram) }],
+    value,
+    histogram,
+    sentMs: timeMs,
+  };
+}
+
+/** Minimum and maximum of the new values alone are not known; the whole stream's are the closest that is true. */
+function difference(now: MetricPoint["data"], before: MetricPoint["data"]): MetricPoint["data"] {
+  if (now.kind === "sum") return { kind: "sum", value: now.value - (before.kind === "sum" ? before.value : 0) };
+  if (before.kind === "sum") return now;
+  return {
+    kind: "histogram",
+    count: now.count - before.count,
+    sum: now.sum - before.sum,
+    min: now.min,
+    max: now.max,
+    bucketCounts: now.bucketCounts.map((n, i) => n - (before.bucketCounts[i] ?? 0)),
+  };
+}

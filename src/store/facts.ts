@@ -1,0 +1,164 @@
+import { type Event, timeMsOf } from "../model/event.ts";
+import { mergeEntries } from "../model/merge.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
+import type { Database } from "./database.ts";
+import type { StoredSession } from "./sessions.ts";
+
+/** A model call that was counted and of which a fuller record has come. */
+export interface Revision {
+  readonly before: EntryOf<"model_call">;
+  readonly after: EntryOf<"model_call">;
+}
+
+/** Adds events; those with an id that is known already change nothing. @returns how many were new */
+export function addEvents(db: Database, session: StoredSession, events: readonly Event[]): number {
+  const insert = db.prepare(
+    "INSERT INTO events (id, session, type, time_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  return events.reduce(
+    (added, e) => added + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e)).changes,
+    0,
+  );
+}
+
+/**
+ * Adds what a transcript holds. Records known already are merged; copies of another session's are left out.
+ *
+ * @returns what was counted already and is fuller now
+ */
+export function addEntries(
+  db: Database,
+  session: StoredSession,
+  entries: readonly TranscriptEntry[],
+): readonly Revision[] {
+  const revisions: Revision[] = [];
+  for (const entry of entries) {
+    if (!owns(db, session, entry)) continue;
+    const known = db
+      .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
+      .get(session.id, entry.key);
+    if (known === undefined) {
+      db.prepare("INSERT INTO entries (session, key, kind, time_ms, body) VALUES (?, ?, ?, ?, ?)").run(
+        session.id,
+        entry.key,
+        entry.kind,
+        entry.timeMs,
+        JSON.stringify(entry),
+      );
+      continue;
+    }
+    const before = JSON.parse(String(known["body"])) as TranscriptEntry;
+    const after = mergeEntries(before, entry);
+    const body = JSON.stringify(after);
+    if (body === known["body"]) continue;
+    db.prepare("UPDATE entries SET body = ?, time_ms = ? WHERE session = ? AND key = ?").run(
+      body,
+      after.timeMs,
+      session.id,
+      entry.key,
+    );
+    if (known["settled"] === 1 && before.kind === "model_call" && after.kind === "model_call") {
+      revisions.push({ before, after });
+    }
+  }
+  return revisions;
+}
+
+/** What no closed turn has taken yet. */
+export function openFacts(
+  db: Database,
+  sessionNumber: number,
+): { readonly events: readonly Event[]; readonly entries: readonly TranscriptEntry[] } {
+  return {
+    events: bodies(db, "SELECT body FROM events WHERE session = ? AND settled = 0", sessionNumber),
+    entries: bodies(db, "SELECT body FROM entries WHERE session = ? AND settled = 0", sessionNumber),
+  };
+}
+
+/** Every event of a session in order of time. */
+export const eventsOf = (db: Database, sessionNumber: number): readonly Event[] =>
+  bodies(db, "SELECT body FROM events WHERE session = ? ORDER BY time_ms, id", sessionNumber);
+
+/** Marks events and entries as taken. */
+export function settleFacts(db: Database, sessionNumber: number, keys: readonly string[]): void {
+  const event = db.prepare("UPDATE events SET settled = 1 WHERE id = ? AND session = ?");
+  const entry = db.prepare("UPDATE entries SET settled = 1 WHERE session = ? AND key = ?");
+  for (const key of keys) {
+    if (event.run(key, sessionNumber).changes === 0) entry.run(sessionNumber, key);
+  }
+}
+
+/** Ids of the prompts that hooks told of this session. */
+export const toldPromptIds = (db: Database, sessionNumber: number): ReadonlySet<string> =>
+  new Set(
+    db
+      .prepare(
+        `SELECT json_extract(body, '$.extensions.prompt_id') AS id FROM events
+         WHERE session = ? AND type = 'prompt.submit'`,
+      )
+      .all(sessionNumber)
+      .flatMap((row) => (typeof row["id"] === "string" ? [row["id"]] : [])),
+  );
+
+/** How far a transcript file was read. */
+export interface Position {
+  readonly offset: Offset;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+}
+
+/** @returns `undefined` for a file that was never read */
+export function positionOf(db: Database, path: string): Position | undefined {
+  const row = db.prepare("SELECT bytes, memo, size, modified_ms FROM positions WHERE path = ?").get(path);
+  if (row === undefined) return undefined;
+  return {
+    offset: { bytes: Number(row["bytes"]), memo: JSON.parse(String(row["memo"])) as Offset["memo"] },
+    sizeBytes: Number(row["size"]),
+    modifiedMs: Number(row["modified_ms"]),
+  };
+}
+
+export function setPosition(
+  db: Database,
+  sessionNumber: number,
+  path: string,
+  position: Position,
+  unreadable: number,
+): void {
+  db.prepare(
+    `INSERT INTO positions (path, session, bytes, memo, size, modified_ms, unreadable) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (path) DO UPDATE SET session = excluded.session, bytes = excluded.bytes, memo = excluded.memo,
+       size = excluded.size, modified_ms = excluded.modified_ms, unreadable = unreadable + excluded.unreadable`,
+  ).run(
+    path,
+    sessionNumber,
+    position.offset.bytes,
+    JSON.stringify(position.offset.memo),
+    position.sizeBytes,
+    position.modifiedMs,
+    unreadable,
+  );
+}
+
+// --- internal ---
+
+/** A record whose id is unique over sessions belongs to the session that had it first. */
+function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
+  if (entry.globalKey === undefined) return true;
+  const owner = db
+    .prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?")
+    .get(session.source, entry.globalKey);
+  if (owner !== undefined) return owner["session"] === session.id;
+  db.prepare("INSERT INTO owners (source, global_key, session) VALUES (?, ?, ?)").run(
+    session.source,
+    entry.globalKey,
+    session.id,
+  );
+  return true;
+}
+
+const bodies = <T>(db: Database, sql: string, sessionNumber: number): readonly T[] =>
+  db
+    .prepare(sql)
+    .all(sessionNumber)
+    .map((row) => JSON.parse(String(row["body"])) as T);

@@ -1,0 +1,116 @@
+import type { Repository } from "../model/session.ts";
+import type { Database, Row } from "./database.ts";
+
+/** A session as the store knows it; `id` is the store's own number for it. */
+export interface StoredSession {
+  readonly id: number;
+  readonly source: string;
+  readonly sessionId: string;
+  readonly cwd?: string;
+  readonly transcriptPath?: string;
+  readonly agentVersion?: string;
+  readonly branch?: string;
+  readonly repository?: Repository;
+  readonly reported?: string;
+  /** `waiting`: a fork whose own part has not begun; what its transcript holds until then is another session's. */
+  readonly fork: "no" | "waiting" | "begun";
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** What an event or entry can tell of its session. Later news win; what is absent changes nothing. */
+export interface SessionNews {
+  readonly timeMs: number;
+  readonly cwd?: string | undefined;
+  readonly transcriptPath?: string | undefined;
+  readonly agentVersion?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly repository?: Repository | undefined;
+  readonly reported?: string | undefined;
+}
+
+/** Finds the session, or makes it. */
+export function sessionOf(db: Database, source: string, sessionId: string, timeMs: number): StoredSession {
+  db.prepare(
+    "INSERT INTO sessions (source, session_id, first_ms, last_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  ).run(source, sessionId, timeMs, timeMs);
+  const row = db.prepare("SELECT * FROM sessions WHERE source = ? AND session_id = ?").get(source, sessionId);
+  return toSession(row as Row);
+}
+
+/** @throws when there is no such session: its number came from this store */
+export function sessionById(db: Database, id: number): StoredSession {
+  const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
+  if (row === undefined) throw new Error(`the store has no session number ${id}`);
+  return toSession(row);
+}
+
+export function learn(db: Database, id: number, news: SessionNews): void {
+  db.prepare(
+    `UPDATE sessions SET first_ms = min(first_ms, ?), last_ms = max(last_ms, ?), cwd = coalesce(?, cwd),
+       transcript_path = coalesce(?, transcript_path), agent_version = coalesce(?, agent_version),
+       branch = coalesce(?, branch), repository = coalesce(?, repository), reported = coalesce(?, reported)
+     WHERE id = ?`,
+  ).run(
+    news.timeMs,
+    news.timeMs,
+    news.cwd ?? null,
+    news.transcriptPath ?? null,
+    news.agentVersion ?? null,
+    news.branch ?? null,
+    news.repository === undefined ? null : JSON.stringify(news.repository),
+    news.reported ?? null,
+    id,
+  );
+}
+
+/** Notes that a session is a fork, or that a fork's own part has begun. Never goes back. */
+export function setFork(db: Database, id: number, fork: "waiting" | "begun"): void {
+  const state = fork === "waiting" ? 1 : 2;
+  db.prepare("UPDATE sessions SET fork_state = ? WHERE id = ? AND fork_state < ?").run(state, id, state);
+}
+
+/** Numbers of the sessions that hold facts no turn has taken yet. */
+export const unsettledSessions = (db: Database): readonly number[] =>
+  db
+    .prepare(
+      "SELECT DISTINCT session FROM events WHERE settled = 0 UNION SELECT DISTINCT session FROM entries WHERE settled = 0",
+    )
+    .all()
+    .map((row) => Number(row["session"]));
+
+/** Numbers of the open sessions in which nothing has happened since a time. */
+export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
+  db
+    .prepare(
+      `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND (
+         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
+         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
+         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0))`,
+    )
+    .all(sinceMs)
+    .map((row) => Number(row["id"]));
+
+// --- internal ---
+
+function toSession(row: Row): StoredSession {
+  const text = (name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
+  const repository = text("repository");
+  return {
+    id: Number(row["id"]),
+    source: String(row["source"]),
+    sessionId: String(row["session_id"]),
+    fork: row["fork_state"] === 1 ? "waiting" : row["fork_state"] === 2 ? "begun" : "no",
+    firstMs: Number(row["first_ms"]),
+    lastMs: Number(row["last_ms"]),
+    ...optional("cwd", text("cwd")),
+    ...optional("transcriptPath", text("transcript_path")),
+    ...optional("agentVersion", text("agent_version")),
+    ...optional("branch", text("branch")),
+    ...optional("reported", text("reported")),
+    ...(repository !== undefined && { repository: JSON.parse(repository) as Repository }),
+  };
+}
+
+const optional = <K extends string>(key: K, value: string | undefined): { [P in K]?: string } =>
+  value === undefined ? {} : ({ [key]: value } as { [P in K]?: string });

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import type { SpanId, TraceId } from "../model/telemetry.ts";
+
+/** What a span stands for; part of its id. */
+export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call";
+
+/**
+ * Trace id of one segment of a session, or of one turn where each turn is a trace. The same input gives the same id on
+ * every machine and for ever.
+ */
+export const traceIdOf = (source: string, sessionId: string, part: string): TraceId =>
+  digest("trace", source, sessionId, part).slice(0, 32) as TraceId;
+
+/** Span id of a thing in a session; `key` is the agent's own id of it. */
+export const spanIdOf = (source: string, sessionId: string, subject: SpanSubject, key: string): SpanId =>
+  digest("span", source, sessionId, subject, key).slice(0, 16) as SpanId;
+
+// --- internal ---
+
+const digest = (...parts: readonly string[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify(["openhook-otel/1", ...parts]))
+    .digest("hex");

@@ -1,0 +1,87 @@
+// GenAI conventions: names of the semantic-conventions-genai repository as of October 2026; the npm constants are frozen
+// at v1.41. General ones: semconv 1.44. Everything under `openhook.` is ours.
+
+export const SERVICE_NAME = "service.name";
+export const SERVICE_VERSION = "service.version";
+
+export const GEN_AI_OPERATION_NAME = "gen_ai.operation.name";
+export const GEN_AI_PROVIDER_NAME = "gen_ai.provider.name";
+export const GEN_AI_CONVERSATION_ID = "gen_ai.conversation.id";
+export const GEN_AI_AGENT_NAME = "gen_ai.agent.name";
+export const GEN_AI_REQUEST_MODEL = "gen_ai.request.model";
+export const GEN_AI_RESPONSE_MODEL = "gen_ai.response.model";
+export const GEN_AI_RESPONSE_ID = "gen_ai.response.id";
+export const GEN_AI_RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons";
+export const GEN_AI_USAGE_INPUT_TOKENS = "gen_ai.usage.input_tokens";
+export const GEN_AI_USAGE_OUTPUT_TOKENS = "gen_ai.usage.output_tokens";
+export const GEN_AI_USAGE_CACHE_READ = "gen_ai.usage.cache_read.input_tokens";
+export const GEN_AI_USAGE_CACHE_WRITE = "gen_ai.usage.cache_write.input_tokens";
+/** The spelling up to v1.41, which most backends still read. */
+export const GEN_AI_USAGE_CACHE_CREATION = "gen_ai.usage.cache_creation.input_tokens";
+export const GEN_AI_USAGE_REASONING = "gen_ai.usage.reasoning.output_tokens";
+export const GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
+export const GEN_AI_TOOL_NAME = "gen_ai.tool.name";
+export const GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
+export const GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
+export const MCP_METHOD_NAME = "mcp.method.name";
+export const ERROR_TYPE = "error.type";
+export const HTTP_RESPONSE_STATUS_CODE = "http.response.status_code";
+export const SESSION_ID = "session.id";
+export const PROCESS_EXECUTABLE_NAME = "process.executable.name";
+export const PROCESS_EXIT_CODE = "process.exit.code";
+export const VCS_REPOSITORY_NAME = "vcs.repository.name";
+export const VCS_REPOSITORY_URL = "vcs.repository.url.full";
+export const VCS_REF_HEAD_NAME = "vcs.ref.head.name";
+export const VCS_REF_HEAD_REVISION = "vcs.ref.head.revision";
+
+/** `session`, `turn`, `subagent`, `model_call` or `tool_call`: what a span stands for in a session's tree. */
+export const OPENHOOK_SPAN_KIND = "openhook.span.kind";
+export const OPENHOOK_LINK_KIND = "openhook.link.kind";
+export const OPENHOOK_SEGMENT = "openhook.session.segment";
+export const OPENHOOK_START_ORIGIN = "openhook.session.start_origin";
+export const OPENHOOK_END_REASON = "openhook.session.end_reason";
+export const OPENHOOK_NATIVE_END_REASON = "openhook.session.native_end_reason";
+export const OPENHOOK_TURN_ORIGIN = "openhook.turn.origin";
+export const OPENHOOK_TURN_STATE = "openhook.turn.state";
+export const OPENHOOK_PROMPT_LENGTH = "openhook.prompt.length";
+export const OPENHOOK_BACKGROUND = "openhook.turn.background_tasks";
+export const OPENHOOK_MODEL_CALLS = "openhook.model_calls";
+export const OPENHOOK_TOOL_CALLS = "openhook.tool_calls";
+export const OPENHOOK_TURNS = "openhook.turns";
+export const OPENHOOK_SUBAGENTS = "openhook.subagents";
+export const OPENHOOK_TOTAL = {
+  input: "openhook.session.input_tokens",
+  output: "openhook.session.output_tokens",
+  cacheRead: "openhook.session.cache_read_tokens",
+  cacheWrite: "openhook.session.cache_write_tokens",
+} as const;
+/** True: the agent never wrote down the end of this answer; its output count is a lower bound. */
+export const OPENHOOK_USAGE_INCOMPLETE = "openhook.usage.incomplete";
+export const OPENHOOK_CACHE_WRITE_5M = "openhook.usage.cache_write_5m_tokens";
+export const OPENHOOK_CACHE_WRITE_1H = "openhook.usage.cache_write_1h_tokens";
+/** US dollars at list price. Absent: unknown. */
+export const OPENHOOK_COST_USD = "openhook.cost.usd";
+export const OPENHOOK_COST_SOURCE = "openhook.cost.source";
+export const OPENHOOK_PRICE_TABLE = "openhook.cost.price_table";
+/** Model calls of the session whose price is not known; its cost is then a lower bound. */
+export const OPENHOOK_UNPRICED_CALLS = "openhook.cost.unpriced_calls";
+export const OPENHOOK_TOOL_STATUS = "openhook.tool.status";
+export const OPENHOOK_TOOL_EXECUTION = "openhook.tool.execution_ms";
+export const OPENHOOK_MCP_SERVER = "openhook.mcp.server.name";
+export const OPENHOOK_LINES_ADDED = "openhook.code.lines_added";
+export const OPENHOOK_LINES_REMOVED = "openhook.code.lines_removed";
+export const OPENHOOK_SUBAGENT_ID = "openhook.subagent.id";
+export const OPENHOOK_REQUEST_ID = "openhook.request.id";
+export const OPENHOOK_SUBAGENT = "openhook.subagent";
+export const OPENHOOK_TOKEN_TYPE = "openhook.token.type";
+export const OPENHOOK_LINE_CHANGE = "openhook.code.change";
+/** What the agent's own books say, side requests included; never part of any other sum. */
+export const OPENHOOK_REPORTED = {
+  input: "openhook.reported.input_tokens",
+  output: "openhook.reported.output_tokens",
+  cacheRead: "openhook.reported.cache_read_tokens",
+  cacheWrite: "openhook.reported.cache_write_tokens",
+  costUsd: "openhook.reported.cost_usd",
+} as const;
+
+export const LATEST_SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";

@@ -1,0 +1,352 @@
+import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
+import { costNanoUsd, PRICE_TABLE } from "./cost.ts";
+import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
+import * as semconv from "./semconv.ts";
+import { type Totals, totalOf } from "./totals.ts";
+
+/** How spans are named and cut. */
+export interface SpanSettings {
+  /** Which spelling of the GenAI attributes to send. */
+  readonly semconv: "both" | "latest" | "v1.41";
+  /** One trace per session segment, or one per turn. */
+  readonly traceScope: "session" | "turn";
+}
+
+/** A span record with the key that makes it this span for ever: stored and sent once. */
+export interface KeyedSpan {
+  readonly key: string;
+  readonly record: SpanRecord;
+}
+
+/** Turn → its span, with its model calls and tool calls. A turn without a prompt has only these. */
+export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): readonly KeyedSpan[] {
+  const place = placeOfTurn(turn, facts, settings);
+  const own: KeyedSpan[] =
+    turn.origin === "none"
+      ? []
+      : [
+          span(facts, "turn", turn.key, place.traceId, {
+            parentSpanId: place.parentOfTurn,
+            name: `invoke_agent ${facts.source}`,
+            kind: "internal",
+            startMs: turn.startMs,
+            endMs: turn.endMs,
+            error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
+            links: place.links,
+            events: turn.errors.map((e) => ({
+              name: "openhook.model_error",
+              timeMs: e.timeMs,
+              attributes: given({
+                [semconv.ERROR_TYPE]: e.errorType,
+                [semconv.HTTP_RESPONSE_STATUS_CODE]: e.httpStatus,
+              }),
+            })),
+            attributes: {
+              ...runAttributes(turn, facts, "turn"),
+              [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
+              [semconv.OPENHOOK_TURN_STATE]: turn.state,
+              [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
+              [semconv.OPENHOOK_BACKGROUND]: turn.backgroundCount === 0 ? undefined : turn.backgroundCount,
+              ...repositoryAttributes(facts),
+            },
+          }),
+        ];
+  return [...own, ...workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source)];
+}
+
+/** Subagent → its span below the tool call that started it, with what it did. */
+export function subagentSpans(
+  subagent: Subagent,
+  turn: { readonly key: string; readonly segment: number } | undefined,
+  facts: SessionFacts,
+  settings: SpanSettings,
+): readonly KeyedSpan[] {
+  const { source, sessionId } = facts;
+  const trace =
+    settings.traceScope === "turn" && turn !== undefined
+      ? traceIdOf(source, sessionId, `turn:${turn.key}`)
+      : traceIdOf(source, sessionId, `segment:${subagent.segment}`);
+  const parentSpanId =
+    subagent.parentCallId !== undefined
+      ? spanIdOf(source, sessionId, "tool_call", subagent.parentCallId)
+      : turn !== undefined && turn.key !== "none"
+        ? spanIdOf(source, sessionId, "turn", turn.key)
+        : spanIdOf(source, sessionId, "session", String(subagent.segment));
+  const name = subagent.agentType ?? "subagent";
+  const lastError = subagent.errors.findLast((e) => e.final);
+  const own = span(facts, "subagent", subagent.key, trace, {
+    parentSpanId,
+    name: `invoke_agent ${name}`,
+    kind: "internal",
+    startMs: subagent.startMs,
+    endMs: subagent.endMs,
+    error: lastError?.errorType,
+    attributes: {
+      ...runAttributes(subagent, facts, "subagent"),
+      [semconv.GEN_AI_AGENT_NAME]: name,
+      [semconv.OPENHOOK_SUBAGENT_ID]: subagent.agentId,
+    },
+  });
+  const ownId = spanIdOf(source, sessionId, "subagent", subagent.key);
+  return [own, ...workSpans(subagent, facts, settings, trace, ownId, name)];
+}
+
+/** An ended segment → the root span of its trace, with the sums of everything settled in it. */
+export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts): KeyedSpan {
+  const { source, sessionId } = facts;
+  const former = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
+  const failed = segment.reason === "error";
+  return span(facts, "session", String(segment.ordinal), traceIdOf(source, sessionId, `segment:${segment.ordinal}`), {
+    parentSpanId: undefined,
+    name: `invoke_agent ${source}`,
+    kind: "internal",
+    startMs: Math.min(segment.startMs, totals.firstMs ?? segment.startMs),
+    endMs: Math.max(segment.endMs ?? segment.lastActivityMs, totals.lastMs ?? segment.startMs),
+    error: failed ? "error" : undefined,
+    links:
+      former === undefined
+        ? []
+        : [
+            {
+              traceId: traceIdOf(source, sessionId, `segment:${former}`),
+              spanId: spanIdOf(source, sessionId, "session", String(former)),
+              attributes: { [semconv.OPENHOOK_LINK_KIND]: "resumes" },
+            },
+          ],
+    attributes: {
+      [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
+      [semconv.GEN_AI_AGENT_NAME]: source,
+      [semconv.OPENHOOK_SPAN_KIND]: "session",
+      [semconv.OPENHOOK_SEGMENT]: segment.ordinal,
+      [semconv.OPENHOOK_START_ORIGIN]: segment.startOrigin,
+      [semconv.OPENHOOK_END_REASON]: segment.reason,
+      [semconv.OPENHOOK_NATIVE_END_REASON]: segment.nativeReason,
+      [semconv.OPENHOOK_TURNS]: totals.turns,
+      [semconv.OPENHOOK_MODEL_CALLS]: totals.modelCalls,
+      [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
+      [semconv.OPENHOOK_SUBAGENTS]: totals.subagents,
+      ...(totals.callsWithUsage > 0 && {
+        [semconv.OPENHOOK_TOTAL.input]: totals.input,
+        [semconv.OPENHOOK_TOTAL.output]: totals.output,
+        [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
+        [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
+      }),
+      [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
+      ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
+      [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
+      ...reportedAttributes(totals),
+      ...repositoryAttributes(facts),
+    },
+  });
+}
+
+// --- internal ---
+
+interface Shape {
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: "internal" | "client";
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly error: string | undefined;
+  readonly links?: SpanRecord["links"];
+  readonly events?: SpanRecord["events"];
+  readonly attributes: Loose;
+}
+
+type Loose = Readonly<Record<string, AttributeValue | undefined>>;
+
+function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: string, shape: Shape): KeyedSpan {
+  const { source, sessionId } = facts;
+  return {
+    key: JSON.stringify([source, sessionId, subject, key]),
+    record: {
+      traceId,
+      spanId: spanIdOf(source, sessionId, subject, key),
+      ...(shape.parentSpanId !== undefined && { parentSpanId: shape.parentSpanId }),
+      name: shape.name,
+      kind: shape.kind,
+      startMs: shape.startMs,
+      endMs: Math.max(shape.startMs, shape.endMs),
+      status: shape.error === undefined ? { code: "unset" } : { code: "error" },
+      attributes: given({
+        ...shape.attributes,
+        [semconv.GEN_AI_CONVERSATION_ID]: sessionId,
+        [semconv.SESSION_ID]: sessionId,
+        [semconv.ERROR_TYPE]: shape.error,
+      }),
+      links: [...(shape.links ?? [])],
+      events: [...(shape.events ?? [])],
+      resource: given({ [semconv.SERVICE_NAME]: source, [semconv.SERVICE_VERSION]: facts.agentVersion }),
+    },
+  };
+}
+
+function placeOfTurn(turn: Turn, facts: SessionFacts, settings: SpanSettings) {
+  const { source, sessionId } = facts;
+  const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
+  const sessionTrace = traceIdOf(source, sessionId, `segment:${turn.segment}`);
+  if (turn.origin === "none") return { traceId: sessionTrace, parentOfTurn: rootId, ownSpanId: rootId, links: [] };
+  const ownSpanId = spanIdOf(source, sessionId, "turn", turn.key);
+  if (settings.traceScope === "session") {
+    return { traceId: sessionTrace, parentOfTurn: rootId, ownSpanId, links: [] };
+  }
+  const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
+  return { traceId: traceIdOf(source, sessionId, `turn:${turn.key}`), parentOfTurn: undefined, ownSpanId, links };
+}
+
+function workSpans(
+  run: Turn | Subagent,
+  facts: SessionFacts,
+  settings: SpanSettings,
+  traceId: string,
+  parentSpanId: string,
+  agentName: string,
+): readonly KeyedSpan[] {
+  return [
+    ...run.modelCalls.map((call) => modelCallSpan(call, facts, settings, traceId, parentSpanId)),
+    ...run.toolCalls.map((tool) => toolCallSpan(tool, facts, traceId, parentSpanId, agentName)),
+  ];
+}
+
+function modelCallSpan(
+  call: ModelCall,
+  facts: SessionFacts,
+  settings: SpanSettings,
+  traceId: string,
+  parentSpanId: string,
+): KeyedSpan {
+  const model = call.requestedModel ?? call.model;
+  const { usage } = call;
+  const cost = costNanoUsd(call, facts.provider);
+  return span(facts, "model_call", call.key, traceId, {
+    parentSpanId,
+    name: model === undefined ? "chat" : `chat ${model}`,
+    kind: "client",
+    startMs: call.startMs,
+    endMs: call.endMs,
+    error: undefined,
+    attributes: {
+      [semconv.GEN_AI_OPERATION_NAME]: "chat",
+      [semconv.GEN_AI_PROVIDER_NAME]: facts.provider,
+      [semconv.GEN_AI_REQUEST_MODEL]: model,
+      [semconv.GEN_AI_RESPONSE_MODEL]: call.model,
+      [semconv.GEN_AI_RESPONSE_ID]: call.responseId,
+      [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: call.finishReason === undefined ? undefined : [call.finishReason],
+      [semconv.OPENHOOK_SPAN_KIND]: "model_call",
+      [semconv.OPENHOOK_REQUEST_ID]: call.requestId,
+      [semconv.GEN_AI_USAGE_INPUT_TOKENS]: usage?.input,
+      [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: usage?.output,
+      [semconv.GEN_AI_USAGE_CACHE_READ]: usage?.cacheRead,
+      ...(settings.semconv !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: usage?.cacheWrite }),
+      ...(settings.semconv !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: usage?.cacheWrite }),
+      [semconv.OPENHOOK_CACHE_WRITE_5M]: usage?.cacheWrite5m,
+      [semconv.OPENHOOK_CACHE_WRITE_1H]: usage?.cacheWrite1h,
+      [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
+      [semconv.OPENHOOK_USAGE_INCOMPLETE]: call.complete ? undefined : true,
+      ...costAttributes(cost),
+    },
+  });
+}
+
+function toolCallSpan(
+  tool: ToolCall,
+  facts: SessionFacts,
+  traceId: string,
+  parentSpanId: string,
+  agentName: string,
+): KeyedSpan {
+  return span(facts, "tool_call", tool.callId, traceId, {
+    parentSpanId,
+    name: `execute_tool ${tool.name}${tool.executable === undefined ? "" : ` ${tool.executable}`}`,
+    kind: "internal",
+    startMs: tool.startMs,
+    endMs: tool.endMs,
+    error: toolErrorType(tool),
+    attributes: {
+      [semconv.GEN_AI_OPERATION_NAME]: "execute_tool",
+      [semconv.GEN_AI_AGENT_NAME]: agentName,
+      [semconv.GEN_AI_TOOL_NAME]: tool.name,
+      [semconv.GEN_AI_TOOL_TYPE]: "function",
+      [semconv.GEN_AI_TOOL_CALL_ID]: tool.callId,
+      [semconv.OPENHOOK_SPAN_KIND]: "tool_call",
+      [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
+      [semconv.OPENHOOK_TOOL_EXECUTION]: tool.executionMs,
+      [semconv.MCP_METHOD_NAME]: mcpServerOf(tool) === undefined ? undefined : "tools/call",
+      [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
+      [semconv.PROCESS_EXECUTABLE_NAME]: tool.executable,
+      [semconv.PROCESS_EXIT_CODE]: tool.exitCode,
+      [semconv.OPENHOOK_LINES_ADDED]: tool.linesAdded,
+      [semconv.OPENHOOK_LINES_REMOVED]: tool.linesRemoved,
+    },
+  });
+}
+
+/** `undefined` on success and on calls whose end nobody told: those are neither success nor error. */
+export const toolErrorType = (tool: ToolCall): string | undefined =>
+  tool.status === "denied"
+    ? "denied"
+    : tool.status === "error"
+      ? (tool.errorType ?? (mcpServerOf(tool) === undefined ? "_OTHER" : "tool_error"))
+      : undefined;
+
+/** `mcp__<server>__<tool>` is how agents name the tools of a server. */
+const mcpServerOf = (tool: ToolCall): string | undefined => tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
+
+function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubject): Loose {
+  const totals = totalOf([run], facts.provider);
+  const models = [...new Set(run.modelCalls.flatMap((c) => c.model ?? []))];
+  const finish = run.modelCalls.at(-1)?.finishReason;
+  return {
+    [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
+    [semconv.GEN_AI_AGENT_NAME]: facts.source,
+    [semconv.GEN_AI_REQUEST_MODEL]: models.length === 1 ? models[0] : undefined,
+    [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: finish === undefined ? undefined : [finish],
+    [semconv.OPENHOOK_SPAN_KIND]: kind,
+    [semconv.OPENHOOK_MODEL_CALLS]: run.modelCalls.length,
+    [semconv.OPENHOOK_TOOL_CALLS]: run.toolCalls.length,
+    ...(totals.callsWithUsage > 0 && {
+      [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
+      [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
+    }),
+    [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
+    ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
+    [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
+  };
+}
+
+const costAttributes = (nanoUsd: number | undefined): Loose =>
+  nanoUsd === undefined
+    ? {}
+    : {
+        [semconv.OPENHOOK_COST_USD]: nanoUsd / 1e9,
+        [semconv.OPENHOOK_COST_SOURCE]: "price_table",
+        [semconv.OPENHOOK_PRICE_TABLE]: PRICE_TABLE,
+      };
+
+function reportedAttributes({ reported }: Totals): Loose {
+  if (reported === undefined) return {};
+  const sum = (pick: (u: NonNullable<Totals["reported"]>[string]) => number | undefined): number =>
+    Object.values(reported).reduce((total, usage) => total + (pick(usage) ?? 0), 0);
+  return {
+    [semconv.OPENHOOK_REPORTED.input]: sum((u) => u.input),
+    [semconv.OPENHOOK_REPORTED.output]: sum((u) => u.output),
+    [semconv.OPENHOOK_REPORTED.cacheRead]: sum((u) => u.cacheRead),
+    [semconv.OPENHOOK_REPORTED.cacheWrite]: sum((u) => u.cacheWrite),
+    [semconv.OPENHOOK_REPORTED.costUsd]: sum((u) => u.costUsd),
+  };
+}
+
+const repositoryAttributes = ({ repository }: SessionFacts): Loose =>
+  repository === undefined
+    ? {}
+    : {
+        [semconv.VCS_REPOSITORY_NAME]: repository.name,
+        [semconv.VCS_REPOSITORY_URL]: repository.url,
+        [semconv.VCS_REF_HEAD_NAME]: repository.branch,
+        [semconv.VCS_REF_HEAD_REVISION]: repository.revision,
+      };
+
+const given = (attributes: Loose): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, v]) => v !== undefined)) as Attributes;

@@ -1,0 +1,83 @@
+import type { ReportedUsage, Run } from "../model/session.ts";
+import { costNanoUsd } from "./cost.ts";
+
+/** Sums over runs. Tokens count calls whose usage is known only; how many are not, stands beside them. */
+export interface Totals {
+  readonly turns: number;
+  readonly subagents: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly callsWithUsage: number;
+  readonly incompleteCalls: number;
+  readonly costNanoUsd: number;
+  readonly pricedCalls: number;
+  readonly unpricedCalls: number;
+  readonly compactions: number;
+  readonly firstMs?: number;
+  readonly lastMs?: number;
+  readonly reported?: ReportedUsage;
+}
+
+export const NO_TOTALS: Totals = {
+  turns: 0,
+  subagents: 0,
+  modelCalls: 0,
+  toolCalls: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  callsWithUsage: 0,
+  incompleteCalls: 0,
+  costNanoUsd: 0,
+  pricedCalls: 0,
+  unpricedCalls: 0,
+  compactions: 0,
+};
+
+/** Sums of the given runs alone; turns and subagents are for the caller to count. */
+export function totalOf(runs: readonly Run[], provider: string | undefined): Totals {
+  const calls = runs.flatMap((run) => run.modelCalls);
+  const used = calls.flatMap((call) => call.usage ?? []);
+  const costs = calls.map((call) => costNanoUsd(call, provider));
+  const priced = costs.filter((cost) => cost !== undefined);
+  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+  return {
+    ...NO_TOTALS,
+    modelCalls: calls.length,
+    toolCalls: sum(runs.map((run) => run.toolCalls.length)),
+    input: sum(used.map((u) => u.input)),
+    output: sum(used.map((u) => u.output)),
+    cacheRead: sum(used.map((u) => u.cacheRead ?? 0)),
+    cacheWrite: sum(used.map((u) => u.cacheWrite ?? 0)),
+    callsWithUsage: used.length,
+    incompleteCalls: calls.filter((call) => !call.complete).length,
+    costNanoUsd: sum(priced),
+    pricedCalls: priced.length,
+    unpricedCalls: calls.length - priced.length,
+    ...(runs.length > 0 && {
+      firstMs: Math.min(...runs.map((r) => r.startMs)),
+      lastMs: Math.max(...runs.map((r) => r.endMs)),
+    }),
+  };
+}
+
+/** Adds two sums; what the agent reports is cumulative, so the later one replaces the earlier. */
+export function addTotals(a: Totals, b: Totals): Totals {
+  const numbers = Object.fromEntries(
+    (Object.keys(NO_TOTALS) as (keyof typeof NO_TOTALS)[]).map((k) => [k, (a[k] as number) + (b[k] as number)]),
+  ) as unknown as Totals;
+  const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
+  const lasts = [a.lastMs, b.lastMs].filter((ms) => ms !== undefined);
+  const reported = b.reported ?? a.reported;
+  return {
+    ...numbers,
+    ...(firsts.length > 0 && { firstMs: Math.min(...firsts) }),
+    ...(lasts.length > 0 && { lastMs: Math.max(...lasts) }),
+    ...(reported !== undefined && { reported }),
+  };
+}

@@ -1,0 +1,314 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ConfigAction, config } from "../../src/commands/config.ts";
+import { type Context, UserError } from "../../src/commands/context.ts";
+import { placesOf } from "../../src/config/places.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-otel-config-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const places = () => placesOf({ env: {}, home, platform: "linux" });
+const path = () => places().configPath;
+const file = () => readFileSync(path(), "utf8");
+
+function write(text: string): void {
+  mkdirSync(dirname(path()), { recursive: true });
+  writeFileSync(path(), text);
+}
+
+async function run(action: ConfigAction, env: Record<string, string> = {}) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const context: Context = {
+    env,
+    cwd: home,
+    platform: "linux",
+    places: places(),
+    stdin: Readable.from([]),
+    stdout: { write: (text) => out.push(text) },
+    stderr: { write: (text) => err.push(text) },
+    now: () => 0,
+    nodePath: "node",
+    programPath: "openhook-otel",
+  };
+  const code = await config(action, context);
+  return { code, out: out.join(""), err: err.join("") };
+}
+
+const set = (key: string, value: string, env?: Record<string, string>) => run({ kind: "set", key, value }, env);
+const unset = (key: string) => run({ kind: "unset", key });
+const get = (key: string, env?: Record<string, string>) => run({ kind: "get", key }, env);
+const show = (env?: Record<string, string>, json = false) => run({ kind: "show", json }, env);
+
+/** The error of an action that must fail. */
+async function failure(action: Promise<unknown>): Promise<UserError> {
+  const error = await action.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof UserError)) throw new Error(`expected a UserError, got ${String(error)}`);
+  expect(error.message).not.toContain("\n");
+  return error;
+}
+
+describe("config set", () => {
+  it("makes the file for the user alone, with the schema beside it", async () => {
+    const { code, out } = await set("otlp.endpoint", "http://127.0.0.1:4318");
+    expect([code, out]).toEqual([0, `otlp.endpoint = http://127.0.0.1:4318 in ${path()}\n`]);
+    expect(file()).toBe(
+      '{\n  "$schema": "./config.schema.json",\n  "otlp": {\n    "endpoint": "http://127.0.0.1:4318"\n  }\n}\n',
+    );
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(path())).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(readFileSync(join(dirname(path()), "config.schema.json"), "utf8"))).toMatchObject({
+      title: "openhook-otel settings",
+    });
+  });
+
+  it("reads the value by the setting's type", async () => {
+    await set("otlp.timeoutMs", "2500");
+    await set("disabled", "true");
+    await set("semconv", "latest");
+    await set("otlp.metrics.temporality", "delta");
+    await set("resource.attributes", '{"team":"a","x.y":"b"}');
+    await set("resource.attributes.deployment.environment.name", "laptop");
+    expect(JSON.parse(file())).toEqual({
+      $schema: "./config.schema.json",
+      otlp: { timeoutMs: 2500, metrics: { temporality: "delta" } },
+      disabled: true,
+      semconv: "latest",
+      resource: { attributes: { team: "a", "x.y": "b", "deployment.environment.name": "laptop" } },
+    });
+  });
+
+  it("keeps comments and layout", async () => {
+    const text =
+      '{\n\t// ours\n\t"otlp": { "endpoint": "http://a.example", }, // work\n\t/* off? */ "disabled": false,\n}\n';
+    write(text);
+    await set("otlp.endpoint", "http://b.example");
+    expect(file()).toBe(text.replace("a.example", "b.example"));
+    await set("otlp.timeoutMs", "5");
+    await set("semconv", "v1.41");
+    expect(file()).toBe(
+      '{\n\t// ours\n\t"otlp": { "endpoint": "http://b.example", "timeoutMs": 5, }, // work\n\t/* off? */ "disabled": false,\n\t"semconv": "v1.41",\n}\n',
+    );
+    await unset("semconv");
+    await unset("otlp.timeoutMs");
+    await set("otlp.endpoint", "http://a.example");
+    expect(file()).toBe(text);
+  });
+
+  it("one header, whatever the case of its name, and never shows it", async () => {
+    const first = await set("otlp.headers.Authorization", "Bearer s3cret");
+    expect(first.out).toBe(`otlp.headers.authorization = *** in ${path()}\n`);
+    write('{ "otlp": { "headers": { "Authorization": "Bearer s3cret" } } }\n');
+    chmodSync(path(), 0o644);
+    const second = await set("otlp.headers.authorization", "Bearer s3cret2");
+    expect(file()).toBe('{ "otlp": { "headers": { "Authorization": "Bearer s3cret2" } } }\n');
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    const whole = await set("otlp.headers", '{"authorization":"s3cret","x":"s3cret"}');
+    expect(first.out + second.out + whole.out).not.toContain("s3cret");
+    await unset("otlp.headers.AUTHORIZATION");
+    expect(JSON.parse(file())).toEqual({ otlp: { headers: { x: "s3cret" } } });
+  });
+
+  it("says so when a variable counts more", async () => {
+    const { err } = await set("otlp.endpoint", "http://a.example", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://b.example" });
+    expect(err).toBe("note: environment variable OTEL_EXPORTER_OTLP_ENDPOINT overrides otlp.endpoint here\n");
+  });
+
+  it.each([
+    [
+      "otlp.timeoutMs",
+      "soon",
+      'config set: otlp.timeoutMs must be a whole number from 1 to 600000 (ms), not "soon"; nothing was changed',
+    ],
+    ["otlp.endpoint", "localhost:4318", 'otlp.endpoint must begin with http:// or https://, not "localhost:4318"'],
+    ["otlp.endpoint", "http://ada:s3cret@a.example", 'put it into "otlp.headers.authorization" instead'],
+    ["disabled", "maybe", 'disabled must be true or false, not "maybe"'],
+    ["otlp.headers", '{"a":', "otlp.headers is not valid JSON"],
+    ["otlp.headers", '{"authorization":["s3cret"]}', "otlp.headers.authorization must be a text, not a list"],
+    ["otlp.headers.authorization: Bearer s3cret", "", "has an entry whose name HTTP does not allow"],
+    ["otlp.endpont", "http://a.example", "Did you mean otlp.endpoint?"],
+    ["endpoint", "http://a.example", "Did you mean otlp.endpoint?"],
+    ["otlp", "{}", "It is a group: otlp.endpoint, otlp.protocol, otlp.headers …"],
+    ["$schema", "x", '"openhook-otel config" lists all settings'],
+    ["otlp.headers.", "x", 'no setting "otlp.headers."'],
+  ])("refuses %s %s", async (key, value, words) => {
+    const { message, exitCode, code } = await failure(set(key, value));
+    expect(message).toContain(words);
+    expect(message).not.toContain("s3cret");
+    expect([exitCode, code]).toEqual([2, "E_CONFIG"]);
+    expect(() => file()).toThrow();
+  });
+
+  it.each([
+    ['{\n  "otlp": {\n', ":3: not valid JSON"],
+    ["[]\n", ":1: not a JSON object"],
+    ['{\n  "otlp": 5\n}\n', ":2: otlp is not an object"],
+  ])("leaves a broken file alone: %j", async (text, words) => {
+    write(text);
+    const { message, exitCode } = await failure(set("otlp.endpoint", "http://a.example"));
+    expect(message).toContain(`cannot change ${path()}${words}`);
+    expect(exitCode).toBe(2);
+    expect(file()).toBe(text);
+  });
+
+  it("goes through a link to the file it names", async () => {
+    const real = join(home, "dotfiles.json");
+    writeFileSync(real, '{ "semconv": "both" }\n');
+    mkdirSync(dirname(path()), { recursive: true });
+    symlinkSync(real, path());
+    await set("semconv", "latest");
+    expect(readFileSync(real, "utf8")).toBe('{ "semconv": "latest" }\n');
+  });
+
+  it("fails in one line where nothing can be written", async () => {
+    // a file in the place of the directory: refuses root too
+    writeFileSync(join(home, ".config"), "");
+    const { message, exitCode } = await failure(set("disabled", "true"));
+    expect(message).toContain(path());
+    expect(exitCode).toBe(1);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("fails in one line in a read-only directory", async () => {
+    write("{}");
+    chmodSync(dirname(path()), 0o500);
+    const { message, exitCode } = await failure(set("disabled", "true"));
+    chmodSync(dirname(path()), 0o700);
+    expect(message).toContain("permission denied");
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe("config unset", () => {
+  it("needs no file and says when there is nothing to remove", async () => {
+    expect(await unset("disabled")).toEqual({ code: 0, out: `disabled is not set in ${path()}\n`, err: "" });
+    expect(() => file()).toThrow();
+  });
+
+  it("takes out what is no setting too, if it is there", async () => {
+    write('{\n  "otlp": {\n    "endpont": "http://a.example"\n  }\n}\n');
+    expect((await unset("otlp.endpont")).out).toBe(`otlp.endpont removed from ${path()}\n`);
+    expect(JSON.parse(file())).toEqual({ otlp: {} });
+    expect((await failure(unset("otlp.endpont"))).message).toContain("Did you mean otlp.endpoint?");
+  });
+});
+
+describe("config get", () => {
+  it("gives the effective value alone", async () => {
+    write('{ "otlp": { "headers": { "Authorization": "s3cret" }, "timeoutMs": 7 } }');
+    expect(await get("otlp.timeoutMs")).toEqual({ code: 0, out: "7\n", err: "" });
+    expect((await get("otlp.timeoutMs", { OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "8" })).out).toBe("8\n");
+    expect((await get("otlp.headers.AUTHORIZATION")).out).toBe("***\n");
+    expect((await get("otlp.headers")).out).toBe('{"authorization":"***"}\n');
+    expect((await get("resource.attributes")).out).toBe("{}\n");
+  });
+
+  it("is silent and 1 without a value, 2 for an unknown key or a broken configuration", async () => {
+    expect(await get("otlp.endpoint")).toEqual({ code: 1, out: "", err: "" });
+    expect((await failure(get("otlp.endpont"))).exitCode).toBe(2);
+    write("{");
+    const broken = await get("disabled");
+    expect([broken.code, broken.out]).toEqual([2, "false\n"]);
+    expect(broken.err).toMatch(/^error: .*not valid JSON/);
+  });
+});
+
+describe("config", () => {
+  it("shows every setting, its value and where it comes from", async () => {
+    write('{ "otlp": { "endpoint": "http://a.example" } }');
+    const { code, out, err } = await show({
+      OTEL_SERVICE_NAME: "lab",
+      OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "300",
+      OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "a.b=c",
+    });
+    expect([code, err]).toEqual([0, ""]);
+    const line = (key: string) =>
+      out
+        .split("\n")
+        .find((text) => text.startsWith(`${key} `))
+        ?.replace(/ {2,}/g, " | ");
+    expect(out).toContain(`file: ${path()}\n`);
+    expect(line("otlp.endpoint")).toBe(`otlp.endpoint | http://a.example | file ${path()}`);
+    expect(line("otlp.timeoutMs")).toBe("otlp.timeoutMs | 300 ms | environment OPENHOOK_OTEL_OTLP_TIMEOUT_MS");
+    expect(line("resource.serviceName")).toBe("resource.serviceName | lab | environment OTEL_SERVICE_NAME");
+    expect(line("resource.attributes.a.b")).toBe(
+      "resource.attributes.a.b | c | environment OPENHOOK_OTEL_RESOURCE_ATTRIBUTES",
+    );
+    expect(line("otlp.traces.timeoutMs")).toBe("otlp.traces.timeoutMs | as otlp.timeoutMs | default");
+    expect(line("semconv")).toBe("semconv | both | default");
+    for (const { key, kind } of SETTINGS) if (kind !== "map") expect(line(key)).toBeDefined();
+  });
+
+  it("works without a file", async () => {
+    const { code, out } = await show();
+    expect(code).toBe(0);
+    expect(out).toContain(`file: ${path()} (none yet)\n`);
+  });
+
+  it("ends with warnings and errors, and 2 for errors", async () => {
+    write('{ "zebra": 1, "otlp": { "timeoutMs": "x" } }');
+    const { code, err } = await show();
+    expect(code).toBe(2);
+    expect(err).toMatch(/^\nwarning: .*"zebra".*\nerror: .*otlp.timeoutMs.*\n$/);
+  });
+
+  it("shows no secret, as text or as JSON, in values, warnings or errors", async () => {
+    write(
+      JSON.stringify({
+        otlp: {
+          endpoint: "https://a.example/x?api-key=s3cret",
+          headers: { authorization: "Bearer s3cret", "bad name s3cret": "s3cret" },
+          traces: { endpoint: "http://ada:s3cret@a.example", headers: { "x-key": "s3cret\n" } },
+          metrics: { headers: { "x-api-key": "s3cret" } },
+        },
+      }),
+    );
+    const env = {
+      OPENHOOK_OTEL_OTLP_HEADERS: "x=s3cret,y%zz=s3cret",
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: "authorization: s3cret=1,s3cret",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "https://b.example/?k=s3cret",
+      OPENHOOK_OTEL_OTLP_TRACES_ENDPOINT: "ada:s3cret@a.example",
+    };
+    for (const json of [false, true]) {
+      const { out, err } = await show(env, json);
+      expect(out).toContain("https://a.example/x?api-key=***");
+      expect(out).toContain("https://b.example/?k=***");
+      expect(out + err).not.toContain("s3cret");
+    }
+    for (const key of ["otlp.endpoint", "otlp.headers", "otlp.metrics.headers", "otlp.metrics.endpoint"]) {
+      const { out, err } = await get(key, env);
+      expect(out + err).not.toContain("s3cret");
+    }
+  });
+
+  it("writes no control characters to the terminal", async () => {
+    const { out } = await show({ OTEL_SERVICE_NAME: "a\x1b[2Jb\u009bc" });
+    expect(out).toContain("a\\x1b[2Jb\\x9bc");
+  });
+
+  it("as JSON is complete", async () => {
+    const shown = JSON.parse((await show({ OPENHOOK_OTEL_ZEBRA: "1" }, true)).out);
+    expect(Object.keys(shown)).toEqual(["file", "exists", "settings", "warnings", "errors"]);
+    expect(shown.settings).toHaveLength(SETTINGS.length);
+    expect(shown.settings).toContainEqual({
+      key: "otlp.timeoutMs",
+      value: 10_000,
+      source: { kind: "default" },
+      variable: "OPENHOOK_OTEL_OTLP_TIMEOUT_MS",
+      unit: "ms",
+    });
+    expect(shown.warnings).toHaveLength(1);
+  });
+
+  it("path", async () => {
+    expect(await run({ kind: "path" })).toEqual({ code: 0, out: `${path()}\n`, err: "" });
+  });
+});

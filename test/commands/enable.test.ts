@@ -1,0 +1,486 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import claudeInstaller from "../../src/agents/claude-code/installer.ts";
+import { type Context, UserError } from "../../src/commands/context.ts";
+import { disable } from "../../src/commands/disable.ts";
+import { type AgentLookup, enable } from "../../src/commands/enable.ts";
+import { hookCommandOf } from "../../src/commands/hook-program.ts";
+import { placesOf } from "../../src/config/places.ts";
+import type { Agent } from "../../src/model/agent.ts";
+
+const card = {
+  docs: "https://code.claude.com/docs/en/hooks",
+  emits: [],
+  tokens: "transcript",
+  recognises: () => "no",
+  toEvents: () => [],
+} satisfies Partial<Agent>;
+const claude: Agent = {
+  ...card,
+  source: "claude-code",
+  title: "Claude Code",
+  installer: async () => ({ default: claudeInstaller }),
+};
+const wrapper: Agent = { ...card, source: "cli-wrapper", title: "Wrapped tools" };
+const AGENTS: readonly Agent[] = [claude, wrapper];
+const agents: AgentLookup = {
+  list: async () => AGENTS,
+  find: async (source) => AGENTS.find((agent) => agent.source === source),
+};
+
+let root = "";
+let home = "";
+let project = "";
+let hookSource = "";
+let printed = "";
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "openhook-enable-"));
+  home = join(root, "home");
+  project = join(home, "acme");
+  mkdirSync(project, { recursive: true });
+  hookSource = join(root, "hook.sh");
+  writeFileSync(hookSource, '#!/bin/sh\necho "ran $*"\n');
+  printed = "";
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const contextOf = (change: Partial<Context> = {}): Context => {
+  // PATH leads nowhere: the version of a Claude Code on this machine must not change what a test sees
+  const env = { HOME: home, PATH: join(root, "bin"), ...change.env };
+  return {
+    cwd: project,
+    platform: "linux",
+    places: placesOf({ env, home, platform: "linux" }),
+    stdin: Object.assign(new PassThrough(), { isTTY: false }),
+    stdout: { write: (text) => (printed += text) },
+    stderr: { write: () => {} },
+    now: () => Date.UTC(2026, 10, 21),
+    nodePath: "/usr/bin/node",
+    programPath: "/opt/it's here/openhook-otel.cjs",
+    ...change,
+    env,
+  };
+};
+const options = { scope: "user", yes: true, dryRun: false } as const;
+const on = (change: object = {}, context = contextOf(), names = ["claude-code"]) =>
+  enable(names, { ...options, hookSource, ...change }, context, agents);
+const off = (change: object = {}, context = contextOf(), names = ["claude-code"]) =>
+  disable(names, { ...options, ...change }, context, agents);
+
+const userSettings = () => join(home, ".claude", "settings.json");
+const projectSettings = () => join(project, ".claude", "settings.json");
+const put = (path: string, content: string | Buffer, mode = 0o644) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+};
+const refusal = async (run: Promise<number>): Promise<UserError> => {
+  const error = await run.then(
+    (code) => new Error(`exit ${code}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof UserError)) throw error;
+  expect(error.message).not.toContain("\n");
+  return error;
+};
+/** Every path below the test's folder with type, mode and content. */
+const snapshot = (dir = root): readonly string[] =>
+  readdirSync(dir)
+    .sort()
+    .flatMap((name) => {
+      const path = join(dir, name);
+      const is = lstatSync(path);
+      const facts = `${path} ${is.mode.toString(8)}`;
+      if (is.isSymbolicLink()) return [`${facts} → ${readlinkSync(path)}`];
+      if (is.isDirectory()) return [facts, ...snapshot(path)];
+      return [`${facts} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`];
+    });
+
+const SETTINGS = `{
+  // mine
+  "model": "opus",
+  "hooks": {
+    "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],
+  },
+}
+`;
+
+describe("the command line an agent runs", () => {
+  it("is below 80 characters, holds no home, and is the same in both scopes", async () => {
+    const command = hookCommandOf(contextOf());
+    for (const drain of ["yes", "if-waiting", "no"] as const) {
+      const line = command({ source: "claude-code", drain });
+      expect(line.length).toBeLessThan(80);
+      expect(line).not.toContain(home);
+    }
+    await on();
+    await on({ scope: "project" });
+    const commandOf = (path: string) => JSON.parse(readFileSync(path, "utf8")).hooks.Stop[0].hooks[0].command;
+    expect(commandOf(userSettings())).toBe(commandOf(projectSettings()));
+  });
+
+  it.each(["dash", "bash", "sh"])("runs the installed program under %s, and nothing when it is gone", async (shell) => {
+    if (spawnSync(shell, ["-c", "true"]).error !== undefined) return;
+    await on();
+    const line = hookCommandOf(contextOf())({ source: "claude-code", drain: "yes" });
+    const run = () => spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+    expect(run()).toMatchObject({ stdout: "ran -d claude-code\n", stderr: "", status: 0 });
+    rmSync(contextOf().places.hookPath);
+    expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
+  });
+
+  it("runs from a moved home whose name needs quoting, and is still known as ours", async () => {
+    const moved = join(root, 'it\'s "$HOME" moved');
+    const context = contextOf({ env: { OPENHOOK_OTEL_HOME: moved } });
+    const places = placesOf({ env: context.env, home, platform: "linux" });
+    await on({}, { ...context, places });
+    const text = readFileSync(userSettings(), "utf8");
+    const line = JSON.parse(text).hooks.SessionStart[0].hooks[0].command;
+    expect(execFileSync("sh", ["-c", line], { encoding: "utf8" })).toBe("ran -w claude-code\n");
+    expect(claudeInstaller.registered(text)).toContain("SessionStart");
+    // back to the standard place: replaced, not doubled
+    await on();
+    expect(readFileSync(userSettings(), "utf8")).not.toContain("moved");
+    expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks.Stop).toHaveLength(1);
+  });
+
+  it("on Windows starts node with the program", () => {
+    const context = contextOf({ platform: "win32", nodePath: "C:\\node.exe" });
+    const line = hookCommandOf(context)({ source: "claude-code", drain: "if-waiting" });
+    expect(line).toBe(`"C:\\node.exe" "${context.places.hookPath}" --source claude-code --drain if-waiting`);
+  });
+});
+
+describe("enable", () => {
+  it("installs the program, what it must know, and private directories", async () => {
+    expect(await on()).toBe(0);
+    const { places } = contextOf();
+    expect(readFileSync(places.hookPath, "utf8")).toBe(readFileSync(hookSource, "utf8"));
+    expect(statSync(places.hookPath).mode & 0o777).toBe(0o755);
+    for (const dir of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir]) {
+      expect(statSync(dir).mode & 0o777, dir).toBe(0o700);
+    }
+    const read = `. "${places.hookConfPath}"; printf '%s\\n' "$state" "$node" "$program"`;
+    expect(execFileSync("sh", ["-c", read], { encoding: "utf8" })).toBe(
+      `${places.stateDir}\n/usr/bin/node\n/opt/it's here/openhook-otel.cjs\n`,
+    );
+    expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(10 events\)\nThe next session is collected\./);
+  });
+
+  it("says so the second time and changes no byte", async () => {
+    put(userSettings(), SETTINGS);
+    await on();
+    const before = snapshot();
+    printed = "";
+    expect(await on({ yes: false })).toBe(0);
+    expect(printed).toBe(`Claude Code: already enabled in ${userSettings()}\n`);
+    expect(snapshot()).toEqual(before);
+  });
+
+  it("registers for the version that is found, in a project for any version", async () => {
+    put(join(root, "bin", "claude"), "#!/bin/sh\necho '2.1.329 (Claude Code)'\n", 0o755);
+    await on();
+    await on({ scope: "project" });
+    expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks).toHaveProperty("PostToolBatch");
+    expect(JSON.parse(readFileSync(projectSettings(), "utf8")).hooks).not.toHaveProperty("PostToolBatch");
+    expect(printed).toContain("12 events of Claude Code 2.1.329");
+  });
+
+  it("without a name takes the agents that are here", async () => {
+    const error = await refusal(on({}, contextOf(), []));
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("no agent was found") });
+    mkdirSync(join(home, ".claude"));
+    expect(await on({}, contextOf(), [])).toBe(0);
+    expect(existsSync(userSettings())).toBe(true);
+    printed = "";
+    expect(await off({}, contextOf(), [])).toBe(0);
+    expect(existsSync(userSettings())).toBe(false);
+    // the folder was there before us
+    expect(existsSync(join(home, ".claude"))).toBe(true);
+    printed = "";
+    expect(await off({}, contextOf(), [])).toBe(0);
+    expect(printed).toBe("No agent is enabled in its user settings.\n");
+  });
+
+  it("--dry-run shows a diff and writes nothing at all", async () => {
+    put(userSettings(), SETTINGS);
+    const before = snapshot();
+    expect(await on({ dryRun: true, yes: false })).toBe(0);
+    expect(snapshot()).toEqual(before);
+    expect(printed).toContain(`--- ${userSettings()}\n+++ ${userSettings()}\n@@ `);
+    expect(printed).toContain("+    ]");
+    // the foreign group stands on one line, and ours goes behind it on that line
+    expect(printed.match(/^-[^-].*/gm)).toEqual([expect.stringContaining('"say done" }] }],')]);
+    expect(printed).toContain('+    "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }, {"hooks"');
+
+    await on();
+    const enabled = snapshot();
+    printed = "";
+    expect(await off({ dryRun: true, yes: false })).toBe(0);
+    expect(snapshot()).toEqual(enabled);
+    expect(printed).toMatch(/^-.*openhook-otel\/hook/m);
+  });
+
+  it("asks on a terminal, and refuses where nobody can answer", async () => {
+    expect(await refusal(on({ yes: false }))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining("pass --yes"),
+    });
+    expect(existsSync(userSettings())).toBe(false);
+    const answer = async (key: string) => {
+      const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
+      let shown = "";
+      const stdout = Object.assign(
+        new Writable({
+          write(chunk, _encoding, done) {
+            shown += String(chunk);
+            done();
+          },
+        }),
+        { isTTY: true, columns: 80 },
+      );
+      const running = on({ yes: false }, contextOf({ stdin, stdout }));
+      while (!shown.includes("Register the hook")) await new Promise((wake) => setTimeout(wake, 10));
+      stdin.write(key);
+      return running;
+    };
+    expect(await answer("n")).toBe(1);
+    expect(existsSync(userSettings())).toBe(false);
+    expect(existsSync(contextOf().places.hookPath)).toBe(false);
+    expect(await answer("y")).toBe(0);
+    expect(existsSync(userSettings())).toBe(true);
+  });
+});
+
+describe("errors are one line, and nothing is half done", () => {
+  it("names that are none", async () => {
+    expect(await refusal(on({}, contextOf(), ["claude"]))).toMatchObject({
+      exitCode: 2,
+      message: 'unknown agent "claude"; known are: claude-code',
+    });
+    expect((await refusal(on({}, contextOf(), ["cli-wrapper"]))).exitCode).toBe(2);
+    expect((await refusal(off({}, contextOf(), ["claude"]))).exitCode).toBe(2);
+  });
+
+  it.each<[string, () => void, number, RegExp]>([
+    [
+      "invalid JSON",
+      () => put(userSettings(), '{\n  "a": \n}'),
+      2,
+      /settings\.json, line 3, column 1: not valid JSON: .*nothing was changed$/,
+    ],
+    [
+      "hooks of a wrong type",
+      () => put(userSettings(), '{ "hooks": [] }'),
+      2,
+      /line 1, column 12: "hooks" is an array/,
+    ],
+    ["no UTF-8", () => put(userSettings(), Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 2, /no UTF-8 text/],
+    ["a directory", () => mkdirSync(userSettings(), { recursive: true }), 1, /it is a directory/],
+    ["a parent that is a file", () => put(join(home, ".claude"), ""), 1, /a part of its path is a file/],
+    ["a read-only file", () => put(userSettings(), SETTINGS, 0o444), 1, /it is read-only/],
+    [
+      "a circle of links",
+      () => {
+        mkdirSync(join(home, ".claude"));
+        symlinkSync("settings.json", userSettings());
+      },
+      1,
+      /settings\.json/,
+    ],
+    [
+      "a state directory that cannot be made",
+      () => put(join(home, ".local", "state"), ""),
+      1,
+      /cannot make the directory/,
+    ],
+    ["a missing hook program", () => rmSync(hookSource), 1, /is missing: build or install openhook-otel again/],
+  ])("%s", async (_name, prepare, exitCode, message) => {
+    prepare();
+    const settings = () => snapshot().filter((line) => line.includes(".claude"));
+    const before = settings();
+    expect(await refusal(on())).toMatchObject({ exitCode, message: expect.stringMatching(message) });
+    expect(settings()).toEqual(before);
+    const { backupDir } = contextOf().places;
+    expect(existsSync(backupDir) ? readdirSync(backupDir) : []).toEqual([]);
+  });
+
+  it("a settings file that broke after enabling is left for the user to mend", async () => {
+    put(userSettings(), SETTINGS);
+    await on();
+    const broken = readFileSync(userSettings(), "utf8").slice(0, -4);
+    put(userSettings(), broken);
+    expect(await refusal(off())).toMatchObject({ exitCode: 2, message: expect.stringContaining("not valid JSON") });
+    expect(readFileSync(userSettings(), "utf8")).toBe(broken);
+    expect(existsSync(contextOf().places.hookPath)).toBe(true);
+  });
+});
+
+describe("disable", () => {
+  it("gives any file back byte for byte, with its mode", async () => {
+    const odd = fc.constantFrom(
+      SETTINGS,
+      SETTINGS.replaceAll("\n", "\r\n"),
+      SETTINGS.replaceAll("  ", "\t"),
+      SETTINGS.trimEnd(),
+      `\uFEFF${SETTINGS}`,
+      '{"model":"opus"}',
+      '{ "hooks": { }, }',
+      "{\n}\n",
+      "{}",
+      "",
+      " \n",
+      '{ "hooks": { "Stop": [ /* later */ ] } } // end',
+    );
+    const mode = fc.constantFrom(0o600, 0o644, 0o660);
+    await fc.assert(
+      fc.asyncProperty(
+        odd,
+        mode,
+        fc.constantFrom("user", "project"),
+        fc.boolean(),
+        async (text, bits, scope, twice) => {
+          const path = scope === "user" ? userSettings() : projectSettings();
+          put(path, text, bits);
+          await on({ scope });
+          if (twice) await on({ scope });
+          expect(readFileSync(path, "utf8")).toContain("openhook-otel");
+          expect(statSync(path).mode & 0o777).toBe(bits);
+          expect(await off({ scope })).toBe(0);
+          expect(readFileSync(path, "utf8")).toBe(text);
+          expect(statSync(path).mode & 0o777).toBe(bits);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("takes away what enable made: file, folder, program; but never the state", async () => {
+    rmSync(project, { recursive: true });
+    mkdirSync(project);
+    await on({ scope: "project" });
+    await on();
+    expect(await off({ scope: "project" })).toBe(0);
+    expect(readdirSync(project)).toEqual([]);
+    const { places } = contextOf();
+    // the user scope is still enabled
+    expect(existsSync(places.hookPath)).toBe(true);
+    put(places.storePath, "data");
+    printed = "";
+    expect(await off()).toBe(0);
+    expect(existsSync(join(home, ".claude"))).toBe(false);
+    expect(existsSync(dirname(places.hookPath))).toBe(false);
+    expect(existsSync(places.backupDir)).toBe(false);
+    expect(readFileSync(places.storePath, "utf8")).toBe("data");
+    expect(printed).toContain(`Collected data stays in ${places.stateDir}; delete that directory`);
+  });
+
+  it("edits the target of a link and keeps the link", async () => {
+    put(join(home, "dotfiles", "claude.json"), SETTINGS, 0o600);
+    mkdirSync(join(home, ".claude"));
+    symlinkSync("../dotfiles/claude.json", userSettings());
+    await on();
+    expect(readFileSync(join(home, "dotfiles", "claude.json"), "utf8")).toContain("openhook-otel");
+    await off();
+    expect(readlinkSync(userSettings())).toBe("../dotfiles/claude.json");
+    expect(readFileSync(join(home, "dotfiles", "claude.json"), "utf8")).toBe(SETTINGS);
+    expect(statSync(userSettings()).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps what others changed since, and only takes ours out", async () => {
+    put(userSettings(), SETTINGS);
+    await on();
+    put(userSettings(), readFileSync(userSettings(), "utf8").replace('"opus"', '"sonnet"'));
+    expect(await off()).toBe(0);
+    expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS.replace('"opus"', '"sonnet"'));
+  });
+
+  it("keeps what others changed between two enables", async () => {
+    put(userSettings(), SETTINGS);
+    await on();
+    put(userSettings(), readFileSync(userSettings(), "utf8").replace('"opus"', '"sonnet"'));
+    put(join(root, "bin", "claude"), "#!/bin/sh\necho 2.1.329\n", 0o755);
+    await on();
+    await off();
+    expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS.replace('"opus"', '"sonnet"'));
+  });
+
+  it("an upgrade in between still gives the first bytes back", async () => {
+    const text = '{ "a" : 1 ,\n\n "hooks":{ } }';
+    put(userSettings(), text);
+    await on();
+    put(join(root, "bin", "claude"), "#!/bin/sh\necho 2.1.329\n", 0o755);
+    await on();
+    expect(readFileSync(userSettings(), "utf8")).toContain("PostToolBatch");
+    await off();
+    expect(readFileSync(userSettings(), "utf8")).toBe(text);
+  });
+
+  it("removes ours from a file that came with it (a teammate's project settings)", async () => {
+    await on({ scope: "project" });
+    const shared = readFileSync(projectSettings());
+    await off({ scope: "project" });
+    put(projectSettings(), shared);
+    await on({ scope: "project" });
+    expect(printed).toContain("already enabled");
+    await off({ scope: "project" });
+    expect(readFileSync(projectSettings(), "utf8")).toBe("{}\n");
+  });
+
+  it("works without its backup, and with a backup that was spoiled", async () => {
+    put(userSettings(), SETTINGS);
+    const { backupDir } = contextOf().places;
+    await on();
+    for (const name of readdirSync(backupDir)) if (name.endsWith(".bak")) put(join(backupDir, name), "spoiled");
+    await off();
+    expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS);
+    await on();
+    rmSync(backupDir, { recursive: true });
+    await off();
+    expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS);
+  });
+
+  it("says when nothing is enabled, and leaves alone what is not ours", async () => {
+    expect(await off({ yes: false })).toBe(0);
+    expect(printed).toBe(`Claude Code: not enabled in ${userSettings()}\n`);
+    put(userSettings(), "{ broken");
+    const before = snapshot();
+    expect(await off()).toBe(0);
+    expect(snapshot()).toEqual(before);
+  });
+
+  it("forgets a file that is gone", async () => {
+    await on();
+    rmSync(join(home, ".claude"), { recursive: true });
+    expect(await off()).toBe(0);
+    expect(printed).toContain("nothing of ours was left");
+    expect(existsSync(join(home, ".claude"))).toBe(false);
+    expect(existsSync(contextOf().places.hookPath)).toBe(false);
+  });
+
+  it("asks too, and refuses where nobody can answer", async () => {
+    await on();
+    expect(await refusal(off({ yes: false }))).toMatchObject({ exitCode: 2 });
+    expect(existsSync(userSettings())).toBe(true);
+  });
+});

@@ -1,0 +1,313 @@
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { placesOf } from "../../src/config/places.ts";
+import { KEPT_ENV, MAX_FILE_BYTES, READ_TIMEOUT_MS } from "../../src/intake/facts.ts";
+import { intakes, makeSandbox, onlyEvent, readInbox, run, type Sandbox, sleepMs, until } from "./intakes.ts";
+
+const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
+const MIB = 1024 * 1024;
+const QUIET = { code: 0, signal: null, stdout: "", stderr: "", stdinErrors: [] };
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = makeSandbox();
+});
+afterEach(() => sandbox.remove());
+
+const drained = (dir = sandbox.drainedDir) =>
+  readdirSync(dir)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(dir, name), "utf8")));
+
+describe.each(intakes())("$title", (intake) => {
+  const hook = (args: Partial<Parameters<typeof intake.command>[1]> = {}) =>
+    intake.command(sandbox, { source: "claude-code", drain: "no", ...args });
+  const env = () => ({ HOME: sandbox.home });
+
+  test("puts the payload and the facts of the process into one private file and says nothing", async () => {
+    const secrets = { ANTHROPIC_API_KEY: "sk-planted", USER_PROMPT: "planted prompt", CLAUDE_PID: "3131", CRUSH: "1" };
+    const before = Date.now();
+    const outcome = await run(hook({ event: "PreToolUse" }), {
+      input: PAYLOAD,
+      env: { ...env(), ...secrets },
+      cwd: sandbox.home,
+    });
+    expect(outcome).toMatchObject(QUIET);
+
+    const { facts, payload, end } = onlyEvent(sandbox);
+    expect(payload.toString()).toBe(PAYLOAD);
+    expect(end).toBe("whole");
+    expect(facts).toMatchObject({
+      source: "claude-code",
+      event: "PreToolUse",
+      cwd: sandbox.home,
+      parentPid: process.pid,
+      env: { CLAUDE_PID: "3131", CRUSH: "1" },
+      payloadBytes: Buffer.byteLength(PAYLOAD),
+      truncated: false,
+    });
+    const [{ name }] = readInbox(sandbox) as [{ name: string }];
+    const path = join(sandbox.inboxDir, name);
+    expect(readFileSync(path, "utf8")).not.toContain("planted");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(sandbox.inboxDir).mode & 0o777).toBe(0o700);
+    expect(statSync(sandbox.stateDir).mode & 0o777).toBe(0o700);
+    expect(statSync(path).mtimeMs).toBeGreaterThan(before - 2000);
+  });
+
+  test("prints the reply as it is, and a newline", async () => {
+    const reply = '{"decision":"allow","note":"50% \\n of $HOME"}';
+    expect(await run(hook({ reply }), { input: PAYLOAD, env: env() })).toMatchObject({
+      ...QUIET,
+      stdout: `${reply}\n`,
+    });
+    expect(onlyEvent(sandbox).facts).not.toHaveProperty("event");
+  });
+
+  test("keeps every variable of the list, and leaves out values that hold a newline", async () => {
+    const kept = Object.fromEntries(KEPT_ENV.map((name) => [name, `value of ${name}`]));
+    const cwd = join(sandbox.root, "two\nlines");
+    mkdirSync(cwd);
+    await run(hook(), { env: { ...env(), ...kept, CRUSH: "a\nsource=evil" }, cwd });
+    const { CRUSH: _, ...rest } = kept;
+    expect(onlyEvent(sandbox).facts.env).toEqual(rest);
+    expect(onlyEvent(sandbox).facts).not.toHaveProperty("cwd");
+    expect(onlyEvent(sandbox).facts.source).toBe("claude-code");
+  });
+
+  test("takes 50 MB whole, binary garbage untouched, and an empty stdin as an event", async () => {
+    for (const input of [Buffer.alloc(50_000_000, "x"), randomBytes(300_000), Buffer.alloc(0)]) {
+      expect(await run(hook(), { input, env: env() })).toMatchObject(QUIET);
+      const event = onlyEvent(sandbox);
+      expect(event.end).toBe("whole");
+      expect(event.payload.equals(input)).toBe(true);
+      rmSync(sandbox.inboxDir, { recursive: true });
+    }
+  });
+
+  test("cuts 100 MB at the bound, says so, and reads the rest so that no pipe breaks", async () => {
+    const input = Buffer.alloc(100 * MIB, "0123456789abcdef");
+    expect(await run(hook(), { input, env: env() })).toMatchObject(QUIET);
+    const { facts, payload, end } = onlyEvent(sandbox);
+    expect({ end, truncated: facts.truncated }).toEqual({ end: "cut", truncated: true });
+    expect(payload.length).toBeGreaterThan(MAX_FILE_BYTES - 4096);
+    expect(payload.length).toBeLessThanOrEqual(MAX_FILE_BYTES);
+    expect(payload.equals(input.subarray(0, payload.length))).toBe(true);
+  });
+
+  test("does not wait for a stdin that never closes, and keeps what came", { timeout: 20_000 }, async () => {
+    const outcome = await run(hook({ reply: "{}" }), { input: PAYLOAD, keepOpen: true, env: env() });
+    expect(outcome).toMatchObject({ ...QUIET, stdout: "{}\n" });
+    expect(outcome.durationMs).toBeGreaterThan(READ_TIMEOUT_MS - 100);
+    expect(outcome.durationMs).toBeLessThan(READ_TIMEOUT_MS + 5_000);
+    expect(onlyEvent(sandbox)).toMatchObject({ end: "late", facts: { truncated: false } });
+    expect(onlyEvent(sandbox).payload.toString()).toBe(PAYLOAD);
+  });
+
+  test("is not disturbed by a state directory that cannot be one", async () => {
+    writeFileSync(sandbox.stateDir, "a file in its place");
+    const input = Buffer.alloc(2 * MIB, "x");
+    const outcome = await run(hook({ reply: "{}", drain: "no" }), { input, env: env() });
+    expect(outcome).toMatchObject({ ...QUIET, stdout: "{}\n" });
+    expect(readFileSync(sandbox.stateDir, "utf8")).toBe("a file in its place");
+  });
+
+  test("leaves other names alone when its own is taken already", async () => {
+    mkdirSync(sandbox.inboxDir, { recursive: true });
+    const take = 'for n in 0 1 2; do echo "earlier $n" >"$INBOX/$PPID-$$-$n.evt"; done; exec "$@"';
+    await run(["sh", "-c", take, "sh", ...hook()], { input: PAYLOAD, env: { ...env(), INBOX: sandbox.inboxDir } });
+    const files = readInbox(sandbox);
+    expect(files.map(({ name }) => name.replace(/^.*-/, ""))).toEqual(["0.evt", "1.evt", "2.evt", "3.evt"]);
+    expect(files.filter((file) => file.ok).map((file) => file.payload.toString())).toEqual([PAYLOAD]);
+    for (const { name } of files.slice(0, 3)) {
+      expect(readFileSync(join(sandbox.inboxDir, name), "utf8")).toMatch(/^earlier \d\n$/);
+    }
+  });
+
+  test("loses and mixes nothing when many run at once", { timeout: 60_000 }, async () => {
+    // as many as an agent with parallel tools never starts; node takes long enough to start as it is
+    const count = intake.title === "hook.sh under sh" ? 200 : 25;
+    const payloads = Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: String(n).repeat(3000) }));
+    const outcomes = await Promise.all(payloads.map((input) => run(hook(), { input, env: env() })));
+    for (const outcome of outcomes) expect(outcome).toMatchObject(QUIET);
+    const found = readInbox(sandbox).map((file) => (file.ok ? file.payload.toString() : "damaged"));
+    expect(found.sort()).toEqual([...payloads].sort());
+  });
+
+  test("starts a drain that outlives it, in its own session, and holds none of the agent's pipes", async () => {
+    const slow = makeSandbox({ drainMs: 4_000 });
+    try {
+      const outcome = await run(intake.command(slow, { source: "claude-code", event: "Stop", drain: "yes" }), {
+        input: PAYLOAD,
+        env: { HOME: slow.home },
+        cwd: slow.home,
+      });
+      expect(outcome).toMatchObject(QUIET);
+      const [drain] = await until(() => (drained(slow.drainedDir).length > 0 ? drained(slow.drainedDir) : undefined));
+      expect(drain.argv).toEqual(["drain", "--quiet"]);
+      expect(drain.limit).toBe("unlimited");
+      expect(drain.cwd).not.toBe(slow.home);
+      if (process.platform === "linux") expect(drain.fds).toEqual(["/dev/null", "/dev/null", "/dev/null"]);
+      // alive, while all pipes have been closed already
+      expect(() => process.kill(drain.pid, 0)).not.toThrow();
+      expect(spawnSync("ps", ["-o", "pgid=", "-p", String(drain.pid)], { encoding: "utf8" }).stdout.trim()).toBe(
+        String(drain.pid),
+      );
+      process.kill(drain.pid);
+    } finally {
+      slow.remove();
+    }
+  });
+
+  test("starts none when it is switched off, not asked for, or nothing else waits", async () => {
+    await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
+    await run(hook({ drain: "no" }), { input: PAYLOAD, env: env() });
+    await run(hook({ drain: "yes" }), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_DRAIN: "off" } });
+    await sleepMs(400);
+    expect(drained()).toEqual([]);
+    await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
+    await until(() => (drained().length === 1 ? true : undefined));
+    expect(readInbox(sandbox)).toHaveLength(4);
+  });
+
+  test("goes where OPENHOOK_OTEL_HOME says", async () => {
+    const moved = join(sandbox.root, "moved");
+    await run(hook(), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_HOME: moved } });
+    expect(onlyEvent({ inboxDir: join(moved, "inbox") }).payload.toString()).toBe(PAYLOAD);
+    expect(readInbox(sandbox)).toEqual([]);
+  });
+});
+
+describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's own traps", (intake) => {
+  const hook = (reply = "{}") => intake.command(sandbox, { source: "claude-code", event: "Stop", reply });
+  const answered = { ...QUIET, stdout: "{}\n" };
+
+  test("keeps the event when hook.conf is damaged, missing or hostile", async () => {
+    const stateDir = join(sandbox.home, ".local", "state", "openhook-otel");
+    const inboxDir =
+      process.platform === "darwin"
+        ? placesOf({ env: {}, home: sandbox.home, platform: "darwin" }).inboxDir
+        : join(stateDir, "inbox");
+    let expected = 0;
+    for (const conf of ["state='/never closed\n", "if then fi (((\n", "return 7\n", "\0\u0001\n", undefined]) {
+      if (conf === undefined) rmSync(sandbox.confPath);
+      else writeFileSync(sandbox.confPath, conf);
+      expect(await run(hook(), { input: PAYLOAD, env: { HOME: sandbox.home } })).toMatchObject(answered);
+      expected += 1;
+      expect(readInbox({ inboxDir })).toHaveLength(expected);
+    }
+    for (const conf of ["exit 2\n", "set -e; false\n", "set -u\n", ": >/nonexistent/x\n"]) {
+      writeFileSync(sandbox.confPath, conf);
+      expect(await run(hook(), { input: PAYLOAD, env: { HOME: sandbox.home } })).toMatchObject({ code: 0, stderr: "" });
+    }
+  });
+
+  test("finds the same places as the program where there is no hook.conf", async () => {
+    rmSync(sandbox.confPath);
+    for (const env of [{}, { XDG_STATE_HOME: join(sandbox.root, "xdg") }, { XDG_STATE_HOME: "relative" }]) {
+      await run(hook(), { input: PAYLOAD, env: { HOME: sandbox.home, ...env } });
+      const { inboxDir } = placesOf({ env, home: sandbox.home, platform: process.platform });
+      expect(readInbox({ inboxDir }).length).toBeGreaterThan(0);
+      rmSync(inboxDir, { recursive: true });
+    }
+  });
+
+  test("exits 0 without a home, without commands, without room, without stdin", async () => {
+    rmSync(sandbox.confPath);
+    expect(await run(hook(), { input: PAYLOAD })).toMatchObject(answered);
+
+    const [program, ...args] = hook();
+    const absolute = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).stdout.trim();
+    const nowhere = { PATH: "/nonexistent", HOME: sandbox.home };
+    expect(await run([absolute, ...args], { input: PAYLOAD, env: nowhere })).toMatchObject(answered);
+
+    // a file size limit of nothing: every write fails as on a full disk, also for root
+    const full = join(sandbox.root, "full");
+    const noRoom = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", ...hook()] as const;
+    const env = { HOME: sandbox.home, OPENHOOK_OTEL_HOME: full };
+    expect(await run(noRoom, { input: PAYLOAD, env })).toMatchObject(answered);
+    expect(readdirSync(join(full, "inbox"))).toEqual([]);
+
+    const closed = ["sh", "-c", 'exec "$@" <&-', "sh", ...hook()] as const;
+    const home = { HOME: sandbox.home, OPENHOOK_OTEL_HOME: join(sandbox.root, "closed") };
+    expect(await run(closed, { env: home })).toMatchObject(answered);
+    expect(onlyEvent({ inboxDir: join(sandbox.root, "closed", "inbox") })).toMatchObject({ end: "whole" });
+  });
+
+  test("leaves no process behind", async () => {
+    let group = 0;
+    await run(hook(), {
+      input: PAYLOAD,
+      env: { HOME: sandbox.home, OPENHOOK_OTEL_DRAIN: "off" },
+      onSpawn: (child) => {
+        group = child.pid ?? 0;
+      },
+    });
+    expect(group).toBeGreaterThan(1);
+    expect(() => process.kill(-group, 0)).toThrow(/ESRCH/);
+  });
+
+  test("survives the hang-up of a closing terminal", async () => {
+    const outcome = await run(hook(), {
+      input: PAYLOAD,
+      keepOpen: true,
+      env: { HOME: sandbox.home },
+      onSpawn: (child) => {
+        setTimeout(() => process.kill(-(child.pid ?? 0), "SIGHUP"), 150);
+        setTimeout(() => child.stdin?.end(), 400);
+      },
+    });
+    expect(outcome).toMatchObject(answered);
+    expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
+  });
+});
+
+describe("the two intakes", () => {
+  test("write the same header", async () => {
+    const env = { HOME: sandbox.home, CLAUDE_CODE_SESSION_ID: "s-1", CODEX_HOME: "/home/dev/.codex" };
+    for (const intake of intakes()) {
+      const command = intake.command(sandbox, { source: "codex", event: "Stop", drain: "no" });
+      await run(command, { input: PAYLOAD, env, cwd: sandbox.home });
+    }
+    const texts = readdirSync(sandbox.inboxDir).map((name) =>
+      readFileSync(join(sandbox.inboxDir, name), "utf8").replace(/^pid=\d+$/m, "pid=1"),
+    );
+    expect(texts.length).toBe(intakes().length);
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  test("name the same bounds and variables", () => {
+    const text = readFileSync("src/intake/hook.sh", "utf8");
+    expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
+    expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
+    expect([...text.matchAll(/^keep env\.(\w+) "\$\{(\w+)-\}"$/gm)].map(([, name, from]) => [name, from])).toEqual(
+      KEPT_ENV.map((name) => [name, name]),
+    );
+  });
+
+  test.each([
+    ["Stop", undefined, true],
+    ["SessionEnd", undefined, true],
+    ["SubagentStop", undefined, false],
+    ["PostToolUse", undefined, false],
+    [undefined, { hook_event_name: "Stop" }, true],
+    [undefined, { type: "session.end" }, true],
+    [undefined, { type: "tool.end" }, false],
+    [undefined, { event: "session.idle" }, true],
+    [undefined, { type: "session.start" }, false],
+    ["PreToolUse", { type: "session.end" }, false],
+  ])("the twin knows by itself when a drain is due: %s %j → %s", async (event, payload, due) => {
+    const [twin] = intakes().filter(({ isShell }) => !isShell);
+    const command = twin?.command(sandbox, { source: "openhook", ...(event === undefined ? {} : { event }) });
+    if (command === undefined) throw new Error("there is no twin");
+    await run(command, { input: JSON.stringify(payload ?? {}), env: { HOME: sandbox.home } });
+    if (due) await until(() => (drained().length === 1 ? true : undefined));
+    else {
+      await sleepMs(300);
+      expect(drained()).toEqual([]);
+    }
+  });
+});

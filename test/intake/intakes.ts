@@ -1,0 +1,230 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { buildSync } from "esbuild";
+import { type ParsedFile, parseInboxFile } from "../../src/intake/facts.ts";
+
+const HOOK_SH = resolve("src/intake/hook.sh");
+
+/** One way to run the intake: hook.sh under one shell, or the node twin. */
+export interface Intake {
+  readonly title: string;
+  readonly isShell: boolean;
+  command(sandbox: Sandbox, args: HookArgs): readonly [string, ...string[]];
+}
+
+export interface HookArgs {
+  readonly source: string;
+  readonly event?: string;
+  readonly reply?: string;
+  readonly drain?: "yes" | "if-waiting" | "no";
+}
+
+/** hook.sh under every shell that is here, and the node twin. */
+export function intakes(): readonly Intake[] {
+  const shells = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"]] as const;
+  const found = shells.filter(([name]) => spawnSync(name, ["-c", ":"]).error === undefined || name === "sh");
+  return [
+    ...found.map(
+      ([program, ...flags]): Intake => ({
+        title: `hook.sh under ${[program, ...flags].join(" ")}`,
+        isShell: true,
+        command: (sandbox, args) => [program, ...flags, sandbox.hookPath, ...shellArgs(args)],
+      }),
+    ),
+    {
+      title: "hook.ts under node",
+      isShell: false,
+      command: (sandbox, args) => [process.execPath, sandbox.twinPath, ...twinArgs(args)],
+    },
+  ];
+}
+
+/** A home of its own with the intake installed in it as `enable` does it. */
+export interface Sandbox {
+  readonly root: string;
+  readonly home: string;
+  readonly stateDir: string;
+  readonly inboxDir: string;
+  readonly hookPath: string;
+  readonly confPath: string;
+  readonly twinPath: string;
+  /** What the fake drain leaves behind. */
+  readonly drainedDir: string;
+  remove(): void;
+}
+
+export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
+  const root = mkdtempSync(join(tmpdir(), "openhook intake's "));
+  const hookDir = join(root, "home", ".local", "share", "openhook-otel");
+  const stateDir = join(root, "home", "it's state");
+  const sandbox: Sandbox = {
+    root,
+    home: join(root, "home"),
+    stateDir,
+    inboxDir: join(stateDir, "inbox"),
+    hookPath: join(hookDir, "hook"),
+    confPath: join(hookDir, "hook.conf"),
+    twinPath: join(root, "twin.cjs"),
+    drainedDir: join(root, "drained"),
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+  mkdirSync(hookDir, { recursive: true });
+  mkdirSync(sandbox.drainedDir);
+  copyFileSync(HOOK_SH, sandbox.hookPath);
+  chmodSync(sandbox.hookPath, 0o755);
+  const drain = join(root, "drain.cjs");
+  writeFileSync(drain, fakeDrain(sandbox.drainedDir, drainMs));
+  const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
+  writeFileSync(
+    sandbox.confPath,
+    `state=${quoted(stateDir)}\nnode=${quoted(process.execPath)}\nprogram=${quoted(drain)}\n`,
+  );
+  writeFileSync(sandbox.twinPath, twinProgram(stateDir, drain));
+  return sandbox;
+}
+
+export interface Run {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Until exit and end of stdout and stderr, as an agent waits. */
+  readonly durationMs: number;
+  /** Codes of what went wrong when we wrote to stdin. */
+  readonly stdinErrors: readonly unknown[];
+}
+
+export interface RunOptions {
+  readonly input?: Buffer | string;
+  /** Never close stdin. */
+  readonly keepOpen?: boolean;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  readonly onSpawn?: (child: ChildProcess) => void;
+}
+
+/** Runs a command as an agent does: pipes on all three streams, until all is closed. */
+export function run([program, ...args]: readonly [string, ...string[]], options: RunOptions = {}): Promise<Run> {
+  const { input = "", keepOpen = false, env = {}, cwd, onSpawn } = options;
+  const startMs = performance.now();
+  const child = spawn(program, args, { env: { PATH: process.env["PATH"], ...env }, cwd, detached: true });
+  const stdinErrors: unknown[] = [];
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on("data", (data: Buffer) => stdout.push(data));
+  child.stderr.on("data", (data: Buffer) => stderr.push(data));
+  child.stdin.on("error", (error: NodeJS.ErrnoException) => stdinErrors.push(error.code));
+  child.stdin.write(input);
+  if (!keepOpen) child.stdin.end();
+  onSpawn?.(child);
+  return new Promise((done, fail) => {
+    child.on("error", fail);
+    // with keepOpen the pipe to stdin stays ours, and "close" would wait for it
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      child.stdin.destroy();
+      done({
+        code,
+        signal,
+        stdout: Buffer.concat(stdout).toString(),
+        stderr: Buffer.concat(stderr).toString(),
+        durationMs: performance.now() - startMs,
+        stdinErrors,
+      });
+    };
+    if (keepOpen) child.on("exit", (code, signal) => setTimeout(end, 20, code, signal));
+    else child.on("close", end);
+  });
+}
+
+/** The inbox's files, parsed, by name. */
+export function readInbox(sandbox: Pick<Sandbox, "inboxDir">): readonly (ParsedFile & { readonly name: string })[] {
+  if (!existsSync(sandbox.inboxDir)) return [];
+  return readdirSync(sandbox.inboxDir)
+    .sort()
+    .map((name) => ({ name, ...parseInboxFile(readFileSync(join(sandbox.inboxDir, name)), 0) }));
+}
+
+/** The only file of the inbox. */
+export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { readonly ok: true } {
+  const files = readInbox(sandbox);
+  const [file] = files;
+  if (files.length !== 1 || file === undefined || !file.ok) {
+    throw new Error(`wanted one event in the inbox, found ${JSON.stringify(files.map(({ name, ok }) => [name, ok]))}`);
+  }
+  return file;
+}
+
+/** Waits until a check holds; fails after 10 s. */
+export async function until<T>(check: () => T | undefined): Promise<T> {
+  const deadlineMs = performance.now() + 10_000;
+  for (;;) {
+    const result = check();
+    if (result !== undefined) return result;
+    if (performance.now() > deadlineMs) throw new Error("waited 10 s in vain");
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+}
+
+export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake) => setTimeout(wake, durationMs));
+
+// --- internal ---
+
+const shellArgs = ({ source, event, reply, drain }: HookArgs): readonly string[] => [
+  ...(drain === "yes" ? ["-d"] : drain === "if-waiting" ? ["-w"] : []),
+  source,
+  ...(event !== undefined || reply !== undefined ? [event ?? ""] : []),
+  ...(reply !== undefined ? [reply] : []),
+];
+
+const twinArgs = ({ source, event, reply, drain }: HookArgs): readonly string[] => [
+  `--source=${source}`,
+  ...(event === undefined ? [] : [`--event=${event}`]),
+  ...(reply === undefined ? [] : [`--reply=${reply}`]),
+  ...(drain === undefined ? [] : [`--drain=${drain}`]),
+];
+
+/** Says how it was started, then stays for a while. */
+const fakeDrain = (drainedDir: string, drainMs: number): string => `
+const fs = require("node:fs");
+const fds = [0, 1, 2].map((fd) => { try { return fs.readlinkSync("/proc/self/fd/" + fd); } catch { return "?"; } });
+const limit = require("node:child_process").spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
+const facts = { argv: process.argv.slice(2), cwd: process.cwd(), pid: process.pid, fds, limit };
+const file = ${JSON.stringify(drainedDir)} + "/" + process.pid;
+fs.writeFileSync(file + ".tmp", JSON.stringify(facts));
+fs.renameSync(file + ".tmp", file + ".json");
+setTimeout(() => {}, ${drainMs});
+`;
+
+let bundled: string | undefined;
+
+/** What cli.ts does with runHook, without the rest of cli.ts. */
+function twinProgram(stateDir: string, programPath: string): string {
+  bundled ??= buildSync({
+    stdin: { contents: 'export { runHook } from "./src/intake/hook.ts";', resolveDir: resolve("."), loader: "ts" },
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target: "node20",
+    write: false,
+  }).outputFiles[0]?.text;
+  return `${bundled}
+const join = require("node:path").join;
+const stateDir = process.env.OPENHOOK_OTEL_HOME || ${JSON.stringify(stateDir)};
+module.exports.runHook(process.argv.slice(2), {
+  env: process.env, stdin: process.stdin, cwd: process.cwd(), pid: process.pid, ppid: process.ppid,
+  write: (text) => process.stdout.write(text),
+}, { stateDir, inboxDir: join(stateDir, "inbox"), nodePath: process.execPath, programPath: ${JSON.stringify(programPath)} })
+  .then(() => process.exit(0));
+`;
+}

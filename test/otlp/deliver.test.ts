@@ -1,0 +1,264 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { OtlpSettings, OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { type Delivery, type DeliverySummary, deliverMetrics, deliverSpans, type Row } from "../../src/otlp/deliver.ts";
+import { createSender } from "../../src/otlp/send.ts";
+import { type Behaviour, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { otlpSettings } from "../support/otlp-settings.ts";
+import { spanRecord, sumPoint } from "./records.ts";
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+beforeEach(() => {
+  receiver.clear();
+  receiver.setBehaviour(undefined);
+});
+
+type Bounds = Partial<Pick<OtlpSettings, "maxSpansPerRequest" | "maxBytesPerRequest" | "concurrency">>;
+
+function rowsOf(count: number, over: Partial<SpanRecord> = {}): Row<SpanRecord>[] {
+  return Array.from({ length: count }, (_, n) => ({ seq: 100 + n, record: spanRecord(n, over) }));
+}
+
+async function deliver(
+  rows: Row<SpanRecord>[],
+  bounds: Bounds = {},
+  signal: Partial<OtlpSignalSettings> = {},
+): Promise<{ summary: DeliverySummary; deliveries: Delivery[] }> {
+  const settings = otlpSettings(receiver, signal, bounds);
+  const sender = createSender(settings, { version: "0.1.0" });
+  const deliveries: Delivery[] = [];
+  const summary = await deliverSpans(rows, sender, settings, (delivery) => {
+    deliveries.push(delivery);
+  });
+  sender.close();
+  return { summary, deliveries };
+}
+
+const seqs = (deliveries: readonly Delivery[], result: Delivery["result"]) =>
+  deliveries
+    .filter((delivery) => delivery.result === result)
+    .flatMap((delivery) => delivery.seqs)
+    .sort((a, b) => a - b);
+
+describe("a healthy backend", () => {
+  test("takes everything, in requests of the bounded size", async () => {
+    const { summary, deliveries } = await deliver(rowsOf(95), { maxSpansPerRequest: 10, concurrency: 4 });
+    expect(summary).toEqual({ sent: 95, rejected: 0, oversized: 0, kept: 0 });
+    expect(seqs(deliveries, "settled")).toEqual(rowsOf(95).map((row) => row.seq));
+    expect(receiver.requests).toHaveLength(10);
+    expect(receiver.spansById().size).toBe(95);
+  });
+
+  test("nothing to deliver", async () => {
+    expect(await deliver([])).toEqual({ summary: { sent: 0, rejected: 0, oversized: 0, kept: 0 }, deliveries: [] });
+  });
+
+  test("has at most so many requests at once, and really that many", async () => {
+    let open = 0;
+    let most = 0;
+    const sendSpans = async (): Promise<Outcome> => {
+      most = Math.max(most, ++open);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      open--;
+      return { status: "ok", rejected: 0 };
+    };
+    const bounds = { maxSpansPerRequest: 1, maxBytesPerRequest: 10_000, concurrency: 3 };
+    await deliverSpans(rowsOf(20), { sendSpans }, bounds, () => {});
+    expect(most).toBe(3);
+  });
+
+  test("is read from as requests become free, not ahead of them", async () => {
+    let pulled = 0;
+    let begun = 0;
+    let ahead = 0;
+    async function* outbox() {
+      for (const row of rowsOf(40)) {
+        pulled++;
+        ahead = Math.max(ahead, pulled - begun * 2);
+        yield row;
+      }
+    }
+    const sendSpans = async (): Promise<Outcome> => {
+      begun++;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return { status: "ok", rejected: 0 };
+    };
+    const bounds = { maxSpansPerRequest: 2, maxBytesPerRequest: 10_000, concurrency: 2 };
+    await deliverSpans(outbox(), { sendSpans }, bounds, () => {});
+    expect(begun).toBe(20);
+    expect(ahead).toBeLessThanOrEqual(3);
+  });
+
+  test("that rejects some settles all of them, and says how many are lost", async () => {
+    receiver.setBehaviour(() => ({ partial: { rejected: 2, message: "too old" } }));
+    const { summary, deliveries } = await deliver(rowsOf(10), { maxSpansPerRequest: 5 });
+    expect(summary).toEqual({ sent: 6, rejected: 4, oversized: 0, kept: 0, reason: "too old" });
+    expect(seqs(deliveries, "settled")).toHaveLength(10);
+  });
+});
+
+describe("a backend in trouble", () => {
+  test("that hangs costs one timeout, not one per request", async () => {
+    receiver.setBehaviour(() => ({ hang: true }));
+    const begin = Date.now();
+    const { summary, deliveries } = await deliver(
+      rowsOf(50),
+      { maxSpansPerRequest: 1, concurrency: 2 },
+      { timeoutMs: 300 },
+    );
+    expect(Date.now() - begin).toBeLessThan(3000);
+    expect(receiver.requests).toHaveLength(2);
+    expect(seqs(deliveries, "kept")).toEqual([100, 101]);
+    const reason = `no answer from ${receiver.url}/v1/traces within 300 ms`;
+    expect(summary).toEqual({ sent: 0, rejected: 0, oversized: 0, kept: 2, reason });
+  });
+
+  test.each([401, 404, 500])("%d stops the delivery", async (status) => {
+    receiver.setBehaviour(({ index }) => (index % 10 === 9 ? undefined : { status }));
+    const { summary } = await deliver(rowsOf(20), { maxSpansPerRequest: 1, concurrency: 1 });
+    expect(summary.sent).toBeLessThanOrEqual(1);
+    expect(summary.kept).toBe(1);
+    expect(summary.reason).toContain(`answered ${status}`);
+  });
+
+  test("429 gives the wait on, and what went before it is settled", async () => {
+    let asked = 0;
+    receiver.setBehaviour(() => (++asked === 3 ? { status: 429, headers: { "retry-after": "30" } } : undefined));
+    const { summary, deliveries } = await deliver(rowsOf(20), { maxSpansPerRequest: 2, concurrency: 1 });
+    expect(summary).toMatchObject({ sent: 4, kept: 2, afterMs: 30_000 });
+    expect(seqs(deliveries, "settled")).toEqual([100, 101, 102, 103]);
+    expect(seqs(deliveries, "kept")).toEqual([104, 105]);
+    expect(receiver.spans).toHaveLength(4);
+  });
+
+  test("a poisoned request does not hold up the ones behind it", async () => {
+    const poisoned: Behaviour = () => (++asked === 2 ? { status: 400 } : undefined);
+    let asked = 0;
+    receiver.setBehaviour(poisoned);
+    const { summary, deliveries } = await deliver(rowsOf(10), { maxSpansPerRequest: 2, concurrency: 1 });
+    expect(summary).toMatchObject({ sent: 8, kept: 2 });
+    expect(seqs(deliveries, "kept")).toEqual([102, 103]);
+  });
+
+  test("but one that finds everything bad is left alone after three requests", async () => {
+    receiver.setBehaviour(() => ({ status: 400 }));
+    const { summary } = await deliver(rowsOf(10), { maxSpansPerRequest: 1, concurrency: 1 });
+    expect(summary).toMatchObject({ sent: 0, kept: 3 });
+    expect(receiver.requests).toHaveLength(3);
+  });
+});
+
+describe("requests that are too large", () => {
+  const tooLargeAbove =
+    (bytes: number): Behaviour =>
+    ({ headers }) =>
+      Number(headers["content-length"]) > bytes ? { status: 413 } : undefined;
+
+  test("are halved until they pass", async () => {
+    receiver.setBehaviour(tooLargeAbove(1000));
+    const { summary, deliveries } = await deliver(rowsOf(40), { maxSpansPerRequest: 40 });
+    expect(summary).toEqual({ sent: 40, rejected: 0, oversized: 0, kept: 0 });
+    expect(seqs(deliveries, "settled")).toHaveLength(40);
+    expect(receiver.spans.map((span) => span.spanId)).toEqual(rowsOf(40).map((row) => row.record.spanId));
+  });
+
+  test("a single span that is too large is told, and the others go out", async () => {
+    receiver.setBehaviour(tooLargeAbove(5000));
+    const rows = rowsOf(9);
+    rows[4] = { seq: 104, record: spanRecord(4, { attributes: { text: "x".repeat(20_000) } }) };
+    const { summary, deliveries } = await deliver(rows);
+    const reason = `${receiver.url}/v1/traces answered 413: answered 413 as told`;
+    expect(summary).toEqual({ sent: 8, rejected: 0, oversized: 1, kept: 0, reason });
+    expect(seqs(deliveries, "oversized")).toEqual([104]);
+    expect(receiver.spansById().size).toBe(8);
+  });
+
+  test("by our own bound are never sent: the estimate is checked on the bytes", async () => {
+    // In JSON, attributes take far more than in our records
+    const attributes = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, n]));
+    const bounds = { maxBytesPerRequest: 6000, concurrency: 1 };
+    const { summary } = await deliver(rowsOf(30, { attributes }), bounds, { protocol: "http/json" });
+    expect(summary).toEqual({ sent: 30, rejected: 0, oversized: 0, kept: 0 });
+    for (const request of receiver.requests) expect(request.body.length).toBeLessThanOrEqual(6000);
+  });
+
+  test("whatever the sizes and bounds, every row ends in exactly one delivery and nothing arrives twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 30 }),
+        fc.record({
+          maxSpansPerRequest: fc.integer({ min: 1, max: 12 }),
+          maxBytesPerRequest: fc.integer({ min: 500, max: 9000 }),
+          concurrency: fc.integer({ min: 1, max: 4 }),
+        }),
+        fc.integer({ min: 500, max: 9000 }),
+        async (lengths, bounds, backendBytes) => {
+          receiver.clear();
+          receiver.setBehaviour(tooLargeAbove(backendBytes));
+          const rows = lengths.map((length, n) => ({
+            seq: n,
+            record: spanRecord(n, { attributes: { text: "x".repeat(length) } }),
+          }));
+          const { summary, deliveries } = await deliver(rows, bounds);
+          expect(deliveries.flatMap((delivery) => delivery.seqs).sort((a, b) => a - b)).toEqual(
+            rows.map((row) => row.seq),
+          );
+          expect(summary.sent + summary.oversized).toBe(rows.length);
+          expect(receiver.spans).toHaveLength(summary.sent);
+          expect(receiver.spansById().size).toBe(summary.sent);
+          for (const request of receiver.requests) {
+            expect(request.body.length).toBeLessThanOrEqual(bounds.maxBytesPerRequest);
+            expect(request.spans.length).toBeLessThanOrEqual(bounds.maxSpansPerRequest);
+          }
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
+
+test("a failing store ends the delivery with its error, after what is under way was offered to it", async () => {
+  const told: number[] = [];
+  const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 1, concurrency: 2 });
+  const sender = createSender(settings, { version: "0.1.0" });
+  const delivering = deliverSpans(rowsOf(20), sender, settings, ({ seqs: [seq = 0] }) => {
+    told.push(seq);
+    throw new Error("disk full");
+  });
+  await expect(delivering).rejects.toThrow("disk full");
+  sender.close();
+  expect(told.length).toBe(receiver.requests.length);
+  expect(told.length).toBeLessThanOrEqual(3);
+});
+
+test("a failing outbox ends the delivery with its error, after what is under way came back", async () => {
+  const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 1, concurrency: 2 });
+  const sender = createSender(settings, { version: "0.1.0" });
+  const told: number[] = [];
+  async function* outbox() {
+    yield* rowsOf(2);
+    throw new Error("the store is gone");
+  }
+  const delivering = deliverSpans(outbox(), sender, settings, (delivery) => void told.push(...delivery.seqs));
+  await expect(delivering).rejects.toThrow("the store is gone");
+  sender.close();
+  expect(told).toEqual([100]);
+});
+
+test("metric points go one request after the other, in order, whatever the concurrency", async () => {
+  const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 2, concurrency: 4 });
+  const sender = createSender(settings, { version: "0.1.0" });
+  receiver.setBehaviour(({ index }) => ({ delayMs: index % 2 === 0 ? 10 : 0 }));
+  const rows = Array.from({ length: 9 }, (_, n) => ({ seq: n, record: sumPoint(n) }));
+  const summary = await deliverMetrics(rows, sender, settings, () => {});
+  sender.close();
+  expect(summary).toEqual({ sent: 9, rejected: 0, oversized: 0, kept: 0 });
+  expect(receiver.metricPoints.map((point) => point.data.kind === "sum" && point.data.value)).toEqual(
+    rows.map((row) => row.seq),
+  );
+});

@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { OtlpSignalSettings } from "../../src/model/settings.ts";
+import { networkReason } from "../../src/otlp/network-reason.ts";
+import { shownUrl, withoutSecrets } from "../../src/otlp/secrets.ts";
+
+const URL_SHOWN = "https://collector.example:4318/v1/traces";
+const settings = (over: Partial<OtlpSignalSettings>): OtlpSignalSettings => ({
+  url: URL_SHOWN,
+  protocol: "http/protobuf",
+  headers: {},
+  compression: "none",
+  timeoutMs: 1000,
+  ...over,
+});
+
+test("an address is shown without credentials, query and fragment", () => {
+  expect(shownUrl("https://dev:s3cret@collector.example:4318/v1/traces?key=s3cret#s3cret")).toBe(URL_SHOWN);
+  expect(shownUrl("s3cret")).toBe("the OTLP address");
+});
+
+describe("network errors in plain words", () => {
+  test.each([
+    ["ECONNREFUSED", `connection refused by ${URL_SHOWN}`],
+    ["ENOTFOUND", `host name of ${URL_SHOWN} not found`],
+    ["ETIMEDOUT", `no connection to ${URL_SHOWN} in time`],
+    ["CERT_HAS_EXPIRED", `the certificate of ${URL_SHOWN} has expired`],
+    ["CERT_REVOKED", `the certificate of ${URL_SHOWN} cannot be verified (CERT_REVOKED)`],
+    ["ERR_SSL_NO_CIPHER_MATCH", `the TLS handshake with ${URL_SHOWN} failed (ERR_SSL_NO_CIPHER_MATCH)`],
+    ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not answer in HTTP (HPE_INVALID_CONSTANT)`],
+    ["EMFILE", `cannot reach ${URL_SHOWN} (EMFILE)`],
+  ])("%s", (code, reason) => {
+    const error = Object.assign(new Error("authorization: Bearer s3cret"), { code });
+    expect(networkReason(error, "https://dev:s3cret@collector.example:4318/v1/traces?key=s3cret")).toBe(reason);
+  });
+
+  test("an error without a code", () => {
+    expect(networkReason(new TypeError("s3cret"), URL_SHOWN)).toBe(`cannot reach ${URL_SHOWN} (TypeError)`);
+  });
+});
+
+describe("secrets in the words of a backend", () => {
+  test("whatever a header's value is, it does not come through", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 6 }), fc.string(), fc.string(), (value, before, after) => {
+        const clean = withoutSecrets(`${before} ${value} ${after}`, settings({ headers: { "x-api-key": value } }));
+        expect("*** ".repeat(3).includes(value.trim()) || !clean.includes(value)).toBe(true);
+      }),
+    );
+  });
+
+  test("short ones go only where they stand alone", () => {
+    expect(withoutSecrets("tenant 42 of 4242 (42)", settings({ headers: { "x-tenant": "42" } }))).toBe(
+      "tenant *** of 4242 (***)",
+    );
+  });
+
+  test("the names of schemes stay readable", () => {
+    const headers = { authorization: "Bearer s3cret-token" };
+    expect(withoutSecrets("Bearer s3cret-token is no Bearer token", settings({ headers }))).toBe(
+      "*** is no Bearer token",
+    );
+  });
+
+  test("credentials of the address, encoded or not, and of a Basic header", () => {
+    const basic = Buffer.from("admin:h3ader-pass").toString("base64");
+    const url = "https://dev:pass%20word@collector.example/v1/traces?token=qu3ry-token";
+    const ofUrl = Buffer.from("dev:pass word").toString("base64");
+    const text = `pass%20word|pass word|${ofUrl}|qu3ry-token|h3ader-pass|${basic}`;
+    expect(withoutSecrets(text, settings({ url, headers: { authorization: `Basic ${basic}` } }))).toBe(
+      "***|***|***|***|***|***",
+    );
+  });
+
+  test("without secrets a text stays as it is", () => {
+    expect(withoutSecrets("a (b) [c] *", settings({}))).toBe("a (b) [c] *");
+  });
+});

@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A pair of PEM files. */
+export interface Pair {
+  readonly certPath: string;
+  readonly keyPath: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** An own authority and what it signed; all valid for one day. */
+export interface Certificates {
+  readonly dir: string;
+  readonly ca: Pair;
+  /** For 127.0.0.1 only. */
+  readonly server: Pair;
+  /** For another host name. */
+  readonly otherHost: Pair;
+  readonly client: Pair;
+  /** Another authority. */
+  readonly stranger: Pair;
+  remove(): void;
+}
+
+/** Makes certificates with the openssl command, in a temporary directory. */
+export function makeCertificates(): Certificates {
+  const dir = mkdtempSync(join(tmpdir(), "openhook-certificates-"));
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: dir, stdio: "pipe" });
+  const pair = (name: string): Pair => {
+    const certPath = join(dir, `${name}.pem`);
+    const keyPath = join(dir, `${name}-key.pem`);
+    return { certPath, keyPath, cert: readFileSync(certPath, "utf8"), key: readFileSync(keyPath, "utf8") };
+  };
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const authority = (name: string): Pair => {
+    openssl(
+      "req",
+      "-x509",
+      ...key,
+      "-keyout",
+      `${name}-key.pem`,
+      "-out",
+      `${name}.pem`,
+      "-days",
+      "1",
+      "-subj",
+      `/CN=${name}`,
+    );
+    return pair(name);
+  };
+  const signed = (name: string, subjectAltName: string): Pair => {
+    openssl("req", ...key, "-keyout", `${name}-key.pem`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);
+    writeFileSync(join(dir, `${name}.ext`), `subjectAltName=${subjectAltName}\n`);
+    const by = ["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial"];
+    openssl(
+      "x509",
+      "-req",
+      "-in",
+      `${name}.csr`,
+      ...by,
+      "-out",
+      `${name}.pem`,
+      "-days",
+      "1",
+      "-extfile",
+      `${name}.ext`,
+    );
+    return pair(name);
+  };
+  return {
+    dir,
+    ca: authority("ca"),
+    server: signed("server", "IP:127.0.0.1"),
+    otherHost: signed("other-host", "DNS:collector.example"),
+    client: signed("client", "DNS:laptop.example"),
+    stranger: authority("stranger"),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
