@@ -13,6 +13,8 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
+  /** As `process.arch` has it. */
+  readonly arch: string;
   readonly places: Places;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly stdout: Output;

@@ -100,7 +100,7 @@ if [ -t 0 ]; then exec </dev/null; fi
 # miss a signal just before they block in `wait`) and leaves no orphan behind for a container without an init.
 copy() {
   # shellcheck disable=SC2217 # it is not to hold the agent's pipe
-  sleep "$read_seconds" </dev/null >/dev/null 4<&- &
+  LC_ALL=C sleep "$read_seconds" </dev/null >/dev/null 4<&- &
   sleeper=$!
   (
     trap 'kill -KILL "$!"; wait "$!"; exit 143' TERM
@@ -111,7 +111,7 @@ copy() {
       # shellcheck disable=SC3040 # only bash comes here
       set +o posix && ulimit -f $((max_bytes / 1024))
     fi
-    cat <&4 4<&- &
+    LC_ALL=C cat <&4 4<&- & # C: nobody opens a dozen locale files
     wait "$!"
     status=$?
     # KILL: for TERM a bash that has not come to its exec yet runs our EXIT trap, into the event

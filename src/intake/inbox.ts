@@ -162,8 +162,9 @@ async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): P
       return undefined;
     }
     if (!hasDied(entry, options.now()) && !(await isComplete(from))) return undefined;
-    // padded, so that names sort by time for whoever lists them
-    const to = join(dirs.claimedDir, `${String(entry.stats.mtimeNs).padStart(20, "0")}-${randomUUID()}.evt`);
+    // time, padded, and old name: the order holds for the next drain too, should this one die
+    const stem = `${String(entry.stats.mtimeNs).padStart(20, "0")}-${basename(entry.name, ".evt").slice(0, 80)}`;
+    const to = join(dirs.claimedDir, `${stem}-${randomUUID()}.evt`);
     await rename(from, to);
     return to;
   } catch (error) {

@@ -65,7 +65,11 @@ export function assign(
   const binFor = (agentId: string | undefined, promptKey: string | undefined, ms: number): Bin =>
     agentId === undefined ? turnBin(turnKeyOf(promptKey, ms)) : binOf(subagents, agentId);
 
-  for (const prompt of prompts) if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
+  for (const prompt of prompts) {
+    // A command is a turn only if the model was called for it, and then its calls say so
+    if (prompt.origin === "command") spentHere.push(...prompt.uses);
+    else turnBin(prompt.key).prompt = prompt;
+  }
   for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
   for (const entry of entries) {
     switch (entry.kind) {

@@ -25,9 +25,10 @@ export interface Activity {
  * @param activities beginnings of what is not settled yet, any order
  */
 export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
+  const marks = marksOf(input.events, activities);
   const walk = new Walk(input.context.segment);
-  for (const mark of marksOf(input.events, activities)) {
-    if (mark.kind === "activity") walk.activity(mark.key, mark.ms);
+  for (const [index, mark] of marks.entries()) {
+    if (mark.kind === "activity") walk.activity(mark.key, mark.ms, startFollows(marks, index));
     else if (mark.kind === "start") walk.start(mark);
     else walk.end(mark);
   }
@@ -38,12 +39,26 @@ export function cutSegments(input: SessionInput, activities: readonly Activity[]
 
 /** Async hooks arrive out of order by less than this; measured up to 0.2 s. */
 const ADOPT_START_WITHIN_MS = 10_000;
+/** An end that arrived before the last of what it ends; files of one session are written within moments. */
+const LATE_ACTIVITY_WITHIN_MS = 60_000;
+
+/** A first start that arrives behind the end of the segment it opened. */
+const isOwnStart = (last: Open, mark: StartMark): boolean =>
+  !last.told &&
+  !mark.resumes &&
+  last.startOrigin === undefined &&
+  mark.ms - (last.endMs ?? mark.ms) <= ADOPT_START_WITHIN_MS;
+
+const startFollows = (marks: readonly Mark[], index: number): boolean =>
+  marks.slice(index + 1).some((m) => m.kind === "start" && m.ms - (marks[index]?.ms ?? 0) <= ADOPT_START_WITHIN_MS);
 
 interface StartMark {
   readonly kind: "start";
   readonly ms: number;
   readonly id: string;
   readonly origin: string | undefined;
+  /** It goes on with what ended before. */
+  readonly resumes: boolean;
 }
 interface EndMark {
   readonly kind: "end";
@@ -62,7 +77,8 @@ function marksOf(events: readonly Event[], activities: readonly Activity[]): rea
     const extras = extrasOf(event);
     const ms = timeMsOf(event);
     if (event.type === "session.start" && extras.continues !== "compaction") {
-      marks.push({ kind: "start", ms, id: event.id, origin: extras.start_origin });
+      const resumes = extras.continues === "same-session";
+      marks.push({ kind: "start", ms, id: event.id, origin: extras.start_origin, resumes });
     } else if (event.type === "session.end") {
       marks.push({
         kind: "end",
@@ -87,6 +103,8 @@ interface Open {
   nativeReason?: string | undefined;
   lastMs: number;
   superseded: boolean;
+  /** It was ended, and told to a backend, before this walk. */
+  told: boolean;
   uses: string[];
 }
 
@@ -95,7 +113,10 @@ class Walk {
   readonly #segmentOf = new Map<string, number>();
   readonly #spent: string[] = [];
   #pending: StartMark | undefined;
-  #orphan: EndMark | undefined;
+  /** Ends that found nothing to end. */
+  readonly #unmatched: EndMark[] = [];
+  #starts = 0;
+  #ends = 0;
 
   constructor(last: Segment | undefined) {
     if (last === undefined) return;
@@ -108,14 +129,18 @@ class Walk {
       nativeReason: last.nativeReason,
       lastMs: last.lastActivityMs,
       superseded: last.nativeReason === SUPERSEDED,
+      told: last.endMs !== undefined,
       uses: [...last.uses],
     });
+    if (last.startOrigin !== undefined) this.#starts++;
+    if (last.endMs !== undefined) this.#ends++;
   }
 
-  activity(key: string, ms: number): void {
+  activity(key: string, ms: number, startFollows: boolean): void {
     const last = this.#list.at(-1);
-    if (last !== undefined && (last.endMs === undefined || ms <= last.endMs)) {
+    if (last !== undefined && (last.endMs === undefined || ms <= last.endMs || this.#isLate(last, ms, startFollows))) {
       last.lastMs = Math.max(last.lastMs, ms);
+      if (last.endMs !== undefined && !last.told) last.endMs = Math.max(last.endMs, ms);
       this.#segmentOf.set(key, last.ordinal);
       return;
     }
@@ -124,7 +149,14 @@ class Walk {
   }
 
   start(mark: StartMark): void {
+    this.#starts++;
     const current = this.#current();
+    const last = this.#list.at(-1);
+    if (current === undefined && last !== undefined && isOwnStart(last, mark)) {
+      last.startOrigin = mark.origin;
+      last.uses.push(mark.id);
+      return;
+    }
     if (current === undefined) {
       if (this.#pending !== undefined) this.#spent.push(this.#pending.id);
       this.#pending = mark;
@@ -146,22 +178,21 @@ class Walk {
   end(mark: EndMark): void {
     const current = this.#current();
     const last = this.#list.at(-1);
-    if (current !== undefined) close(current, mark);
-    else if (this.#pending !== undefined && !this.#belongsToEarlier(mark)) close(this.#open(mark.ms), mark);
+    if (current !== undefined) this.#close(current, mark);
+    else if (this.#pending !== undefined && !this.#belongsToEarlier(mark)) this.#close(this.#open(mark.ms), mark);
     else if (last?.superseded === true) {
       last.superseded = false;
-      close(last, mark);
-    } else if (last === undefined) this.#orphan = mark;
-    else this.#spent.push(mark.id);
+      this.#close(last, mark);
+    } else this.#unmatched.push(mark);
   }
 
   finish(endIdle: boolean): Cut {
     const current = this.#current();
-    if (this.#orphan !== undefined) {
-      if (current !== undefined && current.startOrigin === undefined) close(current, this.#orphan);
-      else if (this.#list.length === 0) close(this.#open(this.#orphan.ms), this.#orphan);
-      else this.#spent.push(this.#orphan.id);
-    }
+    const early = this.#unmatched.at(-1);
+    if (early !== undefined && this.#list.length === 0) this.#close(this.#open(early.ms), early);
+    else if (early !== undefined && current !== undefined && this.#wasEarly(early, current))
+      this.#close(current, early);
+    for (const mark of this.#unmatched) this.#spent.push(mark.id);
     if (endIdle && this.#pending !== undefined) {
       if (this.#list.length === 0) this.#open(this.#pending.ms);
       else this.#spent.push(this.#pending.id);
@@ -172,6 +203,25 @@ class Walk {
   #current(): Open | undefined {
     const last = this.#list.at(-1);
     return last?.endMs === undefined ? last : undefined;
+  }
+
+  #close(segment: Open, mark: EndMark): void {
+    this.#ends++;
+    close(segment, mark);
+  }
+
+  /**
+   * Activity behind an end without a start between: where the agent does tell its starts, that end came too early. One
+   * that tells only its ends goes on with a new segment.
+   */
+  #isLate(last: Open, ms: number, startFollows: boolean): boolean {
+    const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
+    return !last.told && isNear && this.#starts > 0 && this.#pending === undefined && !startFollows;
+  }
+
+  /** An end that nothing was open for is the open segment's own if no later start asks for one. */
+  #wasEarly(mark: EndMark, current: Open): boolean {
+    return current.startMs - mark.ms <= LATE_ACTIVITY_WITHIN_MS && this.#starts <= this.#ends + 1;
   }
 
   /** An end that names a prompt of a segment that was already closed is that segment's, late. */
@@ -190,6 +240,7 @@ class Walk {
       startOrigin: pending?.origin,
       lastMs: ms,
       superseded: false,
+      told: false,
       uses: pending === undefined ? [] : [pending.id],
     };
     this.#list.push(segment);

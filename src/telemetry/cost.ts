@@ -1,8 +1,9 @@
 import { calcPrice } from "@pydantic/genai-prices";
+import pkg from "../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/session.ts";
 
 /** The table prices come from; sent with every cost, so that it can be computed again. */
-export const PRICE_TABLE = "genai-prices/0.1.8";
+export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
 
 /**
  * List price of one model call in whole billionths of a US dollar.

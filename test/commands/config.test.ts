@@ -29,6 +29,7 @@ async function run(action: ConfigAction, env: Record<string, string> = {}) {
     env,
     cwd: home,
     platform: "linux",
+    arch: "x64",
     places: places(),
     stdin: Readable.from([]),
     stdout: { write: (text) => out.push(text) },

@@ -69,6 +69,7 @@ const contextOf = (change: Partial<Context> = {}): Context => {
   const env = { HOME: home, PATH: join(root, "bin"), ...change.env };
   return {
     cwd: project,
+    arch: "x64",
     platform: "linux",
     places: placesOf({ env, home, platform: "linux" }),
     stdin: Object.assign(new PassThrough(), { isTTY: false }),

@@ -17,6 +17,8 @@ beforeEach(() => {
 });
 afterEach(() => sandbox.remove());
 
+const limitHere = spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
+
 const drained = (dir = sandbox.drainedDir) =>
   readdirSync(dir)
     .filter((name) => name.endsWith(".json"))
@@ -49,8 +51,7 @@ describe.each(intakes())("$title", (intake) => {
       payloadBytes: Buffer.byteLength(PAYLOAD),
       truncated: false,
     });
-    const [{ name }] = readInbox(sandbox) as [{ name: string }];
-    const path = join(sandbox.inboxDir, name);
+    const path = join(sandbox.inboxDir, readdirSync(sandbox.inboxDir)[0] ?? "");
     expect(readFileSync(path, "utf8")).not.toContain("planted");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(sandbox.inboxDir).mode & 0o777).toBe(0o700);
@@ -98,15 +99,6 @@ describe.each(intakes())("$title", (intake) => {
     expect(payload.equals(input.subarray(0, payload.length))).toBe(true);
   });
 
-  test("does not wait for a stdin that never closes, and keeps what came", { timeout: 20_000 }, async () => {
-    const outcome = await run(hook({ reply: "{}" }), { input: PAYLOAD, keepOpen: true, env: env() });
-    expect(outcome).toMatchObject({ ...QUIET, stdout: "{}\n" });
-    expect(outcome.durationMs).toBeGreaterThan(READ_TIMEOUT_MS - 100);
-    expect(outcome.durationMs).toBeLessThan(READ_TIMEOUT_MS + 5_000);
-    expect(onlyEvent(sandbox)).toMatchObject({ end: "late", facts: { truncated: false } });
-    expect(onlyEvent(sandbox).payload.toString()).toBe(PAYLOAD);
-  });
-
   test("is not disturbed by a state directory that cannot be one", async () => {
     writeFileSync(sandbox.stateDir, "a file in its place");
     const input = Buffer.alloc(2 * MIB, "x");
@@ -128,11 +120,11 @@ describe.each(intakes())("$title", (intake) => {
   });
 
   test("loses and mixes nothing when many run at once", { timeout: 60_000 }, async () => {
-    // as many as an agent with parallel tools never starts; node takes long enough to start as it is
-    const count = intake.title === "hook.sh under sh" ? 200 : 25;
+    // 200 also because bash once wrote the reply into one event in 150: a signal came between its fork and its exec
+    const count = /under (sh|bash)$/.test(intake.title) ? 200 : 25;
     const payloads = Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: String(n).repeat(3000) }));
-    const outcomes = await Promise.all(payloads.map((input) => run(hook(), { input, env: env() })));
-    for (const outcome of outcomes) expect(outcome).toMatchObject(QUIET);
+    const outcomes = await Promise.all(payloads.map((input) => run(hook({ reply: "{}" }), { input, env: env() })));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ ...QUIET, stdout: "{}\n" });
     const found = readInbox(sandbox).map((file) => (file.ok ? file.payload.toString() : "damaged"));
     expect(found.sort()).toEqual([...payloads].sort());
   });
@@ -148,7 +140,7 @@ describe.each(intakes())("$title", (intake) => {
       expect(outcome).toMatchObject(QUIET);
       const [drain] = await until(() => (drained(slow.drainedDir).length > 0 ? drained(slow.drainedDir) : undefined));
       expect(drain.argv).toEqual(["drain", "--quiet"]);
-      expect(drain.limit).toBe("unlimited");
+      expect(drain.limit).toBe(limitHere);
       expect(drain.cwd).not.toBe(slow.home);
       if (process.platform === "linux") expect(drain.fds).toEqual(["/dev/null", "/dev/null", "/dev/null"]);
       // alive, while all pipes have been closed already
@@ -166,7 +158,7 @@ describe.each(intakes())("$title", (intake) => {
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await run(hook({ drain: "no" }), { input: PAYLOAD, env: env() });
     await run(hook({ drain: "yes" }), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_DRAIN: "off" } });
-    await sleepMs(400);
+    await sleepMs(250);
     expect(drained()).toEqual([]);
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await until(() => (drained().length === 1 ? true : undefined));
@@ -222,7 +214,9 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
     const [program, ...args] = hook();
     const absolute = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).stdout.trim();
     const nowhere = { PATH: "/nonexistent", HOME: sandbox.home };
-    expect(await run([absolute, ...args], { input: PAYLOAD, env: nowhere })).toMatchObject(answered);
+    // nobody there who could read stdin
+    const unread = { code: 0, stdout: "{}\n", stderr: "" };
+    expect(await run([absolute, ...args], { input: PAYLOAD, env: nowhere })).toMatchObject(unread);
 
     // a file size limit of nothing: every write fails as on a full disk, also for root
     const full = join(sandbox.root, "full");
@@ -233,7 +227,7 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
 
     const closed = ["sh", "-c", 'exec "$@" <&-', "sh", ...hook()] as const;
     const home = { HOME: sandbox.home, OPENHOOK_OTEL_HOME: join(sandbox.root, "closed") };
-    expect(await run(closed, { env: home })).toMatchObject(answered);
+    expect(await run(closed, { env: home })).toMatchObject(unread);
     expect(onlyEvent({ inboxDir: join(sandbox.root, "closed", "inbox") })).toMatchObject({ end: "whole" });
   });
 
@@ -256,8 +250,8 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
       keepOpen: true,
       env: { HOME: sandbox.home },
       onSpawn: (child) => {
-        setTimeout(() => process.kill(-(child.pid ?? 0), "SIGHUP"), 150);
-        setTimeout(() => child.stdin?.end(), 400);
+        setTimeout(() => process.kill(-(child.pid ?? 0), "SIGHUP"), 100);
+        setTimeout(() => child.stdin?.end(), 200);
       },
     });
     expect(outcome).toMatchObject(answered);
@@ -266,6 +260,25 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
 });
 
 describe("the two intakes", () => {
+  // all at once, since each takes its 5 s
+  test("do not wait for a stdin that never closes, and keep what came", { timeout: 20_000 }, async () => {
+    const check = async (intake: ReturnType<typeof intakes>[number]) => {
+      const own = makeSandbox();
+      try {
+        const command = intake.command(own, { source: "claude-code", reply: "{}", drain: "no" });
+        const outcome = await run(command, { input: PAYLOAD, keepOpen: true, env: { HOME: own.home } });
+        expect(outcome, intake.title).toMatchObject({ ...QUIET, stdout: "{}\n" });
+        expect(outcome.durationMs).toBeGreaterThan(READ_TIMEOUT_MS - 100);
+        expect(outcome.durationMs).toBeLessThan(READ_TIMEOUT_MS + 5_000);
+        expect(onlyEvent(own)).toMatchObject({ end: "late", facts: { truncated: false } });
+        expect(onlyEvent(own).payload.toString()).toBe(PAYLOAD);
+      } finally {
+        own.remove();
+      }
+    };
+    await Promise.all(intakes().map(check));
+  });
+
   test("write the same header", async () => {
     const env = { HOME: sandbox.home, CLAUDE_CODE_SESSION_ID: "s-1", CODEX_HOME: "/home/dev/.codex" };
     for (const intake of intakes()) {
@@ -288,26 +301,37 @@ describe("the two intakes", () => {
     );
   });
 
-  test.each([
-    ["Stop", undefined, true],
-    ["SessionEnd", undefined, true],
-    ["SubagentStop", undefined, false],
-    ["PostToolUse", undefined, false],
-    [undefined, { hook_event_name: "Stop" }, true],
-    [undefined, { type: "session.end" }, true],
-    [undefined, { type: "tool.end" }, false],
-    [undefined, { event: "session.idle" }, true],
-    [undefined, { type: "session.start" }, false],
-    ["PreToolUse", { type: "session.end" }, false],
-  ])("the twin knows by itself when a drain is due: %s %j → %s", async (event, payload, due) => {
+  test("the twin knows by itself when a drain is due", async () => {
     const [twin] = intakes().filter(({ isShell }) => !isShell);
-    const command = twin?.command(sandbox, { source: "openhook", ...(event === undefined ? {} : { event }) });
-    if (command === undefined) throw new Error("there is no twin");
-    await run(command, { input: JSON.stringify(payload ?? {}), env: { HOME: sandbox.home } });
-    if (due) await until(() => (drained().length === 1 ? true : undefined));
-    else {
-      await sleepMs(300);
-      expect(drained()).toEqual([]);
-    }
+    const check = async ([event, payload, due]: readonly [string | undefined, object, boolean]) => {
+      const own = makeSandbox();
+      try {
+        const command = twin?.command(own, { source: "openhook", ...(event === undefined ? {} : { event }) });
+        if (command === undefined) throw new Error("there is no twin");
+        await run(command, { input: JSON.stringify(payload), env: { HOME: own.home } });
+        const count = () => drained(own.drainedDir).length;
+        if (due) await until(() => (count() === 1 ? true : undefined));
+        else await sleepMs(700);
+        expect(count(), `${event} ${JSON.stringify(payload)}`).toBe(due ? 1 : 0);
+      } finally {
+        own.remove();
+      }
+    };
+    await Promise.all(
+      (
+        [
+          ["Stop", {}, true],
+          ["SessionEnd", {}, true],
+          ["SubagentStop", {}, false],
+          ["PostToolUse", {}, false],
+          [undefined, { hook_event_name: "Stop" }, true],
+          [undefined, { type: "session.end" }, true],
+          [undefined, { type: "tool.end" }, false],
+          [undefined, { event: "session.idle" }, true],
+          [undefined, { type: "session.start" }, false],
+          ["PreToolUse", { type: "session.end" }, false],
+        ] as const
+      ).map(check),
+    );
   });
 });

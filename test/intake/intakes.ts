@@ -34,7 +34,11 @@ export interface HookArgs {
 /** hook.sh under every shell that is here, and the node twin. */
 export function intakes(): readonly Intake[] {
   const shells = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"]] as const;
-  const found = shells.filter(([name]) => spawnSync(name, ["-c", ":"]).error === undefined || name === "sh");
+  const programOf = (name: string) =>
+    spawnSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", name], { encoding: "utf8" }).stdout.trim();
+  const found = shells.filter(
+    ([name]) => name === "sh" || (programOf(name) !== "" && (name === "bash" || programOf(name) !== programOf("sh"))),
+  );
   return [
     ...found.map(
       ([program, ...flags]): Intake => ({

@@ -1,0 +1,94 @@
+// Who may import whom. Run by test/layout.test.ts, which also plants one violation per rule and sees it reported.
+//
+//   cli → commands, on demand     commands → pipeline and any room     pipeline, drain → every cold room
+//   agents → model, agents/shared     session, telemetry → model     store, otlp, config, receiver, repository → model
+//   intake/hook → node's own modules     model → zod     nobody → commands, cli
+const rule = (name, from, to) => ({ name, severity: "error", from, to });
+
+/** Imports that are gone after compilation. */
+const TYPES = ["type-only", "type-import"];
+/** What an agent waits for, file by file. */
+const HOOK = "^src/intake/(hook|facts)\\.ts$";
+
+module.exports = {
+  forbidden: [
+    rule("no-cycles", {}, { circular: true, viaOnly: { dependencyTypesNot: TYPES } }),
+    rule("no-broken-imports", {}, { couldNotResolve: true }),
+
+    // The hot half: what an agent waits for loads node's own modules, types cost nothing
+    rule("intake-is-bare", { path: HOOK }, { pathNot: HOOK, dependencyTypesNot: ["core", ...TYPES] }),
+    rule(
+      "hook-starts-nothing-else",
+      { path: "^src/(hook-main|config/places)\\.ts$" },
+      { pathNot: "^src/(intake/hook|config/places)\\.ts$", dependencyTypesNot: ["core", ...TYPES] },
+    ),
+    rule("intake-knows-only-the-model", { path: "^src/intake/" }, { path: "^src/", pathNot: "^src/(intake|model)/" }),
+
+    rule("model-imports-only-zod", { path: "^src/model/" }, { pathNot: ["^src/model/", "node_modules/zod/"] }),
+
+    // One folder per agent; what two of them want lies in shared
+    rule("agents-know-only-the-model", { path: "^src/agents/" }, { path: "^src/", pathNot: "^src/(agents|model)/" }),
+    rule(
+      "agents-are-islands",
+      { path: "^src/agents/([^/]+)/" },
+      { path: "^src/agents/", pathNot: "^src/agents/($1|shared)/" },
+    ),
+    rule(
+      "only-the-registry-knows-agents",
+      { path: "^src/", pathNot: "^src/agents/" },
+      { path: "^src/agents/[^/]+/", pathNot: "^src/agents/shared/" },
+    ),
+    rule(
+      "agents-are-loaded-on-demand",
+      { path: "^src/agents/[^/]+\\.ts$" },
+      { path: "^src/agents/[^/]+/", dependencyTypesNot: ["dynamic-import", ...TYPES] },
+    ),
+
+    // Pure: no file, no clock, no network. package.json: the price table's version is the package's
+    rule(
+      "pure-rooms",
+      { path: "^src/(session|telemetry)/" },
+      {
+        pathNot: [
+          "^src/(session|telemetry|model)/",
+          "node_modules/(uuid|@pydantic)/",
+          "^(node:)?crypto$",
+          "^package\\.json$",
+        ],
+      },
+    ),
+    rule("session-before-telemetry", { path: "^src/session/" }, { path: "^src/telemetry/" }),
+
+    // Each station of the flow knows itself and the nouns
+    rule(
+      "stations-know-only-the-model",
+      { path: "^src/(store|otlp|config|receiver|repository)/" },
+      { path: "^src/", pathNot: "^src/($1|model)/" },
+    ),
+    rule(
+      "otel-lives-in-otlp",
+      { path: "^src/", pathNot: "^src/(otlp|model)/" },
+      { path: "node_modules/@opentelemetry/" },
+    ),
+    rule("sqlite-lives-in-store", { path: "^src/", pathNot: "^src/(store|model)/" }, { path: "node_modules/libsql/" }),
+
+    // Nobody calls up
+    rule("commands-are-the-edge", { path: "^src/(drain/|pipeline\\.ts)" }, { path: "^src/(commands/|cli\\.ts)" }),
+    rule(
+      "commands-start-the-pipeline",
+      { path: "^src/(drain|view)/|^src/[^/]+\\.ts$" },
+      { path: "^src/pipeline\\.ts$" },
+    ),
+    rule(
+      "commands-are-loaded-on-demand",
+      { path: "^src/cli\\.ts$" },
+      { path: "^src/commands/", pathNot: "/context\\.ts$", dependencyTypesNot: ["dynamic-import", ...TYPES] },
+    ),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+};

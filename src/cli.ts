@@ -1,0 +1,181 @@
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { Command, CommanderError, Option } from "commander";
+import { type Context, UserError } from "./commands/context.ts";
+import { placesOf } from "./config/places.ts";
+import { VERSION } from "./version.ts";
+
+/** Exit codes, the same for every command: shown in the help and in the README. */
+const EXIT_CODES = "Exit codes: 0 done, 1 it failed (the message says what to do), 2 wrong input or configuration.";
+
+const packageRoot = dirname(__dirname);
+const context: Context = {
+  env: process.env,
+  cwd: process.cwd(),
+  platform: process.platform,
+  arch: process.arch,
+  places: placesOf({ env: process.env, home: homedir(), platform: process.platform }),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  now: Date.now,
+  nodePath: process.execPath,
+  programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
+};
+
+// A reader that goes away early (`| head`) is no error of ours
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+});
+
+main(process.argv).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    if (error instanceof UserError) {
+      process.stderr.write(`openhook-otel: ${error.message}\n`);
+      process.exitCode = error.exitCode;
+    } else {
+      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exitCode = 1;
+    }
+  },
+);
+
+// --- internal ---
+
+async function main(argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const done = (code: Promise<number>): Promise<void> => code.then((c) => void (exitCode = c));
+  const program = commands(done);
+  try {
+    await program.parseAsync([...argv]);
+  } catch (error) {
+    // Commander has told the user already; its own exits are wrong input, or help and version that were asked for
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+  return exitCode;
+}
+
+function commands(done: (code: Promise<number>) => Promise<void>): Command {
+  const program = new Command("openhook-otel")
+    .description("See what AI coding agents really do: their hooks and transcripts as OpenTelemetry traces and metrics.")
+    .version(VERSION, "-V, --version")
+    .helpCommand(false)
+    .addHelpText("after", `\n${EXIT_CODES}`)
+    .showHelpAfterError("(openhook-otel --help shows what there is)")
+    .exitOverride();
+  const scope = () => new Option("--scope <scope>", "whose settings").choices(["user", "project"]).default("user");
+
+  program
+    .command("enable")
+    .description("register our hook with agents, so that their next session is collected")
+    .argument("[agents...]", "e.g. claude-code; without one, those found on this machine")
+    .addOption(scope())
+    .option("-y, --yes", "do not ask", false)
+    .option("--dry-run", "show what would change, write nothing", false)
+    .action(async (names: string[], options) => {
+      const [{ enable }, lookup] = await Promise.all([import("./commands/enable.ts"), agentLookup()]);
+      const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
+      await done(enable(names, { ...options, hookSource }, context, lookup));
+    });
+
+  program
+    .command("disable")
+    .description("take our hook out again; settings come back as they were")
+    .argument("[agents...]", "without one, all that were enabled")
+    .addOption(scope())
+    .option("-y, --yes", "do not ask", false)
+    .option("--dry-run", "show what would change, write nothing", false)
+    .action(async (names: string[], options) => {
+      const [{ disable }, lookup] = await Promise.all([import("./commands/disable.ts"), agentLookup()]);
+      await done(disable(names, options, context, lookup));
+    });
+
+  program
+    .command("status")
+    .description("what is installed, what waits, and how the last drain went")
+    .option("--json", "as JSON", false)
+    .action(async (options) => done((await import("./commands/status.ts")).status(options, context)));
+
+  program
+    .command("sessions")
+    .description("list sessions, newest first")
+    .option("--limit <n>", "how many", wholeNumber, 20)
+    .option("--json", "as JSON", false)
+    .action(async (options) => done((await import("./commands/sessions.ts")).sessions(options, context)));
+
+  program
+    .command("show")
+    .description("show a session as a waterfall: turns, model calls, tools, tokens and cost")
+    .argument("[session]", "session id or the beginning of one; without it, the newest")
+    .option("--json", "as JSON", false)
+    .option("--envelopes", "as OpenHook envelopes, one JSON line each", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("./commands/show.ts")).show(session, options, context)),
+    );
+
+  program
+    .command("drain")
+    .description("convert what waits and send it; hooks start this by themselves")
+    .option("--end-idle", "end open sessions now", false)
+    .option("-q, --quiet", "print nothing", false)
+    .option("--json", "as JSON", false)
+    .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
+
+  const config = program.command("config").description("show or change settings").helpCommand(false);
+  config
+    .command("show", { isDefault: true })
+    .description("effective values and where each comes from")
+    .option("--json", "as JSON", false)
+    .action(async (options) => done(configure({ kind: "show", ...options })));
+  config
+    .command("get <key>")
+    .description("one effective value")
+    .action(async (key: string) => done(configure({ kind: "get", key })));
+  config
+    .command("set <key> <value>")
+    .description("write a setting to the configuration file, e.g. set otlp.endpoint http://127.0.0.1:4318")
+    .action(async (key: string, value: string) => done(configure({ kind: "set", key, value })));
+  config
+    .command("unset <key>")
+    .description("take a setting out of the configuration file")
+    .action(async (key: string) => done(configure({ kind: "unset", key })));
+  config
+    .command("path")
+    .description("where the configuration file lies")
+    .action(async () => done(configure({ kind: "path" })));
+
+  program
+    .command("hook")
+    .description("take one event from stdin, as agents do; always exits 0")
+    .option("--source <agent>", "who sends it, e.g. claude-code")
+    .option("--event <name>", "the agent's name of the event, where the payload does not say")
+    .option("--reply <text>", "what to print afterwards")
+    .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "no"]));
+
+  program
+    .command("demo")
+    .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
+    .option("--keep", "keep the demo's home directory and say where it is", false)
+    .action(async (options) => done((await import("./commands/demo.ts")).demo(options, context, packageRoot)));
+
+  return program;
+}
+
+async function configure(action: import("./commands/config.ts").ConfigAction): Promise<number> {
+  return (await import("./commands/config.ts")).config(action, context);
+}
+
+async function agentLookup() {
+  const { allAgents, findAgent } = await import("./agents/registry.ts");
+  return { list: allAgents, find: findAgent };
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
+  return value;
+}

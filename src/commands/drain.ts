@@ -1,0 +1,103 @@
+import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { allAgents } from "../agents/registry.ts";
+import { loadConfig } from "../config/load.ts";
+import type { DrainDeps, DrainReport } from "../drain/deps.ts";
+import { messageOf } from "../drain/deps.ts";
+import { drain as runDrain } from "../pipeline.ts";
+import { VERSION } from "../version.ts";
+import type { Context } from "./context.ts";
+
+export interface DrainCommandOptions {
+  /** End every open session now. */
+  readonly endIdle: boolean;
+  /** Say nothing; problems go to the log alone. For drains that hooks start. */
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel drain`. A backend that is away is no failure: what waits goes with the next drain.
+ *
+ * @returns exit code: 0; 1 when the store could not be used
+ */
+export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
+  const log = new Log(context);
+  let report: DrainReport | undefined;
+  try {
+    report = await runDrain(await drainDeps(context, log.line), { endIdle: options.endIdle });
+  } catch (error) {
+    log.line(messageOf(error));
+    await log.flush();
+    if (!options.quiet) context.stderr.write(`openhook-otel: ${messageOf(error)}\n`);
+    return 1;
+  }
+  await log.flush();
+  if (options.quiet) return 0;
+  if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
+  else context.stdout.write(inWords(report));
+  return 0;
+}
+
+/** What a drain needs, from the real world. */
+export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
+  const loaded = await loadConfig(context);
+  for (const line of [...loaded.errors, ...loaded.warnings]) log(`configuration: ${line}`);
+  return {
+    places: context.places,
+    loaded,
+    agents: await allAgents(),
+    version: VERSION,
+    platform: context.platform,
+    arch: context.arch,
+    now: context.now,
+    sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
+    log,
+  };
+}
+
+// --- internal ---
+
+const LOG_BYTES = 1 << 20;
+
+/** `drain.log` in the state directory, and the one before it: drains that hooks start have nobody to tell. */
+class Log {
+  readonly #path: string;
+  readonly #lines: string[] = [];
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#path = join(context.places.stateDir, "drain.log");
+  }
+
+  readonly line = (line: string): void => {
+    this.#lines.push(`${new Date(this.#context.now()).toISOString()} ${line}\n`);
+  };
+
+  /** Never throws: a log that cannot be written must not stop the drain's work from being done. */
+  async flush(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    try {
+      await mkdir(this.#context.places.stateDir, { recursive: true, mode: 0o700 });
+      const { size } = await stat(this.#path).catch(() => ({ size: 0 }));
+      if (size > LOG_BYTES) await rename(this.#path, `${this.#path}.1`);
+      await appendFile(this.#path, this.#lines.join(""), { mode: 0o600 });
+    } catch {
+      // `status` shows the last problems from the store as well
+    }
+  }
+}
+
+function inWords(report: DrainReport | undefined): string {
+  if (report === undefined) return "another drain is at work; it will take what waits\n";
+  const lines = [
+    `${report.files} files from the inbox: ${report.events} new events` +
+      (report.quarantined > 0 ? `, ${report.quarantined} set aside (see openhook-otel status)` : "") +
+      (report.left > 0 ? `, ${report.left} left where they are` : ""),
+    `${report.spans} new spans; ${report.sent} sent, ${report.waiting} waiting` +
+      (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : ""),
+    ...report.problems.map((problem) => `! ${problem}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}

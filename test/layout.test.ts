@@ -1,0 +1,193 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const CONFIG = join(ROOT, ".dependency-cruiser.cjs");
+
+/** One file per rule that breaks it and no other. `files` beside it are harmless by themselves. */
+const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: string; readonly beside?: Files }>> = {
+  "no-cycles": {
+    file: "src/otlp/planted-cycle.ts",
+    text: `import { half } from "./planted-half.ts";\nexport const whole = (): number => half() * 2;\n`,
+    beside: {
+      "src/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
+    },
+  },
+  "no-broken-imports": { file: "src/store/planted-broken.ts", text: `import "./nowhere.ts";\n` },
+  "intake-is-bare": { file: "src/intake/facts.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
+  "hook-starts-nothing-else": {
+    file: "src/hook-main.ts",
+    text: `import { loadConfig } from "./config/load.ts";\nvoid loadConfig;\n`,
+  },
+  "intake-knows-only-the-model": {
+    file: "src/intake/planted.ts",
+    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+  },
+  "model-imports-only-zod": { file: "src/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
+  "agents-know-only-the-model": {
+    file: "src/agents/claude-code/planted-up.ts",
+    text: `import { placesOf } from "../../config/places.ts";\nvoid placesOf;\n`,
+  },
+  "agents-are-islands": {
+    file: "src/agents/claude-code/planted-bridge.ts",
+    text: `import card from "../openhook/index.ts";\nvoid card;\n`,
+  },
+  "only-the-registry-knows-agents": {
+    file: "src/drain/planted-agent.ts",
+    text: `import card from "../agents/claude-code/index.ts";\nvoid card;\n`,
+  },
+  "agents-are-loaded-on-demand": {
+    file: "src/agents/planted.ts",
+    text: `import card from "./claude-code/index.ts";\nvoid card;\n`,
+  },
+  "pure-rooms": { file: "src/session/planted-impure.ts", text: `import { stat } from "node:fs";\nvoid stat;\n` },
+  "session-before-telemetry": {
+    file: "src/session/planted-order.ts",
+    text: `import { spanIdOf } from "../telemetry/ids.ts";\nvoid spanIdOf;\n`,
+  },
+  "stations-know-only-the-model": {
+    file: "src/store/planted-sideways.ts",
+    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+  },
+  "otel-lives-in-otlp": {
+    file: "src/drain/planted-sdk.ts",
+    text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,
+  },
+  "sqlite-lives-in-store": { file: "src/drain/planted-sql.ts", text: `import Libsql from "libsql";\nvoid Libsql;\n` },
+  "commands-are-the-edge": {
+    file: "src/drain/planted-up.ts",
+    text: `import { UserError } from "../commands/context.ts";\nvoid UserError;\n`,
+  },
+  "commands-start-the-pipeline": {
+    file: "src/drain/planted-pipeline.ts",
+    text: `import { drain } from "../pipeline.ts";\nvoid drain;\n`,
+  },
+  "commands-are-loaded-on-demand": {
+    file: "src/cli.ts",
+    text: `import { enable } from "./commands/enable.ts";\nvoid enable;\n`,
+  },
+};
+
+type Files = Readonly<Record<string, string>>;
+
+describe("who may import whom", () => {
+  test("src breaks no rule, and all of it was looked at", () => {
+    const { violations, sources } = cruise(ROOT);
+    expect(violations).toEqual([]);
+    // With a TypeScript it does not know the tool looks at nothing and reports success
+    expect(sources).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(ts|cjs)$/.test(file)));
+    expect(sources.length).toBeGreaterThan(60);
+  });
+
+  describe("a planted violation is reported", () => {
+    let copy = "";
+    let reported: readonly Violation[] = [];
+    beforeAll(() => {
+      copy = mkdtempSync(join(tmpdir(), "openhook-layout-"));
+      for (const name of ["src", "package.json", "tsconfig.json"]) {
+        cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+      }
+      symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"), "junction");
+      for (const { file, text, beside = {} } of Object.values(PLANTED)) {
+        for (const [path, content] of Object.entries({ ...beside, [file]: text })) {
+          writeFileSync(join(copy, path), content);
+        }
+      }
+      reported = cruise(copy).violations;
+    });
+    afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+    test.each(Object.keys(PLANTED))("%s", (name) => {
+      const planted = PLANTED[name];
+      expect(new Set(reported.filter(({ from }) => from === planted?.file).map(({ rule }) => rule))).toEqual(
+        new Set([name]),
+      );
+    });
+
+    test("every rule has one", () => {
+      const { forbidden } = createRequire(import.meta.url)(CONFIG) as { forbidden: { name: string }[] };
+      expect(Object.keys(PLANTED).sort()).toEqual(forbidden.map(({ name }) => name).sort());
+    });
+  });
+});
+
+describe("nobody outside its folder names an agent", () => {
+  const agents = readdirSync(join(ROOT, "src", "agents"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !["shared", "openhook"].includes(entry.name))
+    .map((entry) => entry.name);
+  const known = [...new Set([...agents, "cursor", "gemini-cli", "copilot", "kiro", "cline", "codex", "opencode"])];
+
+  test("no string in src holds an agent's name, but for the examples in the help", () => {
+    const found = filesBelow(join(ROOT, "src"))
+      .filter((file) => file.endsWith(".ts") && !file.startsWith("src/agents/"))
+      .flatMap((file) => namedIn(readFileSync(join(ROOT, file), "utf8"), known).map((text) => `${file}: ${text}`));
+    expect(found).toEqual([]);
+  });
+
+  test("such a string would be found, in a comment it is none", () => {
+    expect(namedIn(`if (source === "cursor") stop();`, known)).toEqual(["cursor"]);
+    expect(namedIn(["const title = `the $", "{kind} of claude-code`; // gemini-cli"].join(""), known)).toEqual([
+      " of claude-code",
+    ]);
+    expect(namedIn(`const help = "a name, e.g. kiro";`, known)).toEqual([]);
+    expect(namedIn(`const cursorColumn = "CLAUDE_PID"; // codex`, known)).toEqual([]);
+  });
+});
+
+// --- internal ---
+
+interface Violation {
+  readonly from: string;
+  readonly to: string;
+  readonly rule: string;
+}
+
+function cruise(root: string): { readonly violations: readonly Violation[]; readonly sources: readonly string[] } {
+  const program = join(ROOT, "node_modules", "dependency-cruiser", "bin", "dependency-cruise.mjs");
+  const args = [program, "src", "--config", CONFIG, "--output-type", "json"];
+  const result = JSON.parse(
+    execFileSync(process.execPath, args, { cwd: root, maxBuffer: 1 << 28, encoding: "utf8" }),
+  ) as {
+    readonly modules: readonly { readonly source: string }[];
+    readonly summary: {
+      readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { name: string } }[];
+    };
+  };
+  return {
+    violations: result.summary.violations.map(({ from, to, rule }) => ({ from, to, rule: rule.name })),
+    sources: result.modules
+      .map(({ source }) => source)
+      .filter((source) => source.startsWith("src/"))
+      .sort(),
+  };
+}
+
+/** Paths from the repository's root, with slashes. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [relative(ROOT, path).split(sep).join("/")];
+    })
+    .sort();
+}
+
+/** String literals and pieces of templates that hold one of the names as a word, but for a help's `e.g. kiro`. */
+function namedIn(text: string, names: readonly string[]): readonly string[] {
+  const name = new RegExp(`(?<![\\w-])(?:${names.join("|")})(?![\\w-])`);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      if (name.test(node.text.replaceAll(/\be\.g\. [\w-]+/g, ""))) found.push(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile("planted.ts", text, ts.ScriptTarget.ES2022, true));
+  return found;
+}

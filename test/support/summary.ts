@@ -1,0 +1,68 @@
+import { openDatabase } from "../../src/store/database.ts";
+
+/** The schema of `expected.json`. */
+export interface Expected {
+  readonly sessions: readonly ExpectedSession[];
+}
+export interface ExpectedSession {
+  readonly session_id: string;
+  readonly prompts: number;
+  readonly ended: string;
+  readonly model_calls: readonly Record<string, unknown>[];
+  readonly totals: Readonly<Record<string, number>>;
+  readonly tool_calls: readonly { readonly id: string | null; readonly name: string; readonly status: string; readonly subagent: boolean }[];
+  readonly recoverable_as_reported?: { readonly output_tokens?: number };
+}
+
+/** What the store holds of a session, in the words of `expected.json`. */
+export function summaryOf(storePath: string, sessionId: string) {
+  const db = openDatabase(storePath);
+  try {
+    const session = db.prepare("SELECT * FROM sessions WHERE session_id = ?").get(sessionId);
+    if (session === undefined) return undefined;
+    const id = Number(session["id"]);
+    const calls = db
+      .prepare("SELECT body FROM model_calls WHERE session = ?")
+      .all(id)
+      .map((row) => JSON.parse(String(row["body"])));
+    const tools = db
+      .prepare("SELECT body FROM tool_calls WHERE session = ?")
+      .all(id)
+      .map((row) => JSON.parse(String(row["body"])));
+    const turns = db.prepare("SELECT origin, state FROM turns WHERE session = ?").all(id);
+    const segments = db.prepare("SELECT * FROM segments WHERE session = ? ORDER BY ordinal").all(id);
+    const unsettled =
+      db.prepare("SELECT id, type FROM events WHERE session = ? AND settled = 0").all(id).length +
+      db.prepare("SELECT key FROM entries WHERE session = ? AND settled = 0").all(id).length;
+    return {
+      prompts: turns.filter((turn) => turn["origin"] === "human").length,
+      modelCalls: calls
+        .map((c) => ({
+          response_id: c.responseId,
+          model: c.model,
+          subagent: c.agentId !== undefined,
+          input: c.usage?.input,
+          output: c.usage?.output,
+          cache_read: c.usage?.cacheRead,
+          cache_write: c.usage?.cacheWrite,
+          reasoning: c.usage?.reasoning ?? 0,
+          cache_write_5m: c.usage?.cacheWrite5m,
+          cache_write_1h: c.usage?.cacheWrite1h,
+        }))
+        .sort(by("response_id")),
+      tools: tools
+        .map((t) => ({ id: t.callId, name: t.name, status: t.status, subagent: t.agentId !== undefined }))
+        .sort(by("id")),
+      segments: segments.map((s) => ({ reason: s["reason"], native: s["native_reason"], ended: s["end_ms"] !== null })),
+      incomplete: calls.filter((c) => !c.complete).length,
+      unsettled,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+export const by =
+  (key: string) =>
+  (a: Record<string, unknown>, b: Record<string, unknown>): number =>
+    String(a[key]) < String(b[key]) ? -1 : 1;
