@@ -2,56 +2,75 @@ import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
 /**
  * Joins two readings of the same record (same key). Commutative, associative and idempotent, so that neither the
- * order of reading nor reading twice can change the result. Entries of different kinds: the first is kept.
+ * order of reading nor reading twice can change the result: every field is joined by itself, with a rule that has one
+ * winner whatever comes first. Entries of different kinds: the earlier one is kept.
  */
 export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): TranscriptEntry {
-  if (a.kind === "model_call" && b.kind === "model_call") return mergeModelCalls(a, b);
-  if (a.kind === "reported_usage" && b.kind === "reported_usage") return totalOf(b) > totalOf(a) ? b : a;
-  const [first, second] = isBefore(b, a) ? [b, a] : [a, b];
-  return { ...second, ...defined(first) } as TranscriptEntry;
+  if (a.kind !== b.kind) return isBefore(b, a) ? b : a;
+  if (a.kind === "reported_usage" && b.kind === "reported_usage") return laterSums(a, b);
+  const joined = joinFields(a, b) as TranscriptEntry;
+  return a.kind === "model_call" && b.kind === "model_call" ? ({ ...joined, ...answer(a, b) } as ModelCall) : joined;
 }
 
 // --- internal ---
 
 type ModelCall = EntryOf<"model_call">;
+type Reported = EntryOf<"reported_usage">;
 
-/** Agents write one record per content block; the output count only grows, and the last one knows how it finished. */
-function mergeModelCalls(a: ModelCall, b: ModelCall): ModelCall {
-  const fuller = compareFullness(a, b) >= 0 ? a : b;
-  const [first, second] = isBefore(b, a) ? [b, a] : [a, b];
+/**
+ * What one of them alone knows is kept; where they contradict each other, the smaller one by its JSON. Members stay where
+ * they are in `a`, so that reading it again gives the same text too.
+ */
+function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unknown> {
+  const joined: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const other = joined[name];
+    if (value !== undefined && value !== other && canonical(value) < canonical(other)) joined[name] = value;
+  }
+  // An answer belongs to the turn it began in, also when the next prompt is there before its last line
+  const order = a.timeMs - b.timeMs || (canonical(a.promptKey) <= canonical(b.promptKey) ? -1 : 1);
+  const { timeMs, promptKey } = order < 0 ? a : b;
+  joined["timeMs"] = timeMs;
+  if (promptKey === undefined) delete joined["promptKey"];
+  else joined["promptKey"] = promptKey;
+  return joined;
+}
+
+/** Agents write one record per content block; the output count only grows, and one of them knows how it finished. */
+function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
-  const { usage, finishReason } = fuller;
-  const { usage: _, finishReason: __, startMs: ___, ...rest } = { ...second, ...defined(first) } as ModelCall;
+  const usage = fuller(a.usage, b.usage);
   return {
-    ...rest,
-    timeMs: Math.min(a.timeMs, b.timeMs),
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
     ...(starts.length > 0 && { startMs: Math.min(...starts) }),
     ...(usage && { usage }),
-    ...(finishReason !== undefined && { finishReason }),
   };
 }
 
-/** Complete beats incomplete, then more output, then a stable order over the rest. */
-function compareFullness(a: ModelCall, b: ModelCall): number {
-  if (a.complete !== b.complete) return a.complete ? 1 : -1;
-  const output = (a.usage?.output ?? -1) - (b.usage?.output ?? -1);
-  if (output !== 0) return output;
-  const [ja, jb] = [canonical(a), canonical(b)];
-  return ja === jb ? 0 : ja > jb ? 1 : -1;
+function fuller(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"] {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (a.output - b.output || (canonical(a) >= canonical(b) ? 1 : -1)) > 0 ? a : b;
 }
 
-const canonical = (call: ModelCall): string =>
-  JSON.stringify([call.finishReason ?? "", call.usage ? Object.entries(call.usage).sort() : []]);
-
-function isBefore(a: TranscriptEntry, b: TranscriptEntry): boolean {
-  if (a.timeMs !== b.timeMs) return a.timeMs < b.timeMs;
-  return JSON.stringify(Object.entries(a).sort()) < JSON.stringify(Object.entries(b).sort());
+/** Cumulative: the larger sums are the later ones. */
+function laterSums(a: Reported, b: Reported): Reported {
+  return (totalOf(a) - totalOf(b) || (isBefore(a, b) ? -1 : 1)) > 0 ? a : b;
 }
 
-const defined = <T extends object>(value: T): Partial<T> =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Partial<T>;
-
-const totalOf = (entry: EntryOf<"reported_usage">): number =>
+const totalOf = (entry: Reported): number =>
   Object.values(entry.byModel).reduce((sum, usage) => sum + usage.input + usage.output, 0);
+
+const isBefore = (a: TranscriptEntry, b: TranscriptEntry): boolean =>
+  a.timeMs !== b.timeMs ? a.timeMs < b.timeMs : canonical(a) < canonical(b);
+
+/** The same text for the same value, whatever the order of its members; nothing at all sorts last. */
+const canonical = (value: unknown): string =>
+  value === undefined
+    ? LAST
+    : JSON.stringify(value, (_, inner: unknown) =>
+        typeof inner === "object" && inner !== null && !Array.isArray(inner)
+          ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
+          : inner,
+      );
+const LAST = "\uffff";

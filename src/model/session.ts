@@ -69,7 +69,8 @@ export interface Turn extends Run {
   readonly origin: "human" | "machine" | "continuation" | "none";
   /** Ordinal of the segment it belongs to. */
   readonly segment: number;
-  readonly state: "open" | "ended" | "failed" | "interrupted";
+  /** `unfinished`: the session ended, or went on, without the agent's word that the turn had. */
+  readonly state: "open" | "ended" | "failed" | "interrupted" | "unfinished";
   readonly errorType?: string;
   readonly promptLength?: number;
   /** A hook told of the prompt, not the transcript alone. */

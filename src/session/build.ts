@@ -101,9 +101,9 @@ function toTurn(draft: Draft, drafts: Drafts, segment: Segment | undefined, inpu
   const superseded = drafts.turns.some(
     (t) => t.hasPrompt && !t.continues && t.markMs > draft.markMs && t.key !== draft.key,
   );
+  const hasLastWord = lastCall?.complete === true && lastCall.finishReason !== "tool_use";
   const finished =
-    draft.toolCalls.every((tool) => tool.status !== "open") &&
-    (failed || !input.expectsTranscript || (lastCall?.complete === true && lastCall.finishReason !== "tool_use"));
+    draft.toolCalls.every((tool) => tool.status !== "open") && (failed || !input.expectsTranscript || hasLastWord);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
   const boundMs = segmentEnded ? segment.endMs : undefined;
@@ -112,7 +112,15 @@ function toTurn(draft: Draft, drafts: Drafts, segment: Segment | undefined, inpu
     key: draft.key,
     origin: draft.continues ? "continuation" : draft.origin,
     segment: segment?.ordinal ?? 0,
-    state: interrupted ? "interrupted" : failed ? "failed" : ended || closed ? "ended" : "open",
+    state: interrupted
+      ? "interrupted"
+      : failed
+        ? "failed"
+        : ended || hasLastWord
+          ? "ended"
+          : closed
+            ? "unfinished"
+            : "open",
     errorType:
       failed && !interrupted
         ? (finalError?.errorType ?? (failure && extrasOf(failure).error_type) ?? "_OTHER")

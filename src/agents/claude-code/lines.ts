@@ -158,7 +158,7 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
         ...at(here, `result:${callId}`, `tool:${callId}`),
         callId,
         status,
-        errorType: status === "error" && result?.["interrupted"] === true ? "interrupted" : undefined,
+        errorType: status === "error" && isInterrupted(o, text) ? "interrupted" : undefined,
         exitCode: status === "error" ? (exitCodeOf(text) ?? exitCodeOf(o["toolUseResult"])) : undefined,
         linesAdded: patch.lines_added,
         linesRemoved: patch.lines_removed,
@@ -171,14 +171,22 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
   return { entries: [...facts.entries, ...entries], state: { ...facts.state, inputMs: here.timeMs } };
 }
 
+const isInterrupted = (o: Line, text: string): boolean =>
+  asObject(o["toolUseResult"])?.["interrupted"] === true ||
+  o["toolDenialKind"] === "interrupted" ||
+  text.startsWith("[Request interrupted by user");
+
 function statusOf(o: Line, block: Line, text: string): ToolStatus {
+  // Written for a call that a killed process left behind; nobody knows how it ended
+  if (/^\[Tool (?:use|call) interrupted/.test(text)) return "unfinished";
+  if (o["toolDenialKind"] === "interrupted") return "error";
   if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
     return "denied";
   if (block["is_error"] !== true) return "success";
-  // Up to 2.1.197 only the wording tells a refusal or an abort from a failure
-  if (/^(?:Permission to use |The user doesn't want to |Claude requested permissions |\S+ hook error: )/.test(text))
-    return "denied";
-  return /^\[?(?:Request|Tool (?:use|call)) (?:was )?interrupted/i.test(text) ? "unfinished" : "error";
+  // Up to 2.1.197 only the wording tells a refusal from a failure
+  return /^(?:Permission to use |The user doesn't want to |Claude requested permissions |\S+ hook error: )/.test(text)
+    ? "denied"
+    : "error";
 }
 
 // --- assistant lines: one per content block, each with the whole usage ---

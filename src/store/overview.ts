@@ -1,0 +1,296 @@
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import Libsql from "libsql";
+import type { ModelCall, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import { type Database, type Row, type Statement, StoreError } from "./database.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { type StoredSession, sessionById } from "./sessions.ts";
+
+/**
+ * Looks at the store without touching it: nothing is made, upgraded or locked, and everything `look` asks for is of one
+ * moment, while a drain may be at work.
+ *
+ * @returns what `look` returns; `undefined` when there is no store yet
+ * @throws StoreError when it cannot be read, is damaged, or is of another version of this program
+ */
+export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
+  if (!existsSync(path)) return undefined;
+  const raw = openReadOnly(path);
+  try {
+    const version = Number(guarded(path, () => raw.prepare("PRAGMA user_version").get() as Row)["user_version"]);
+    // A drain is just making it
+    if (version === 0) return undefined;
+    if (version !== MIGRATIONS.length) throw otherVersion(path, version);
+    return guarded(path, () => look(wrap(raw)));
+  } finally {
+    raw.close();
+  }
+}
+
+/** Sums over model calls. A count of tokens is absent when no call says: unknown is never 0. */
+export interface CallSums {
+  readonly modelCalls: number;
+  readonly input?: number;
+  readonly output?: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite5m?: number;
+  readonly cacheWrite1h?: number;
+  readonly reasoning?: number;
+  /** Their tokens are in no sum. */
+  readonly callsWithoutUsage: number;
+  /** Their output is a lower bound. */
+  readonly incompleteCalls: number;
+  /** Of the calls whose price is known; absent when that is none. */
+  readonly costNanoUsd?: number;
+  readonly unpricedCalls: number;
+}
+
+/** Sessions, the one with the latest activity first. */
+export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
+  db
+    .prepare("SELECT id FROM sessions ORDER BY last_ms DESC, id DESC LIMIT ?")
+    .all(limit)
+    .map((row) => sessionById(db, Number(row["id"])));
+
+/**
+ * Sessions by id or the beginning of one; a whole id beats a beginning. Latest activity first.
+ *
+ * @param name also as `<source>/<id>`, where two agents use the same id
+ */
+export function findSessions(db: Database, name: string, limit: number): readonly StoredSession[] {
+  const slash = name.indexOf("/");
+  const parted = slash > 0 ? find(db, name.slice(slash + 1), limit, name.slice(0, slash)) : [];
+  return parted.length > 0 ? parted : find(db, name, limit);
+}
+
+/** Sums of what is settled of a session. */
+export function settledSums(db: Database, session: number): CallSums {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS calls, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
+         sum(cache_write) AS cache_write, sum(json_extract(body, '$.usage.cacheWrite5m')) AS cache_write_5m,
+         sum(json_extract(body, '$.usage.cacheWrite1h')) AS cache_write_1h,
+         sum(json_extract(body, '$.usage.reasoning')) AS reasoning, count(*) - count(input) AS without_usage,
+         count(*) - coalesce(sum(complete), 0) AS incomplete, sum(cost_nano_usd) AS cost,
+         count(*) - count(cost_nano_usd) AS unpriced
+       FROM model_calls WHERE session = ?`,
+    )
+    .get(session);
+  const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
+    const value = row?.[column];
+    return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
+  };
+  return {
+    modelCalls: Number(row?.["calls"] ?? 0),
+    ...known("input", "input"),
+    ...known("output", "output"),
+    ...known("cacheRead", "cache_read"),
+    ...known("cacheWrite", "cache_write"),
+    ...known("cacheWrite5m", "cache_write_5m"),
+    ...known("cacheWrite1h", "cache_write_1h"),
+    ...known("reasoning", "reasoning"),
+    callsWithoutUsage: Number(row?.["without_usage"] ?? 0),
+    incompleteCalls: Number(row?.["incomplete"] ?? 0),
+    ...known("costNanoUsd", "cost"),
+    unpricedCalls: Number(row?.["unpriced"] ?? 0),
+  };
+}
+
+/** How many settled tool calls ended how. */
+export const settledTools = (db: Database, session: number): ReadonlyMap<string, number> =>
+  countsBy(db, "SELECT status AS name, count(*) AS n FROM tool_calls WHERE session = ? GROUP BY status", session);
+
+/** How many settled turns came from whom. */
+export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<string, number> =>
+  countsBy(db, "SELECT origin AS name, count(*) AS n FROM turns WHERE session = ? GROUP BY origin", session);
+
+/** A model call with what the store knows beside it; `costNanoUsd` absent: price not known. */
+export interface SettledCall {
+  readonly segment: number;
+  readonly call: ModelCall;
+  readonly costNanoUsd?: number;
+}
+
+/** Settled model calls in order of time. */
+export const settledCalls = (db: Database, session: number): readonly SettledCall[] =>
+  db
+    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
+    .all(session)
+    .map((row) => ({
+      segment: Number(row["segment"]),
+      call: JSON.parse(String(row["body"])) as ModelCall,
+      ...(row["cost_nano_usd"] !== null && { costNanoUsd: Number(row["cost_nano_usd"]) }),
+    }));
+
+/** Settled tool calls in order of time. */
+export const settledToolCalls = (
+  db: Database,
+  session: number,
+): readonly { readonly segment: number; readonly tool: ToolCall }[] =>
+  db
+    .prepare("SELECT segment, body FROM tool_calls WHERE session = ? ORDER BY start_ms, call_id")
+    .all(session)
+    .map((row) => ({ segment: Number(row["segment"]), tool: JSON.parse(String(row["body"])) as ToolCall }));
+
+/** What the store keeps of a turn that was settled, all its parts together. */
+export type TurnSummary = Pick<Turn, "key" | "segment" | "startMs" | "endMs"> & {
+  readonly origin: string;
+  readonly state: string;
+  readonly promptLength?: number;
+};
+
+/** Settled turns in order of time. */
+export const settledTurns = (db: Database, session: number): readonly TurnSummary[] =>
+  db
+    .prepare("SELECT * FROM turns WHERE session = ? ORDER BY start_ms, key")
+    .all(session)
+    .map((row) => ({
+      key: String(row["key"]),
+      segment: Number(row["segment"]),
+      origin: String(row["origin"]),
+      state: String(row["state"]),
+      startMs: Number(row["start_ms"]),
+      endMs: Number(row["end_ms"]),
+      ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
+    }));
+
+export type SubagentSummary = Pick<
+  Subagent,
+  "agentId" | "agentType" | "segment" | "turnKey" | "parentCallId" | "startMs" | "endMs"
+>;
+
+/** Settled subagents in order of time. */
+export const settledSubagents = (db: Database, session: number): readonly SubagentSummary[] =>
+  db
+    .prepare("SELECT * FROM subagents WHERE session = ? ORDER BY start_ms, agent_id")
+    .all(session)
+    .map((row) => ({
+      agentId: String(row["agent_id"]),
+      segment: Number(row["segment"]),
+      startMs: Number(row["start_ms"]),
+      endMs: Number(row["end_ms"]),
+      ...(row["agent_type"] !== null && { agentType: String(row["agent_type"]) }),
+      ...(row["turn_key"] !== null && { turnKey: String(row["turn_key"]) }),
+      ...(row["parent_call_id"] !== null && { parentCallId: String(row["parent_call_id"]) }),
+    }));
+
+/** Spans of one segment as they were or will be sent, in the order of settling. */
+export const settledSpans = (db: Database, session: number, segment: number): readonly SpanRecord[] =>
+  db
+    .prepare("SELECT record FROM spans WHERE session = ? AND segment = ? ORDER BY seq")
+    .all(session, segment)
+    .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+
+/** How many sessions there are, and in how many of them something is still expected. */
+export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS n, coalesce(sum(
+         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
+         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
+         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open FROM sessions s`,
+    )
+    .get();
+  return { sessions: Number(row?.["n"] ?? 0), open: Number(row?.["open"] ?? 0) };
+}
+
+/** Complete transcript lines that could not be read, over all files. */
+export function unreadableLines(db: Database): { readonly lines: number; readonly files: number } {
+  const row = db
+    .prepare("SELECT coalesce(sum(unreadable), 0) AS n, count(*) AS files FROM positions WHERE unreadable > 0")
+    .get();
+  return { lines: Number(row?.["n"] ?? 0), files: Number(row?.["files"] ?? 0) };
+}
+
+/** Sessions whose transcript was named and never read, latest activity first. */
+export const sessionsWithoutTranscript = (db: Database, limit: number): readonly StoredSession[] =>
+  db
+    .prepare(
+      `SELECT id FROM sessions s WHERE transcript_path IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) ORDER BY last_ms DESC LIMIT ?`,
+    )
+    .all(limit)
+    .map((row) => sessionById(db, Number(row["id"])));
+
+// --- internal ---
+
+/** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
+function openReadOnly(path: string): Libsql.Database {
+  return guarded(path, () => {
+    const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
+    try {
+      // One snapshot for everything: a drain's commits do not show up half way
+      raw.exec("PRAGMA busy_timeout = 10000; BEGIN");
+      return raw;
+    } catch (error) {
+      raw.close();
+      throw error;
+    }
+  });
+}
+
+/** What SQLite says becomes a StoreError; what the caller throws goes through as it is. */
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const text = error instanceof Error ? error.message : String(error);
+    if (/^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)) {
+      throw new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${text}`, { cause: error });
+    }
+    if (!code.startsWith("SQLITE_") && !/^ConnectionFailed/.test(text)) throw error;
+    throw new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${text}`, { cause: error });
+  }
+}
+
+const otherVersion = (path: string, version: number): StoreError =>
+  version > MIGRATIONS.length
+    ? new StoreError(
+        "E_STORE_NEWER",
+        `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${MIGRATIONS.length}): update openhook-otel`,
+      )
+    : new StoreError(
+        "E_STORE",
+        `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run openhook-otel drain`,
+      );
+
+function wrap(raw: Libsql.Database): Database {
+  const prepared = new Map<string, Statement>();
+  return {
+    prepare(sql) {
+      const known = prepared.get(sql);
+      if (known !== undefined) return known;
+      const statement = raw.prepare(sql);
+      const made: Statement = {
+        run: (...values) => statement.run(...values) as { changes: number },
+        get: (...values) => statement.get(...values) as Row | undefined,
+        all: (...values) => statement.all(...values) as Row[],
+      };
+      prepared.set(sql, made);
+      return made;
+    },
+    transaction: (work) => work(),
+    close: () => raw.close(),
+  };
+}
+
+function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
+  const where = (test: string): readonly StoredSession[] =>
+    db
+      .prepare(`SELECT id FROM sessions WHERE ${test} AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`)
+      .all(id, source ?? null, source ?? null, limit)
+      .map((row) => sessionById(db, Number(row["id"])));
+  const whole = where("session_id = ?");
+  return whole.length > 0 ? whole : where("substr(session_id, 1, length(?1)) = ?1");
+}
+
+const countsBy = (db: Database, sql: string, session: number): ReadonlyMap<string, number> =>
+  new Map(
+    db
+      .prepare(sql)
+      .all(session)
+      .map((row) => [String(row["name"]), Number(row["n"])]),
+  );
