@@ -94,7 +94,12 @@ function ownPart(
 ): readonly TranscriptEntry[] {
   if (session.fork !== "waiting") return entries;
   const told = toldPromptIds(drain.db, session.id);
-  const begins = entries.findIndex((entry) => entry.kind === "prompt" && told.has(entry.promptKey ?? ""));
+  const first = entries.find((entry) => entry.kind === "prompt" && told.has(entry.promptKey ?? ""));
+  // Copied prompts can carry the id of the first own one; that one is the last of them
+  const begins =
+    first === undefined
+      ? -1
+      : entries.findLastIndex((entry) => entry.kind === "prompt" && entry.promptKey === first.promptKey);
   if (begins === -1) return [];
   setFork(drain.db, session.id, "begun");
   return entries.slice(begins);

@@ -25,7 +25,10 @@ const at = {
   /** Unique within the session; the same record read again has the same key. */
   key: z.string().min(1),
   timeMs: z.number(),
-  /** Set where the agent's ids are unique over all sessions: a second session that holds it holds a copy. */
+  /**
+   * Set where the agent's ids are unique over all sessions: a second session that holds it holds a copy. Records with
+   * one global key have one key.
+   */
   globalKey: z.string().optional(),
   /** Key of the prompt whose turn this belongs to; absent before the first one. */
   promptKey: z.string().optional(),

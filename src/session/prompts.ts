@@ -24,8 +24,14 @@ export function joinPrompts(
   entries: readonly TranscriptEntry[],
   context: SessionContext,
 ): { readonly prompts: readonly JoinedPrompt[]; readonly spent: readonly string[] } {
-  const written = entries.filter((e) => e.kind === "prompt").filter((e) => !context.turns.has(e.promptKey ?? e.key));
+  const written = entries
+    .filter((e) => e.kind === "prompt")
+    .filter((e) => !context.turns.has(e.promptKey ?? e.key))
+    .sort((a, b) => a.timeMs - b.timeMs || (a.key < b.key ? -1 : 1));
+  // Where two lines have one prompt id, the last is the prompt: a fork gives its own id to the prompts it copies
   const byKey = new Map(written.map((e) => [e.promptKey ?? e.key, e]));
+  const linesOf = (key: string): readonly string[] =>
+    written.filter((e) => (e.promptKey ?? e.key) === key).map((e) => e.key);
   const told = events.filter((e) => e.type === "prompt.submit").sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
   const hooks = new Map<string, (typeof told)[number][]>();
@@ -51,7 +57,7 @@ export function joinPrompts(
       origin: machine ? "machine" : first !== undefined ? "human" : (entry?.origin ?? "human"),
       length: first?.data?.prompt_length ?? entry?.length,
       hookSeen: first !== undefined,
-      uses: [...seen.map((e) => e.id), ...(entry === undefined ? [] : [entry.key])],
+      uses: [...seen.map((e) => e.id), ...linesOf(key)],
     });
   });
   const inTranscriptOrder = new Map(written.map((e, index) => [e.promptKey ?? e.key, index]));

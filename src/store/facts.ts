@@ -142,17 +142,36 @@ export function setPosition(
 
 // --- internal ---
 
-/** A record whose id is unique over sessions belongs to the session that had it first. */
+/**
+ * A record whose id is unique over sessions belongs to one of them: to that which began first, as long as nothing was
+ * settled; what was settled stays where it was counted.
+ */
 function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
   if (entry.globalKey === undefined) return true;
   const owner = db
-    .prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?")
+    .prepare(
+      `SELECT o.session, s.first_ms FROM owners o JOIN sessions s ON s.id = o.session
+       WHERE o.source = ? AND o.global_key = ?`,
+    )
     .get(session.source, entry.globalKey);
-  if (owner !== undefined) return owner["session"] === session.id;
-  db.prepare("INSERT INTO owners (source, global_key, session) VALUES (?, ?, ?)").run(
+  if (owner === undefined) {
+    db.prepare("INSERT INTO owners (source, global_key, session) VALUES (?, ?, ?)").run(
+      session.source,
+      entry.globalKey,
+      session.id,
+    );
+    return true;
+  }
+  if (owner["session"] === session.id) return true;
+  if (Number(owner["first_ms"]) <= session.firstMs) return false;
+  const taken = db
+    .prepare("DELETE FROM entries WHERE session = ? AND key = ? AND settled = 0")
+    .run(Number(owner["session"]), entry.key);
+  if (taken.changes === 0) return false;
+  db.prepare("UPDATE owners SET session = ? WHERE source = ? AND global_key = ?").run(
+    session.id,
     session.source,
     entry.globalKey,
-    session.id,
   );
   return true;
 }

@@ -107,7 +107,8 @@ function userLine(here: Here) {
   const state = { ...facts.state, promptKey, inputMs };
   const prompt = compact<EntryOf<"prompt">>({
     kind: "prompt",
-    ...at({ ...here, state }, `prompt:${promptKey}`, `prompt:${promptKey}`),
+    // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
+    ...at({ ...here, state }, `prompt:${lineId(here)}`, `prompt:${lineId(here)}`),
     origin: originOf(o, text),
     length: text?.length,
   } as EntryOf<"prompt">);
@@ -155,7 +156,7 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
     return [
       compact<EntryOf<"tool_result">>({
         kind: "tool_result",
-        ...at(here, `result:${callId}`, `tool:${callId}`),
+        ...at(here, `result:${callId}`, `result:${callId}`),
         callId,
         status,
         errorType: status === "error" && isInterrupted(o, text) ? "interrupted" : undefined,
@@ -225,7 +226,7 @@ function assistantLine(here: Here) {
     return [
       compact<EntryOf<"tool_use">>({
         kind: "tool_use",
-        ...at(here, `use:${callId}`, `tool:${callId}`),
+        ...at(here, `use:${callId}`, `use:${callId}`),
         callId,
         name,
         executable: executableOf(asObject(b["input"])?.["command"]),
