@@ -61,7 +61,9 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function commands(done: (code: Promise<number>) => Promise<void>): Command {
   const program = new Command("openhook-otel")
-    .description("See what AI coding agents really do: their hooks and transcripts as OpenTelemetry traces and metrics.")
+    .description(
+      "See what AI coding agents really do: their hooks and transcripts as OpenTelemetry traces and metrics.",
+    )
     .version(VERSION, "-V, --version")
     .helpCommand(false)
     .addHelpText("after", `\n${EXIT_CODES}`)
@@ -176,6 +178,7 @@ async function agentLookup() {
 
 function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
+  if (!Number.isInteger(value) || value < 1)
+    throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
   return value;
 }

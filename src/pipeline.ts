@@ -52,16 +52,16 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   const touched = await takeInbox(work);
   const sessions = new Set([...touched, ...unsettledSessions(work.db)]);
   await read(work, sessions);
-  let awaiting = derive(work, sessions, true);
+  let awaiting = derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
   while (awaiting.size > 0 && work.now() < untilMs) {
     await work.sleep(LOOK_AGAIN_MS);
     const news = await takeInbox(work);
     const again = new Set([...awaiting, ...news]);
     await read(work, again);
-    awaiting = derive(work, again, true);
+    awaiting = derive(work, again);
   }
-  derive(work, awaiting, false);
+  for (const session of awaiting) deriveSession(work, session, { patient: false });
   await endIdle(work, options);
   await deliver(work);
 }
@@ -71,15 +71,11 @@ async function read(work: Drain, sessions: ReadonlySet<number>): Promise<void> {
   await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session)));
 }
 
-function derive(work: Drain, sessions: ReadonlySet<number>, patient: boolean): ReadonlySet<number> {
-  return new Set(
-    [...sessions].filter((session) => deriveSession(work, session, { patient }) && isFresh(work, session)),
-  );
+/** @returns the sessions worth waiting for: lines come late by moments, what is older has been said or never will be */
+function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number> {
+  const isFresh = (session: number): boolean => work.now() - sessionById(work.db, session).lastMs < LATE_LINES_MS;
+  return new Set([...sessions].filter((session) => deriveSession(work, session, { patient: isFresh(session) })));
 }
-
-/** Lines come late by moments: a session that nothing was heard of for longer has said all it will. */
-const isFresh = (work: Drain, session: number): boolean =>
-  work.now() - sessionById(work.db, session).lastMs < LATE_LINES_MS;
 
 /** A session that went silent is ended by us; its transcript has the last word on whether it did. */
 async function endIdle(work: Drain, options: DrainOptions): Promise<void> {

@@ -115,7 +115,10 @@ function inWords(report: DrainReport | undefined): string {
     `${report.files} files from the inbox: ${report.events} new events` +
       (report.quarantined > 0 ? `, ${report.quarantined} set aside (see openhook-otel status)` : "") +
       (report.left > 0 ? `, ${report.left} left where they are` : ""),
-    `${report.spans} new spans; ${report.sent} sent, ${report.waiting} waiting` +
+    `${report.spans} new spans; ` +
+      (report.hasDestination
+        ? `${report.sent} sent, ${report.waiting} waiting`
+        : "kept in the store, no endpoint is set (openhook-otel config set otlp.endpoint <url>)") +
       (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : ""),
     ...report.problems.map((problem) => `! ${problem}`),
   ];

@@ -46,8 +46,8 @@ export const printable = (text: string): string =>
 /** Columns that a text takes. Never less than a terminal gives it; the text went through `printable`. */
 export function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length;
-  // Terminals disagree on spacing marks; the larger answer never wraps
-  return fastStringWidth(text) + (text.match(SPACING_MARK)?.length ?? 0);
+  // Terminals disagree on spacing marks, and know characters that Node does not; the larger answer never wraps
+  return fastStringWidth(text) + (text.match(UNSURE)?.length ?? 0);
 }
 
 /** The text, or its beginning and `…` where it takes more than `columns`. */
@@ -66,7 +66,7 @@ export function clip(text: string, columns: number): string {
 }
 
 /** Pieces in exactly `columns` columns: clipped, or filled up with spaces on the side that `align` leaves. */
-export function fit(pieces: readonly Piece[], columns: number, align: "left" | "right" = "left"): readonly Piece[] {
+export function sized(pieces: readonly Piece[], columns: number, align: "left" | "right" = "left"): readonly Piece[] {
   const widths = pieces.map((piece) => widthOf(piece.text));
   const width = widths.reduce((a, b) => a + b, 0);
   if (width <= columns) {
@@ -118,10 +118,34 @@ export function* flow(parts: readonly (readonly Piece[])[], { columns, colour }:
     }
     const next = width === 0 ? part : [...line, SEPARATOR, ...part];
     width = width === 0 ? own : width + SEPARATOR.text.length + own;
-    line = width > columns ? fit(next, columns) : next;
+    line = width > columns ? sized(next, columns) : next;
     width = Math.min(width, columns);
   }
   if (width > 0) yield lineOf(line, colour);
+}
+
+/**
+ * Text over as many lines as it needs, broken between words, and inside a word only where it is longer than a line.
+ *
+ * @param first stands before the first line, the others are indented by as much; on a line of its own where that leaves
+ *        the text too little room
+ */
+export function* wrapped(first: Piece, text: string, { columns, colour }: Terminal): Generator<string> {
+  const isBeside = widthOf(first.text) <= Math.max(NARROW_INDENT, columns - MIN_TEXT);
+  const indent = Math.min(isBeside ? widthOf(first.text) : NARROW_INDENT, columns - 1);
+  const room = columns - indent;
+  let before = isBeside ? sized([first], indent) : [{ text: " ".repeat(indent) }];
+  if (!isBeside && first.text.trim() !== "") yield lineOf(sized([first], columns), colour);
+  let line = "";
+  for (const word of text.split(" ").flatMap((whole) => broken(whole, room))) {
+    if (line !== "" && widthOf(line) + 1 + widthOf(word) > room) {
+      yield lineOf([...before, { text: line }], colour);
+      before = [{ text: " ".repeat(indent) }];
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  yield lineOf([...before, { text: line }], colour);
 }
 
 /** Writes lines in portions: thousands of them are neither thousands of writes nor one big text. */
@@ -139,6 +163,9 @@ export function writeLines(output: Output, lines: Iterable<string>): void {
 // --- internal ---
 
 const PORTION_CHARACTERS = 1 << 16;
+/** What stands before a text must leave it this much. */
+const MIN_TEXT = 20;
+const NARROW_INDENT = 2;
 const SEPARATOR: Piece = { text: " · ", style: "dim" };
 
 const SEGMENTER = new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -147,7 +174,19 @@ const PLAIN = /^[\x20-\x7e]*$/;
 const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717]*$/;
 /** Joiners stay, since emoji and some scripts are made with them. */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-const SPACING_MARK = /\p{Mc}/gu;
+const UNSURE = /[\p{Mc}\p{Cn}]/gu;
 
 /** Newer Nodes look at their own stdout before they colour; we have looked at ours. */
 const paint = (style: Style, text: string): string => styleText(style, text, { validateStream: false });
+
+/** A word in parts that fit. A character wider than the room gives way to `…`. */
+function broken(word: string, room: number): readonly string[] {
+  if (widthOf(word) <= room) return [word];
+  const parts = [""];
+  for (const { segment } of SEGMENTER.segment(word)) {
+    const part = parts.at(-1) ?? "";
+    if (part !== "" && widthOf(part) + widthOf(segment) > room) parts.push(clip(segment, room));
+    else parts[parts.length - 1] = part + clip(segment, room);
+  }
+  return parts;
+}

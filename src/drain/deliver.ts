@@ -16,6 +16,7 @@ import type { Drain } from "./deps.ts";
 export async function deliver(drain: Drain): Promise<void> {
   const { db, report } = drain;
   const settings = settingsOf(drain);
+  report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const sender = createSender(settings, { version: drain.version });
   try {
     if (settings.traces !== undefined && isDue(drain, "traces")) {

@@ -40,6 +40,8 @@ export interface DrainReport {
   /** Still in the outbox. */
   waiting: number;
   metricsSent: boolean;
+  /** False: no endpoint is set, the store alone is the destination. */
+  hasDestination: boolean;
   /** One line each: what went wrong, and where. */
   problems: string[];
 }
@@ -56,6 +58,7 @@ export const emptyReport = (): DrainReport => ({
   rejected: 0,
   waiting: 0,
   metricsSent: false,
+  hasDestination: false,
   problems: [],
 });
 

@@ -21,7 +21,7 @@ export interface DeriveOptions {
  * Builds what is not settled of a session, and settles what has closed: spans into the outbox, counts into the counters,
  * facts marked as taken, all in one commit.
  *
- * @returns whether the session still waits for its transcript
+ * @returns whether it was left as it is, because it waits for its transcript
  */
 export function deriveSession(drain: Drain, sessionNumber: number, options: DeriveOptions): boolean {
   const { db } = drain;
@@ -82,7 +82,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       METRIC_SHAPES,
       drain.now(),
     );
-    return session.awaiting > 0;
+    return false;
   });
 }
 

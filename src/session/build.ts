@@ -35,7 +35,8 @@ export function buildSession(input: SessionInput): Session {
   const segmentOf = (draft: Draft): Segment | undefined =>
     placed.get(draft.segment ?? cut.segmentOf.get(draft.key) ?? -1);
 
-  const turns = drafts.turns.map((draft) => toTurn(draft, drafts, segmentOf(draft), input));
+  const lastPromptMs = drafts.turns.reduce((ms, t) => (t.hasPrompt ? Math.max(ms, t.markMs) : ms), -Infinity);
+  const turns = drafts.turns.map((draft) => toTurn(draft, lastPromptMs, segmentOf(draft), input));
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
   const subagents = drafts.subagents.map((draft) => {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
@@ -88,7 +89,7 @@ function compactionsOf({ events, entries, expectsTranscript }: SessionInput): re
     .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));
 }
 
-function toTurn(draft: Draft, drafts: Drafts, segment: Segment | undefined, input: SessionInput): Turn {
+function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined, input: SessionInput): Turn {
   const lastCall = draft.modelCalls.at(-1);
   const failure = draft.events.find((e) => e.type === "turn.error");
   const finalError = draft.errors.findLast((e) => e.final);
@@ -98,9 +99,7 @@ function toTurn(draft: Draft, drafts: Drafts, segment: Segment | undefined, inpu
   const interrupted = interruption !== undefined && interruption.timeMs >= (lastCall?.startMs ?? 0);
 
   const segmentEnded = segment?.endMs !== undefined;
-  const superseded = drafts.turns.some(
-    (t) => t.hasPrompt && !t.continues && t.markMs > draft.markMs && t.key !== draft.key,
-  );
+  const superseded = draft.markMs < lastPromptMs;
   const hasLastWord = lastCall?.complete === true && lastCall.finishReason !== "tool_use";
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") && (failed || !input.expectsTranscript || hasLastWord);

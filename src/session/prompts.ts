@@ -30,8 +30,8 @@ export function joinPrompts(
     .sort((a, b) => a.timeMs - b.timeMs || (a.key < b.key ? -1 : 1));
   // Where two lines have one prompt id, the last is the prompt: a fork gives its own id to the prompts it copies
   const byKey = new Map(written.map((e) => [e.promptKey ?? e.key, e]));
-  const linesOf = (key: string): readonly string[] =>
-    written.filter((e) => (e.promptKey ?? e.key) === key).map((e) => e.key);
+  const linesOf = new Map<string, string[]>();
+  for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
   const told = events.filter((e) => e.type === "prompt.submit").sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
   const hooks = new Map<string, (typeof told)[number][]>();
@@ -57,7 +57,7 @@ export function joinPrompts(
       origin: machine ? "machine" : first !== undefined ? "human" : (entry?.origin ?? "human"),
       length: first?.data?.prompt_length ?? entry?.length,
       hookSeen: first !== undefined,
-      uses: [...seen.map((e) => e.id), ...linesOf(key)],
+      uses: [...seen.map((e) => e.id), ...(linesOf.get(key) ?? [])],
     });
   });
   const inTranscriptOrder = new Map(written.map((e, index) => [e.promptKey ?? e.key, index]));

@@ -27,8 +27,9 @@ export interface Activity {
 export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
   const marks = marksOf(input.events, activities);
   const walk = new Walk(input.context.segment);
-  for (const [index, mark] of marks.entries()) {
-    if (mark.kind === "activity") walk.activity(mark.key, mark.ms, startFollows(marks, index));
+  const starts = marks.filter((mark) => mark.kind === "start");
+  for (const mark of marks) {
+    if (mark.kind === "activity") walk.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
     else if (mark.kind === "start") walk.start(mark);
     else walk.end(mark);
   }
@@ -49,8 +50,8 @@ const isOwnStart = (last: Open, mark: StartMark): boolean =>
   last.startOrigin === undefined &&
   mark.ms - (last.endMs ?? mark.ms) <= ADOPT_START_WITHIN_MS;
 
-const startFollows = (marks: readonly Mark[], index: number): boolean =>
-  marks.slice(index + 1).some((m) => m.kind === "start" && m.ms - (marks[index]?.ms ?? 0) <= ADOPT_START_WITHIN_MS);
+const startFollows = (starts: readonly StartMark[], ms: number): boolean =>
+  starts.some((start) => start.ms >= ms && start.ms - ms <= ADOPT_START_WITHIN_MS);
 
 interface StartMark {
   readonly kind: "start";

@@ -22,13 +22,30 @@ export function count(
   shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
 ): number {
+  return db.transaction(() => countNew(db, facts, shapes, nowMs));
+}
+
+function countNew(
+  db: Database,
+  facts: readonly Counted[],
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): number {
+  const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
   let counted = 0;
+  // A settlement can hold thousands of steps for a few dozen streams: each stream is written once
+  const steps = new Map<string, Increment[]>();
   for (const fact of facts) {
-    if (db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING").run(fact.key).changes === 0)
-      continue;
+    if (fresh.run(fact.key).changes === 0) continue;
     counted++;
-    for (const increment of fact.increments) add(db, increment, shapeOf(shapes, increment.metric), nowMs);
+    for (const increment of fact.increments) {
+      const identity = identityOf(increment);
+      const known = steps.get(identity);
+      if (known === undefined) steps.set(identity, [increment]);
+      else known.push(increment);
+    }
   }
+  for (const [identity, increments] of steps) add(db, identity, increments, shapes, nowMs);
   return counted;
 }
 
@@ -107,25 +124,40 @@ function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): Metr
 const sorted = (attributes: Attributes): string =>
   JSON.stringify(Object.fromEntries(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))));
 
+const identityOf = ({ metric, attributes, resource }: Increment): string =>
+  JSON.stringify([metric, sorted(resource), sorted(attributes)]);
+
 function add(
   db: Database,
-  { metric, attributes, resource, amount }: Increment,
-  shape: MetricShape,
+  identity: string,
+  increments: readonly Increment[],
+  shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
 ): void {
-  const [attributesText, resourceText] = [sorted(attributes), sorted(resource)];
-  const identity = JSON.stringify([metric, resourceText, attributesText]);
+  const first = increments[0];
+  if (first === undefined) return;
+  const shape = shapeOf(shapes, first.metric);
   const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
   db.prepare(
     `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  ).run(identity, metric, attributesText, resourceText, nowMs, shape.type === "counter" ? 0 : null, empty);
+  ).run(
+    identity,
+    first.metric,
+    sorted(first.attributes),
+    sorted(first.resource),
+    nowMs,
+    shape.type === "counter" ? 0 : null,
+    empty,
+  );
   if (shape.type === "counter") {
+    const amount = increments.reduce((sum, increment) => sum + increment.amount, 0);
     db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(amount, identity);
     return;
   }
   const row = db.prepare("SELECT histogram FROM counters WHERE identity = ?").get(identity);
-  const grown = record(JSON.parse(String(row?.["histogram"])) as Histogram, shape.bounds ?? [], amount);
+  const before = JSON.parse(String(row?.["histogram"])) as Histogram;
+  const grown = increments.reduce((h, increment) => record(h, shape.bounds ?? [], increment.amount), before);
   db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(grown), identity);
 }
 

@@ -18,6 +18,8 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   const note = `${path}.again`;
   let worked = false;
   writeFileSync(note, "", { mode: 0o600 });
+  // SQLite would make it readable by others
+  if (!existsSync(path)) writeFileSync(path, "", { mode: 0o600, flag: "a" });
   // The holder looks for notes after it has let go: whoever fails to get the lock after writing one is seen
   while (existsSync(note)) {
     const release = tryLock(path);

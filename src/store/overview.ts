@@ -31,19 +31,19 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
 /** Sums over model calls. A count of tokens is absent when no call says: unknown is never 0. */
 export interface CallSums {
   readonly modelCalls: number;
-  readonly input?: number;
-  readonly output?: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-  readonly cacheWrite5m?: number;
-  readonly cacheWrite1h?: number;
-  readonly reasoning?: number;
+  readonly input?: number | undefined;
+  readonly output?: number | undefined;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly cacheWrite5m?: number | undefined;
+  readonly cacheWrite1h?: number | undefined;
+  readonly reasoning?: number | undefined;
   /** Their tokens are in no sum. */
   readonly callsWithoutUsage: number;
   /** Their output is a lower bound. */
   readonly incompleteCalls: number;
   /** Of the calls whose price is known; absent when that is none. */
-  readonly costNanoUsd?: number;
+  readonly costNanoUsd?: number | undefined;
   readonly unpricedCalls: number;
 }
 

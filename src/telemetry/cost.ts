@@ -11,9 +11,22 @@ export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-
  * @returns `undefined` when the model, its usage or its price is not known: unknown is never 0
  */
 export function costNanoUsd(call: ModelCall, provider: string | undefined): number | undefined {
+  const known = priced.get(call);
+  if (known?.provider === provider && known !== undefined) return known.cost;
+  const cost = price(call, provider);
+  priced.set(call, { provider, cost });
+  return cost;
+}
+
+// --- internal ---
+
+/** A call's price is asked for by its span, its turn, its session and the counters; looking it up is slow. */
+const priced = new WeakMap<ModelCall, { readonly provider: string | undefined; readonly cost: number | undefined }>();
+
+function price(call: ModelCall, provider: string | undefined): number | undefined {
   const { usage, model } = call;
   if (usage === undefined || model === undefined) return undefined;
-  const price = calcPrice(
+  const result = calcPrice(
     {
       input_tokens: usage.input,
       output_tokens: usage.output,
@@ -24,5 +37,5 @@ export function costNanoUsd(call: ModelCall, provider: string | undefined): numb
     model,
     { ...(provider !== undefined && { providerId: provider }), timestamp: new Date(call.endMs) },
   );
-  return price === null || !Number.isFinite(price.total_price) ? undefined : Math.round(price.total_price * 1e9);
+  return result === null || !Number.isFinite(result.total_price) ? undefined : Math.round(result.total_price * 1e9);
 }

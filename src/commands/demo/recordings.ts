@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, extname, join } from "node:path";
 import * as z from "zod";
 import { UserError } from "../context.ts";
 
@@ -97,9 +97,7 @@ interface Packed {
 async function readPacked(folder: string, name: string): Promise<Packed> {
   try {
     const below = join(folder, "transcripts");
-    const paths = (await readdir(below, { recursive: true, withFileTypes: true }))
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(below, join(entry.parentPath, entry.name)));
+    const paths = (await readdir(below, { recursive: true })).filter((path) => extname(path) !== "");
     return {
       name,
       hooks: (await readFile(join(folder, "hooks.jsonl"), "utf8")).split("\n").filter((line) => line !== ""),

@@ -1,0 +1,33 @@
+import { counts } from "../intake/inbox.ts";
+import { type Database, StoreError } from "../store/database.ts";
+import { readStore } from "../store/overview.ts";
+import { type Context, UserError } from "./context.ts";
+
+/**
+ * Looks at the store for a command that shows something. Never makes it; a drain may be at work meanwhile.
+ *
+ * @returns what `look` returns; `undefined` when there is no store yet
+ * @throws UserError with what the user can do, when there is one and it cannot be read
+ */
+export function lookAt<T>({ places }: Pick<Context, "places">, look: (db: Database) => T): T | undefined {
+  try {
+    return readStore(places.storePath, look);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new UserError(error.code, adviceOn(error), 1, { cause: error });
+  }
+}
+
+/** What is wrong with the store and what to do about it, in one line. */
+export const adviceOn = (error: StoreError): string =>
+  error.code === "E_STORE_DAMAGED"
+    ? `${error.message}; openhook-otel drain sets it aside, begins a new one and reads the transcripts again`
+    : error.message;
+
+/** One line for a user who has collected nothing yet. */
+export async function nothingYet({ places }: Pick<Context, "places">): Promise<string> {
+  const { inbox, claimed } = await counts(places).catch(() => ({ inbox: 0, claimed: 0 }));
+  return inbox + claimed > 0
+    ? `nothing was converted yet and ${inbox + claimed} events wait: openhook-otel drain`
+    : "no session was collected yet: openhook-otel enable claude-code, or openhook-otel demo to see one";
+}

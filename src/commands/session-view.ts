@@ -1,0 +1,293 @@
+import type { DrainDeps } from "../drain/deps.ts";
+import { factsOf, openPart } from "../drain/derive.ts";
+import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type CallSums,
+  type SettledCall,
+  type SubagentSummary,
+  settledCalls,
+  settledSubagents,
+  settledSums,
+  settledToolCalls,
+  settledTools,
+  settledTurnCounts,
+  settledTurns,
+  type TurnSummary,
+} from "../store/overview.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { segmentsOf } from "../store/settle.ts";
+import { costNanoUsd } from "../telemetry/cost.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
+import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
+
+/** A session in numbers: what is settled and what is still open, together. */
+export interface SessionSummary {
+  readonly stored: StoredSession;
+  readonly facts: SessionFacts;
+  /** In order; none before the first activity. */
+  readonly segments: readonly Segment[];
+  /** Turns with a prompt, and those of them that a human asked for. */
+  readonly turns: number;
+  readonly prompts: number;
+  readonly subagents: number;
+  readonly sums: CallSums;
+  /** By status; `open` for those without an end. */
+  readonly tools: ReadonlyMap<string, number>;
+}
+
+/** A session in full. `open`: not settled yet, more may come. */
+export interface SessionView extends SessionSummary {
+  readonly turnList: readonly (TurnSummary & { readonly open: boolean })[];
+  readonly calls: readonly (SettledCall & { readonly open: boolean })[];
+  readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
+  readonly subagentList: readonly (SubagentSummary & { readonly open: boolean })[];
+  /** Spans that are not stored yet, as they would be if everything ended now. */
+  readonly openSpans: readonly OpenSpan[];
+  /** The agent's own sums; apart from everything else. */
+  readonly reported?: ReportedUsage;
+}
+
+export interface OpenSpan {
+  readonly segment: number;
+  readonly record: SpanRecord;
+  /** Its end is still to come; false where it has ended and is only not settled yet. */
+  readonly open: boolean;
+}
+
+type Agents = Pick<DrainDeps, "agents">;
+
+/** Cost depends on what is open, not on the session's length. */
+export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+  const session = openPart({ db, agents }, stored);
+  const facts = factsOf({ agents }, stored);
+  const runs = [...session.turns, ...session.subagents];
+  const tools = new Map(settledTools(db, stored.id));
+  for (const { status } of runs.flatMap((run) => run.toolCalls)) tools.set(status, (tools.get(status) ?? 0) + 1);
+  const origins = new Map(settledTurnCounts(db, stored.id));
+  for (const { origin } of session.turns) origins.set(origin, (origins.get(origin) ?? 0) + 1);
+  const subagents = new Set(settledSubagents(db, stored.id).map((s) => s.agentId));
+  for (const { agentId } of session.subagents) subagents.add(agentId);
+  const prompts = origins.get("human") ?? 0;
+  return {
+    stored,
+    facts,
+    segments: merged(db, stored, session).map(({ segment }) => segment),
+    turns: prompts + (origins.get("machine") ?? 0),
+    prompts,
+    subagents: subagents.size,
+    sums: addSums(settledSums(db, stored.id), sumOf(openCalls(session, facts))),
+    tools,
+  };
+}
+
+/** Everything of one session but its stored spans. */
+export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
+  const session = openPart({ db, agents }, stored);
+  const facts = factsOf({ agents }, stored);
+  const runs = [...session.turns, ...session.subagents];
+  const toolCalls = [
+    ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: true }))),
+  ];
+  const calls = [
+    ...settledCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...openCalls(session, facts).map((call) => ({ ...call, open: true })),
+  ];
+  const turnList = withOpenTurns(settledTurns(db, stored.id), session.turns);
+  const subagentList = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
+  const tools = new Map<string, number>();
+  for (const { tool } of toolCalls) tools.set(tool.status, (tools.get(tool.status) ?? 0) + 1);
+  const prompts = turnList.filter((turn) => turn.origin === "human").length;
+  const reported =
+    stored.reported === undefined ? session.reportedUsage : (JSON.parse(stored.reported) as ReportedUsage);
+  return {
+    stored,
+    facts,
+    segments: merged(db, stored, session).map(({ segment }) => segment),
+    turns: prompts + turnList.filter((turn) => turn.origin === "machine").length,
+    prompts,
+    subagents: subagentList.length,
+    sums: sumOf(calls),
+    tools,
+    turnList,
+    calls,
+    toolCalls,
+    subagentList,
+    openSpans: openSpansOf(db, stored, session, facts, settings),
+    ...(reported !== undefined && { reported }),
+  };
+}
+
+/** Sums over calls; the same as the store's own over the same calls. */
+export function sumOf(calls: readonly Pick<SettledCall, "call" | "costNanoUsd">[]): CallSums {
+  return calls.reduce<CallSums>((sums, { call, costNanoUsd: cost }) => {
+    const { usage } = call;
+    return addSums(sums, {
+      modelCalls: 1,
+      ...usage,
+      callsWithoutUsage: usage === undefined ? 1 : 0,
+      incompleteCalls: call.complete ? 0 : 1,
+      ...(cost !== undefined && { costNanoUsd: cost }),
+      unpricedCalls: cost === undefined ? 1 : 0,
+    });
+  }, NO_CALLS);
+}
+
+export const NO_CALLS: CallSums = { modelCalls: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
+
+/** How long its segments were at work, pauses between them left out; an open one to its last sign of life. */
+export const activeMs = (segments: readonly Segment[]): number =>
+  segments.reduce((sum, s) => sum + Math.max(0, (s.endMs ?? s.lastActivityMs) - s.startMs), 0);
+
+// --- internal ---
+
+function addSums(a: CallSums, b: CallSums): CallSums {
+  const sum = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined ? y : y === undefined ? x : x + y;
+  const optional = Object.fromEntries(
+    OPTIONAL_SUMS.flatMap((key) => {
+      const value = sum(a[key], b[key]);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  ) as Pick<CallSums, (typeof OPTIONAL_SUMS)[number]>;
+  return {
+    modelCalls: a.modelCalls + b.modelCalls,
+    callsWithoutUsage: a.callsWithoutUsage + b.callsWithoutUsage,
+    incompleteCalls: a.incompleteCalls + b.incompleteCalls,
+    unpricedCalls: a.unpricedCalls + b.unpricedCalls,
+    ...optional,
+  };
+}
+
+const OPTIONAL_SUMS = [
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "reasoning",
+  "costNanoUsd",
+] as const satisfies readonly (keyof CallSums)[];
+
+function openCalls(session: Session, facts: SessionFacts): readonly SettledCall[] {
+  return [...session.turns, ...session.subagents].flatMap((run) =>
+    run.modelCalls.map((call) => {
+      const cost = costNanoUsd(call, facts.provider);
+      return { segment: run.segment, call, ...(cost !== undefined && { costNanoUsd: cost }) };
+    }),
+  );
+}
+
+/** What a turn did after it had closed is a part of the same turn. */
+function withOpenTurns(settled: readonly TurnSummary[], open: readonly Turn[]): SessionView["turnList"] {
+  const byKey = new Map(settled.map((turn) => [turn.key, { ...turn, open: false }]));
+  for (const turn of open) {
+    const key = turn.key.replace(/~\d+$/, "");
+    const { segment, origin, state, startMs, endMs, promptLength } = turn;
+    const before = byKey.get(key);
+    byKey.set(key, {
+      ...(before ?? { key, segment, origin, startMs, ...(promptLength !== undefined && { promptLength }) }),
+      state,
+      endMs: Math.max(endMs, before?.endMs ?? endMs),
+      open: !turn.closed,
+    });
+  }
+  return [...byKey.values()].sort((a, b) => a.startMs - b.startMs);
+}
+
+function withOpenSubagents(
+  settled: readonly SubagentSummary[],
+  open: readonly Subagent[],
+): SessionView["subagentList"] {
+  const byId = new Map(settled.map((subagent) => [subagent.agentId, { ...subagent, open: false }]));
+  for (const { agentId, agentType, segment, turnKey, parentCallId, startMs, endMs, closed } of open) {
+    const before = byId.get(agentId);
+    byId.set(agentId, {
+      ...(before ?? {
+        agentId,
+        segment,
+        startMs,
+        ...(agentType !== undefined && { agentType }),
+        ...(turnKey !== undefined && { turnKey }),
+        ...(parentCallId !== undefined && { parentCallId }),
+      }),
+      endMs: Math.max(endMs, before?.endMs ?? endMs),
+      open: !closed,
+    });
+  }
+  return [...byId.values()].sort((a, b) => a.startMs - b.startMs);
+}
+
+interface MergedSegment {
+  readonly segment: Segment;
+  /** What is settled in it. */
+  readonly totals: Totals;
+  /** Its root span is stored. */
+  readonly delivered: boolean;
+}
+
+/** The store's segments as what is open has changed them. */
+function merged(db: Database, stored: StoredSession, session: Session): readonly MergedSegment[] {
+  const byOrdinal = new Map<number, MergedSegment>(
+    segmentsOf(db, stored.id).map(({ segment, totals, delivered }) => [
+      segment.ordinal,
+      { segment, totals: JSON.parse(totals) as Totals, delivered },
+    ]),
+  );
+  for (const segment of session.segments) {
+    const before = byOrdinal.get(segment.ordinal);
+    if (before?.delivered === true) continue;
+    byOrdinal.set(segment.ordinal, { totals: NO_TOTALS, delivered: false, ...before, segment });
+  }
+  return [...byOrdinal.values()].sort((a, b) => a.segment.ordinal - b.segment.ordinal);
+}
+
+function openSpansOf(
+  db: Database,
+  stored: StoredSession,
+  session: Session,
+  facts: SessionFacts,
+  settings: SpanSettings,
+): readonly OpenSpan[] {
+  const turnSegments = new Map(settledTurns(db, stored.id).map((turn) => [turn.key, turn.segment]));
+  for (const turn of session.turns) turnSegments.set(turn.key, turn.segment);
+  const placeOf = (key: string | undefined) => {
+    const segment = turnSegments.get(key ?? "");
+    return key === undefined || segment === undefined ? undefined : { key, segment };
+  };
+  const roots = merged(db, stored, session)
+    .filter(({ delivered }) => !delivered)
+    .map(({ segment, totals }) => ({
+      segment: segment.ordinal,
+      record: segmentSpan(segment, addTotals(totals, openTotals(session, segment, facts)), facts).record,
+      open: segment.endMs === undefined,
+    }));
+  return [
+    ...roots,
+    ...session.turns.flatMap((turn) => shown(turn, turnSpans(turn, facts, settings))),
+    ...session.subagents.flatMap((s) => shown(s, subagentSpans(s, placeOf(s.turnKey), facts, settings))),
+  ];
+}
+
+const shown = (run: Turn | Subagent, spans: readonly KeyedSpan[]): readonly OpenSpan[] =>
+  spans.map(({ record }) => ({ segment: run.segment, record, open: isOpen(run, record) }));
+
+function isOpen(run: Turn | Subagent, { attributes }: SpanRecord): boolean {
+  const kind = attributes[semconv.OPENHOOK_SPAN_KIND];
+  if (kind === "tool_call") return attributes[semconv.OPENHOOK_TOOL_STATUS] === "open";
+  return kind !== "model_call" && !run.closed;
+}
+
+function openTotals(session: Session, segment: Segment, facts: SessionFacts): Totals {
+  const turns = session.turns.filter((turn) => turn.segment === segment.ordinal);
+  const subagents = session.subagents.filter((subagent) => subagent.segment === segment.ordinal);
+  return {
+    ...totalOf([...turns, ...subagents], facts.provider),
+    turns: turns.filter((turn) => turn.origin === "human" || turn.origin === "machine").length,
+    subagents: subagents.filter((subagent) => subagent.key === subagent.agentId).length,
+  };
+}

@@ -1,0 +1,109 @@
+import { allAgents } from "../agents/registry.ts";
+import { recentSessions } from "../store/overview.ts";
+import type { Context } from "./context.ts";
+import { count, dollars, duration, localTime } from "./figures.ts";
+import { lookAt, nothingYet } from "./look.ts";
+import { endJson, headJson, sumsJson } from "./session-json.ts";
+import { activeMs, type SessionSummary, summarise } from "./session-view.ts";
+import { type Column, table } from "./table.ts";
+import { printable, terminalOf, writeLines } from "./terminal.ts";
+
+export interface SessionsOptions {
+  /** How many, at least 1. */
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel sessions`: the sessions of the store, the one with the latest activity first.
+ *
+ * @returns exit code: 0, also when there is none
+ * @throws UserError when the store cannot be read
+ */
+export async function sessions({ limit, json }: SessionsOptions, context: Context): Promise<number> {
+  const agents = await allAgents();
+  const found = lookAt(context, (db) => recentSessions(db, limit).map((stored) => summarise(db, stored, { agents })));
+  if (json) context.stdout.write(`${JSON.stringify((found ?? []).map(toJson))}\n`);
+  else if (found === undefined || found.length === 0) context.stdout.write(`${await nothingYet(context)}\n`);
+  else writeLines(context.stdout, table(columnsFor(found), found, terminalOf(context)));
+  return 0;
+}
+
+// --- internal ---
+
+/** Shown of an id, if that tells the listed ones apart. */
+const ID_LENGTH = 8;
+
+function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSummary>[] {
+  const idLength = lengthToTellApart(all.map(({ stored }) => stored.sessionId));
+  return [
+    { title: "started", rank: 10, cell: ({ stored, segments }) => localTime(segments[0]?.startMs ?? stored.firstMs) },
+    { title: "agent", rank: 4, cell: ({ stored }) => printable(stored.source) },
+    { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
+    { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
+    { title: "turns", rank: 5, align: "right", cell: ({ turns }) => String(turns) },
+    { title: "calls", rank: 1, align: "right", cell: ({ sums }) => String(sums.modelCalls) },
+    {
+      title: "tools",
+      rank: 2,
+      align: "right",
+      cell: ({ tools }) => `${toolCalls(tools)}${failed(tools) === 0 ? "" : ` (${failed(tools)}✗)`}`,
+      style: ({ tools }) => (failed(tools) === 0 ? undefined : "red"),
+    },
+    { title: "tokens", rank: 8, align: "right", cell: tokens },
+    { title: "cost", rank: 6, align: "right", cell: cost },
+    { title: "duration", rank: 3, align: "right", cell: ({ segments }) => duration(activeMs(segments)) },
+    {
+      title: "end",
+      rank: 9,
+      cell: (summary) => (isOpen(summary) ? "open" : (summary.segments.at(-1)?.reason ?? "ended")),
+      style: (summary) => (isOpen(summary) ? "cyan" : undefined),
+    },
+  ];
+}
+
+function lengthToTellApart(ids: readonly string[]): number {
+  const whole = new Set(ids);
+  const longest = Math.max(...[...whole].map((id) => id.length));
+  for (let length = ID_LENGTH; length < longest; length++) {
+    if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
+  }
+  return longest;
+}
+
+function repository({ facts }: SessionSummary): string {
+  const { repository: of } = facts;
+  if (of === undefined) return "";
+  return printable(`${of.name}${of.branch === undefined ? "" : `@${of.branch}`}`);
+}
+
+const toolCalls = (tools: SessionSummary["tools"]): number => [...tools.values()].reduce((a, b) => a + b, 0);
+const failed = (tools: SessionSummary["tools"]): number => (tools.get("error") ?? 0) + (tools.get("denied") ?? 0);
+const isOpen = ({ segments }: SessionSummary): boolean => segments.at(-1)?.endMs === undefined;
+
+/** A number that some call did not tell is a lower bound. */
+function tokens({ sums }: SessionSummary): string {
+  if (sums.modelCalls === 0) return "";
+  const [input, output] = [sums.callsWithoutUsage > 0, sums.callsWithoutUsage + sums.incompleteCalls > 0];
+  if (sums.input === undefined) return "?";
+  return `${input ? "≥" : ""}${count(sums.input)}→${output ? "≥" : ""}${count(sums.output)}`;
+}
+
+function cost({ sums }: SessionSummary): string {
+  if (sums.modelCalls === 0) return "";
+  if (sums.costNanoUsd === undefined) return "?";
+  return `${sums.unpricedCalls + sums.incompleteCalls > 0 ? "≥" : ""}${dollars(sums.costNanoUsd)}`;
+}
+
+const toJson = (summary: SessionSummary) => ({
+  ...headJson(summary),
+  ...endJson(summary.segments.at(-1)),
+  open: isOpen(summary),
+  active_ms: activeMs(summary.segments),
+  segments: summary.segments.length,
+  turns: summary.turns,
+  prompts: summary.prompts,
+  subagents: summary.subagents,
+  tool_calls: { total: toolCalls(summary.tools), ...Object.fromEntries(summary.tools) },
+  totals: sumsJson(summary.sums),
+});

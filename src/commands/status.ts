@@ -1,0 +1,141 @@
+import { VERSION } from "../version.ts";
+import type { Context } from "./context.ts";
+import { count, duration, localTime, plural } from "./figures.ts";
+import { collectStatus, type Status } from "./status-facts.ts";
+import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+
+export interface StatusOptions {
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel status`: what is installed, what waits, how the last drain and the last delivery went. Changes nothing.
+ *
+ * @returns exit code: 1 when something is broken that only the user can mend (those are the lines with ✗: a state
+ *          directory or store that cannot be used, a hook that is registered and cannot run, a registration that is
+ *          gone, a setting that is wrong), else 0. A backend that is away or a payload that was set aside is no such
+ *          thing: what waits is kept.
+ */
+export async function status({ json }: StatusOptions, context: Context): Promise<number> {
+  const facts = await collectStatus(context);
+  if (json) context.stdout.write(`${JSON.stringify({ version: VERSION, ...facts })}\n`);
+  else writeLines(context.stdout, inWords(facts, terminalOf(context), context.now()));
+  return facts.broken.length > 0 ? 1 : 0;
+}
+
+// --- internal ---
+
+/** Of the names on the left. */
+const NAME_WIDTH = 13;
+
+function* inWords(facts: Status, terminal: Terminal, nowMs: number): Generator<string> {
+  const field = function* (name: string, ...texts: readonly string[]): Generator<string> {
+    for (const [index, text] of texts.entries()) {
+      const before: Piece = { text: (index === 0 ? name : "").padEnd(NAME_WIDTH), style: "dim" };
+      yield* wrapped(before, printable(text), terminal);
+    }
+  };
+  yield clip(`openhook-otel ${VERSION}`, terminal.columns);
+  yield "";
+  yield* field("agents", ...agentLines(facts));
+  yield* field("hook", hookLine(facts));
+  yield* field("state", `${facts.state_dir}${facts.state_dir_exists ? "" : " (not made yet)"}`);
+  yield* field("inbox", inboxLine(facts, nowMs));
+  if (facts.inbox.quarantined > 0) yield* field("quarantine", ...quarantineLines(facts, nowMs));
+  yield* field("sessions", sessionsLine(facts));
+  yield* field("last drain", ...drainLines(facts, nowMs));
+  for (const signal of ["traces", "metrics"] as const) {
+    yield* field(signal, ...deliveryLines(facts.delivery[signal], signal, facts, nowMs));
+  }
+  yield* field("log", facts.log.exists ? facts.log.path : `${facts.log.path} (nothing logged yet)`);
+  const remarks = [
+    ...facts.broken.map((text): [Piece, string] => [{ text: "✗ ", style: "red" }, text]),
+    ...facts.remarks.map((text): [Piece, string] => [{ text: "! ", style: "yellow" }, text]),
+  ];
+  if (remarks.length > 0) yield "";
+  for (const [mark, text] of remarks) yield* wrapped(mark, printable(text), terminal);
+}
+
+function agentLines({ agents }: Status): readonly string[] {
+  return agents.flatMap(({ title, registrations }) => {
+    const held = registrations.filter((one) => one.state !== "none");
+    if (held.length === 0) return [`${title}: not enabled`];
+    return held.map(({ scope, path, state, events }) => {
+      if (state === "unreadable") return `${title}: cannot tell, ${path} cannot be read (${scope})`;
+      if (state === "gone") return `${title}: registration gone from ${path} (${scope})`;
+      return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
+    });
+  });
+}
+
+function hookLine({ hook }: Status): string {
+  if (!hook.installed) return "not installed";
+  return `${hook.path}${hook.executable ? "" : " (cannot be executed)"}`;
+}
+
+function inboxLine({ inbox }: Status, nowMs: number): string {
+  const waiting = inbox.waiting + inbox.claimed;
+  if (waiting === 0) return "empty";
+  const age = inbox.oldest === null ? "" : `, the oldest for ${duration(nowMs - Date.parse(inbox.oldest))}`;
+  const claimed = inbox.claimed === 0 ? "" : ` (${inbox.claimed} taken by a drain)`;
+  return `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}${claimed}${age}`;
+}
+
+function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
+  return [
+    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}`,
+    ...inbox.quarantine_newest.map(({ source, reason, at }) => {
+      const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
+      return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
+    }),
+  ];
+}
+
+function sessionsLine({ store }: Status): string {
+  if (store.state === "none") return "none yet";
+  if (store.state !== "ok") return "cannot be read";
+  return `${count(store.sessions)}${store.open === 0 ? "" : `, ${store.open} open`}`;
+}
+
+function drainLines({ last_drain: drain }: Status, nowMs: number): readonly string[] {
+  if (drain === null) return ["none yet"];
+  const did = [
+    `${plural(drain.files, "file")}`,
+    plural(drain.events, "new event"),
+    plural(drain.spans, "new span"),
+    ...(drain.sent === 0 ? [] : [`${drain.sent} sent`]),
+    ...(drain.rejected === 0 ? [] : [`${drain.rejected} rejected by the backend`]),
+    ...(drain.quarantined === 0 ? [] : [`${drain.quarantined} set aside`]),
+    ...(drain.left === 0 ? [] : [`${drain.left} left where they are`]),
+    ...(drain.transcript_lines_unreadable === 0
+      ? []
+      : [`${plural(drain.transcript_lines_unreadable, "transcript line")} could not be read`]),
+  ];
+  const at = Date.parse(drain.at);
+  return [`${ago(at, nowMs)} (${localTime(at)}): ${did.join(", ")}`, ...drain.problems.map((line) => `! ${line}`)];
+}
+
+function deliveryLines(
+  delivery: Status["delivery"]["traces"],
+  signal: "traces" | "metrics",
+  { outbox }: Status,
+  nowMs: number,
+): readonly string[] {
+  const waits =
+    signal === "traces" && outbox.waiting_spans > 0
+      ? `, ${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span waits" : "spans wait"}`
+      : "";
+  if (delivery.endpoint === null) return [`${delivery.why_not_sent ?? "not sent"}${waits}`];
+  const last =
+    delivery.last_ok === null ? "nothing taken yet" : `last taken ${ago(Date.parse(delivery.last_ok), nowMs)}`;
+  const notBefore =
+    delivery.not_before === null
+      ? ""
+      : `; the backend asked to wait until ${localTime(Date.parse(delivery.not_before))}`;
+  return [
+    `${delivery.endpoint} (${last}${waits})`,
+    ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),
+  ];
+}
+
+const ago = (ms: number, nowMs: number): string => `${duration(Math.max(0, nowMs - ms))} ago`;

@@ -1,0 +1,70 @@
+import { lineOf, type Piece, type Style, sized, type Terminal, widthOf } from "./terminal.ts";
+
+/** A column of a table of `T`. */
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => string;
+  readonly style?: (row: T) => Style | undefined;
+  readonly align?: "left" | "right";
+  /** The lowest goes first when the terminal is too narrow for all. */
+  readonly rank: number;
+  /** Narrower than its widest cell, down to this, before anything goes. */
+  readonly shrinkTo?: number;
+}
+
+/** One line for the titles and one for each row, none wider than the terminal. Cells went through `printable`. */
+export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], terminal: Terminal): Generator<string> {
+  const all = columns.map((column) => ({ column, cells: rows.map(column.cell) }));
+  const used = all.filter(({ cells }) => cells.some((cell) => cell !== ""));
+  const laid = layOut(
+    used.map(({ column, cells }) => ({
+      column,
+      cells,
+      width: cells.reduce((width, cell) => Math.max(width, widthOf(cell)), widthOf(column.title)),
+    })),
+    terminal.columns,
+  );
+  const line = (cell: (one: (typeof laid)[number]) => Piece): string =>
+    lineOf(
+      laid.flatMap((one, i) => [
+        ...(i === 0 ? [] : [GAP]),
+        ...sized([cell(one)], one.width, one.column.align ?? "left"),
+      ]),
+      terminal.colour,
+    );
+  yield line(({ column }) => ({ text: column.title, style: "dim" }));
+  for (const [index, row] of rows.entries()) {
+    yield line(({ column, cells }) => {
+      const style = column.style?.(row);
+      return { text: cells[index] ?? "", ...(style !== undefined && { style }) };
+    });
+  }
+}
+
+// --- internal ---
+
+const GAP: Piece = { text: "  " };
+
+interface Laid<T> {
+  readonly column: Column<T>;
+  readonly cells: readonly string[];
+  readonly width: number;
+}
+
+/** Shrinks what may shrink, then drops by rank, until the rest fits; the last column left is clipped. */
+function layOut<T>(columns: readonly Laid<T>[], room: number): readonly Laid<T>[] {
+  const excess = columns.reduce((sum, { width }) => sum + width + GAP.text.length, -GAP.text.length) - room;
+  if (excess <= 0) return columns;
+  const shrinkable = columns.find(
+    ({ column, width }) => column.shrinkTo !== undefined && width - excess >= column.shrinkTo,
+  );
+  if (shrinkable !== undefined) {
+    return columns.map((one) => (one === shrinkable ? { ...one, width: one.width - excess } : one));
+  }
+  if (columns.length <= 1) return columns.map((one) => ({ ...one, width: room }));
+  const least = columns.reduce((a, b) => (b.column.rank < a.column.rank ? b : a));
+  return layOut(
+    columns.filter((one) => one !== least),
+    room,
+  );
+}

@@ -1,0 +1,179 @@
+// What a backend can do to us, and we to it: away, overloaded, refusing, hanging, and a drain killed while it sends.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ReceivedSpan, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
+import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, sleep, until } from "../support/program.ts";
+import type { Expected } from "../support/summary.ts";
+
+const NAME = "parallel-tools";
+const EXPECTED: Expected = JSON.parse(readFileSync(join(RECORDINGS, NAME, "expected.json"), "utf8"));
+const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
+/** One session, one turn, three model calls, six tool calls. */
+const SPANS = 11;
+/** Nothing that an agent waits for may take this long, whatever the backend does. Usual are 5 ms. */
+const MUCH_TOO_LONG_MS = 2_000;
+
+beforeAll(ensureBuilt, 120_000);
+
+/** A machine with a recorded session in its inbox, and a receiver; both gone afterwards. */
+async function withSession(work: (machine: Machine, receiver: Receiver, env: Env) => Promise<void>): Promise<void> {
+  const [machine, receiver] = [new Machine(), await startReceiver()];
+  try {
+    await new RecordedAgent(machine, NAME).work(HOOK_ALONE);
+    await work(machine, receiver, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
+  } finally {
+    await machine.remove();
+    await receiver.close();
+  }
+}
+type Env = Readonly<Record<string, string>>;
+
+const ids = (spans: readonly ReceivedSpan[]): readonly string[] => spans.map((span) => span.spanId);
+const tokensInSpans = (spans: readonly ReceivedSpan[]): number =>
+  spans
+    .filter((span) => span.attributes[OPENHOOK_SPAN_KIND] === "model_call")
+    .reduce((sum, span) => sum + Number(span.attributes[GEN_AI_USAGE_INPUT_TOKENS]), 0);
+const tokensInMetrics = (receiver: Receiver): number =>
+  receiver
+    .latestPoints()
+    .filter((p) => p.name === "openhook.token.usage" && p.attributes[OPENHOOK_TOKEN_TYPE] === "input")
+    .reduce((sum, { data }) => sum + (data.kind === "sum" ? data.value : 0), 0);
+
+function expectAllOnce(receiver: Receiver): void {
+  expect(receiver.spans).toHaveLength(SPANS);
+  expect(new Set(ids(receiver.spans)).size).toBe(SPANS);
+  expect(tokensInSpans(receiver.spans)).toBe(INPUT_TOKENS);
+  expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
+}
+
+describe.concurrent("a backend that does not take it", () => {
+  test("away: kept, delivered once when it comes back, then never again", () =>
+    withSession(async (machine, receiver, env) => {
+      await receiver.close();
+      expect(await machine.drain([], env)).toMatchObject({
+        spans: SPANS,
+        sent: 0,
+        waiting: SPANS,
+        problems: [expect.stringContaining("traces: "), expect.stringContaining("metrics: ")],
+      });
+      const back = await startReceiver({ port: receiver.port });
+      try {
+        expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
+        expectAllOnce(back);
+        expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: 0, problems: [] });
+        expectAllOnce(back);
+      } finally {
+        await back.close();
+      }
+    }));
+
+  test.each([503, 429])("%i with Retry-After: not asked again before, delivered once after", (status) =>
+    withSession(async (machine, receiver, env) => {
+      const retryAfterS = 3;
+      receiver.setBehaviour(() => ({ status, headers: { "retry-after": String(retryAfterS) } }));
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
+      const refusedAtMs = Date.now();
+      const asked = receiver.requests.length;
+      expect(asked).toBeGreaterThan(0);
+
+      receiver.setBehaviour(undefined);
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
+      // on a machine this slow the time may be over
+      if (Date.now() - refusedAtMs < retryAfterS * 1000) expect(receiver.requests).toHaveLength(asked);
+
+      await sleep(refusedAtMs + retryAfterS * 1000 - Date.now());
+      expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
+      expectAllOnce(receiver);
+    }),
+  );
+
+  test("503 without Retry-After: the next drain delivers", () =>
+    withSession(async (machine, receiver, env) => {
+      receiver.setBehaviour(() => ({ status: 503 }));
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
+      receiver.setBehaviour(undefined);
+      expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
+      expectAllOnce(receiver);
+    }));
+
+  test("400: kept with its reason, delivered when the backend has changed its mind", () =>
+    withSession(async (machine, receiver, env) => {
+      receiver.setBehaviour(() => ({ status: 400, body: "spans of this shape are not for us" }));
+      const report = await machine.drain([], env);
+      expect(report).toMatchObject({ sent: 0, waiting: SPANS });
+      expect(String(report["problems"])).toContain("spans of this shape are not for us");
+      receiver.setBehaviour(undefined);
+      expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
+      expectAllOnce(receiver);
+    }));
+
+  test("partial success: what is refused for good is counted, named and not sent again", () =>
+    withSession(async (machine, receiver, env) => {
+      const partial = { rejected: 2, message: "two are older than my retention" };
+      receiver.setBehaviour(({ path }) => (path === "/v1/traces" ? { partial } : undefined));
+      const report = await machine.drain([], env);
+      expect(report).toMatchObject({ rejected: 2, sent: SPANS - 2, waiting: 0 });
+      expect(String(report["problems"])).toContain(partial.message);
+      receiver.setBehaviour(undefined);
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, rejected: 0 });
+      expect(receiver.spans).toHaveLength(SPANS - 2);
+    }));
+
+  test("hanging: no hook takes longer for it, all is kept, and delivered once when it answers", async () => {
+    const [machine, receiver] = [new Machine(), await startReceiver({ behaviour: () => ({ hang: true }) })];
+    try {
+      const registered = await machine.enable();
+      await machine.ok(["config", "set", "otlp.endpoint", receiver.url]);
+      await machine.ok(["config", "set", "otlp.timeoutMs", "700"]);
+      const tookMs = await new RecordedAgent(machine, NAME).work(registered);
+      expect(Math.max(...tookMs)).toBeLessThan(MUCH_TOO_LONG_MS);
+      await machine.quiet();
+      expect(receiver.requests.length).toBeGreaterThan(0);
+      expect(receiver.spans).toHaveLength(0);
+      receiver.setBehaviour(undefined);
+      expect(await machine.drain()).toMatchObject({ sent: SPANS, waiting: 0 });
+      expectAllOnce(receiver);
+    } finally {
+      await machine.remove();
+      await receiver.close();
+    }
+  });
+});
+
+test("killed in the middle of sending: only the request under way comes again, the same to the last byte", () =>
+  withSession(async (machine, receiver, env) => {
+    const small = { ...env, OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "4", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
+    // The second request is taken and never answered: the sender cannot know
+    receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
+    const killed = machine.start(["drain"], { env: small });
+    await until("the second request has arrived", () => receiver.requests.length === 2);
+    killed.kill("SIGKILL");
+    await machine.quiet();
+    expect(ids(receiver.spans)).toHaveLength(8);
+    const interrupted = receiver.requests[1]?.spans ?? [];
+
+    expect(await machine.drain([], small)).toMatchObject({ sent: SPANS - 4, waiting: 0 });
+    const twice = ids(receiver.spans).filter((id, i, all) => all.indexOf(id) !== i);
+    expect([...twice].sort()).toEqual([...ids(interrupted)].sort());
+    for (const span of interrupted) {
+      expect(receiver.spans.filter(({ spanId }) => spanId === span.spanId)).toEqual([span, span]);
+    }
+    const [once] = [[...receiver.spansById().values()]];
+    expect(once).toHaveLength(SPANS);
+    expect(tokensInSpans(once)).toBe(INPUT_TOKENS);
+    expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
+  }));
+
+test("killed while metrics are sent: the sums stay exact", () =>
+  withSession(async (machine, receiver, env) => {
+    receiver.setBehaviour(({ path }) => (path === "/v1/metrics" ? { hang: true, taken: true } : undefined));
+    const killed = machine.start(["drain"], { env });
+    await until("the metrics have arrived", () => receiver.metricPoints.length > 0);
+    killed.kill("SIGKILL");
+    await machine.quiet();
+    receiver.setBehaviour(undefined);
+    expect(await machine.drain([], env)).toMatchObject({ sent: 0, metricsSent: true });
+    expectAllOnce(receiver);
+  }));

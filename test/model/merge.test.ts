@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mergeEntries } from "../../src/model/merge.ts";
+import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
+
+const PROPERTY = { numRuns: 400 };
+
+const count = fc.nat(3);
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
+/** Few values, so that ties and contradictions are common. */
+const word = fc.constantFrom("alder", "birch", "cedar");
+const timeMs = fc.integer({ min: 1_000, max: 1_003 });
+
+const usage = record({
+  input: count,
+  output: count,
+  cacheRead: maybe(count),
+  cacheWrite: maybe(count),
+  cacheWrite1h: maybe(count),
+  reasoning: maybe(count),
+});
+const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };
+
+/** Records of one thing: the same key, everything else may differ. */
+const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = {
+  model_call: record({
+    kind: fc.constant("model_call" as const),
+    key: fc.constant("response:1"),
+    ...at,
+    responseId: maybe(word),
+    requestId: maybe(word),
+    model: maybe(word),
+    requestedModel: maybe(word),
+    startMs: maybe(timeMs),
+    endMs: timeMs,
+    usage: maybe(usage),
+    complete: fc.boolean(),
+    finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
+  }),
+  tool_use: record({
+    kind: fc.constant("tool_use" as const),
+    key: fc.constant("use:1"),
+    ...at,
+    callId: fc.constant("1"),
+    name: word,
+    executable: maybe(word),
+  }),
+  tool_result: record({
+    kind: fc.constant("tool_result" as const),
+    key: fc.constant("result:1"),
+    ...at,
+    callId: fc.constant("1"),
+    status: fc.constantFrom("success" as const, "error" as const, "denied" as const),
+    errorType: maybe(word),
+    exitCode: maybe(count),
+    linesAdded: maybe(count),
+    spawnedAgentId: maybe(word),
+  }),
+  prompt: record({
+    kind: fc.constant("prompt" as const),
+    key: fc.constant("prompt:1"),
+    ...at,
+    origin: fc.constantFrom("human" as const, "machine" as const, "command" as const),
+    length: maybe(count),
+  }),
+  subagent: record({
+    kind: fc.constant("subagent" as const),
+    key: fc.constant("subagent:1"),
+    ...at,
+    agentType: maybe(word),
+    parentCallId: maybe(word),
+  }),
+  reported_usage: record({
+    kind: fc.constant("reported_usage" as const),
+    key: fc.constant("reported_usage"),
+    ...at,
+    byModel: fc.dictionary(word, usage, { maxKeys: 2 }),
+  }),
+};
+
+describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
+  test("the order of reading has no bearing", () => {
+    fc.assert(
+      fc.property(entry, entry, (a, b) => {
+        expect(mergeEntries(a, b)).toEqual(mergeEntries(b, a));
+      }),
+      PROPERTY,
+    );
+    fc.assert(
+      fc.property(entry, entry, entry, (a, b, c) => {
+        expect(mergeEntries(mergeEntries(a, b), c)).toEqual(mergeEntries(a, mergeEntries(b, c)));
+      }),
+      PROPERTY,
+    );
+  });
+
+  test("reading twice changes nothing, at any distance", () => {
+    fc.assert(
+      fc.property(entry, entry, (a, b) => {
+        expect(mergeEntries(a, a)).toEqual(a);
+        const both = mergeEntries(a, b);
+        // Also as text: that is how the store sees that nothing is new
+        for (const again of [a, b]) expect(JSON.stringify(mergeEntries(both, again))).toBe(JSON.stringify(both));
+      }),
+      PROPERTY,
+    );
+  });
+
+  test("what comes out is an entry again", () => {
+    fc.assert(
+      fc.property(entry, entry, (a, b) => {
+        expect(TranscriptEntry.safeParse(mergeEntries(a, b)).error).toBeUndefined();
+      }),
+      PROPERTY,
+    );
+  });
+
+  test("what one record alone knows is kept", () => {
+    fc.assert(
+      fc.property(entry, entry, (a, b) => {
+        const both = mergeEntries(a, b) as Record<string, unknown>;
+        // Reported sums replace each other as a whole
+        const names = a.kind === "reported_usage" ? ["byModel"] : [...Object.keys(a), ...Object.keys(b)];
+        for (const name of names) {
+          if (name !== "promptKey") expect(both[name], name).toBeDefined();
+        }
+      }),
+      PROPERTY,
+    );
+  });
+});
+
+describe("records of one answer", () => {
+  const first: EntryOf<"model_call"> = {
+    kind: "model_call",
+    key: "response:msg_1",
+    timeMs: 1_000,
+    promptKey: "prompt-1",
+    startMs: 900,
+    endMs: 1_000,
+    usage: { input: 12, output: 3 },
+    complete: false,
+  };
+
+  test("the last one knows how it finished and how much was said; the first when it began", () => {
+    const last: EntryOf<"model_call"> = {
+      ...first,
+      timeMs: 1_400,
+      startMs: 1_300,
+      endMs: 1_400,
+      usage: { input: 12, output: 96 },
+      complete: true,
+      finishReason: "end_turn",
+    };
+    expect(mergeEntries(last, first)).toEqual({
+      ...first,
+      startMs: 900,
+      endMs: 1_400,
+      usage: { input: 12, output: 96 },
+      complete: true,
+      finishReason: "end_turn",
+    });
+  });
+
+  test("a last record without usage does not take the tokens away", () => {
+    const { usage: _, ...bare } = first;
+    const merged = mergeEntries(first, { ...bare, timeMs: 1_400, endMs: 1_400, complete: true, finishReason: "stop" });
+    expect(merged).toMatchObject({ usage: { input: 12, output: 3 }, complete: true, finishReason: "stop" });
+  });
+
+  test("lines written after the next prompt stay in the turn that the answer began in", () => {
+    expect(mergeEntries({ ...first, timeMs: 1_400, promptKey: "another" }, first)).toMatchObject({
+      promptKey: "prompt-1",
+    });
+  });
+});
+
+/** Without the members that are `undefined`, as JSON has it. */
+function record<T extends object>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
+  return fc.record(shape).map(
+    (value) =>
+      Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
+        [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+      } & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> },
+  );
+}

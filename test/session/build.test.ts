@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { extrasOf } from "../../src/model/event.ts";
+import type { Session } from "../../src/model/session.ts";
+import { buildSession } from "../../src/session/build.ts";
+import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
+
+const sessions = await recordedSessions();
+const IDLE = { endIdle: { reason: "timeout", nativeReason: "idle" } } as const;
+
+test("the recordings are there", () => {
+  expect(sessions.length).toBeGreaterThan(20);
+  expect(sessions.flatMap((s) => s.lines).filter((l) => l.kind === "model_call").length).toBeGreaterThan(100);
+});
+
+describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => {
+  const { events } = recorded;
+  const entries = merged(recorded.lines);
+  const whole = buildSession({ ...inputOf(recorded, { events, entries }), ...IDLE });
+
+  test("every model call, tool call and error is in exactly one turn or subagent", () => {
+    const calls = entries.filter((e) => e.kind === "model_call").map((e) => e.key);
+    expect(modelCallsOf(whole)).toEqual(calls.sort());
+    expect(toolCallsOf(whole).map(([id]) => id)).toEqual(callIdsOf(recorded));
+    const errors = [...whole.turns, ...whole.subagents].flatMap((run) => run.errors);
+    expect(errors.length).toBe(entries.filter((e) => e.kind === "model_error").length);
+  });
+
+  test("every event and entry is used or spent, and what has ended is closed", () => {
+    const used = new Set(
+      [...whole.turns, ...whole.subagents, ...whole.segments].flatMap((x) => x.uses).concat(whole.spent),
+    );
+    const left = [...events.map((e) => e.id), ...entries.map((e) => e.key)].filter((key) => !used.has(key));
+    expect(left).toEqual([]);
+    expect([...whole.turns, ...whole.subagents].filter((run) => !run.closed)).toEqual([]);
+    expect(whole.segments.filter((s) => s.endMs === undefined)).toEqual([]);
+    expect(whole.awaiting).toBe(0);
+  });
+
+  test("times run forward and lie in the segment", () => {
+    for (const run of [...whole.turns, ...whole.subagents]) {
+      expect(run.endMs).toBeGreaterThanOrEqual(run.startMs);
+      for (const part of [...run.modelCalls, ...run.toolCalls]) {
+        expect(part.endMs).toBeGreaterThanOrEqual(part.startMs);
+        expect(part.startMs).toBeGreaterThanOrEqual(run.startMs);
+      }
+      expect(whole.segments.map((s) => s.ordinal)).toContain(run.segment);
+    }
+  });
+
+  test("the order in which things are told has no bearing", () => {
+    fc.assert(
+      fc.property(shuffleOf(events), shuffleOf(entries), (someEvents, someEntries) => {
+        const shuffled = buildSession({ ...inputOf(recorded, { events: someEvents, entries: someEntries }), ...IDLE });
+        expect(comparable(shuffled)).toEqual(comparable(whole));
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test("told twice is told once", () => {
+    const twice = { events: [...events, ...events], entries: merged([...recorded.lines, ...recorded.lines]) };
+    const doubled = buildSession({ ...inputOf(recorded, twice), ...IDLE });
+    expect(comparable(doubled)).toEqual(comparable(whole));
+  });
+
+  test("settled piece by piece it is the same as in one", () => {
+    const times = [...events.map((e) => Date.parse(e.time)), ...recorded.lines.map((l) => l.timeMs)];
+    const moments = fc.uniqueArray(fc.integer({ min: Math.min(...times), max: Math.max(...times) }), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(moments, (looks) => {
+        const ledger = new Ledger();
+        for (const ms of looks.sort((a, b) => a - b)) {
+          ledger.look(
+            recorded,
+            events.filter((e) => Date.parse(e.time) <= ms),
+            recorded.lines.filter((l) => lineMs(l) <= ms),
+          );
+        }
+        ledger.look(recorded, events, recorded.lines, true);
+        const parts = ledger.parts;
+        expect(parts.flatMap(modelCallsOf).sort()).toEqual(modelCallsOf(whole));
+        expect(parts.flatMap(toolCallsOf).sort(byFirst)).toEqual(toolCallsOf(whole));
+        expect(humanTurns(parts)).toEqual(humanTurns([whole]));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test("arriving in any order and at any pace, nothing is lost and nothing comes twice", () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
+    const looks = fc.array(fc.tuple(share, share), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(shuffleOf(events), looks, (arrived, pace) => {
+        const ledger = new Ledger();
+        const shares = (at: 0 | 1) => pace.map((p) => p[at]).sort((a, b) => a - b);
+        const [eventShares, lineShares] = [shares(0), shares(1)];
+        for (const [i, eventShare] of eventShares.entries()) {
+          const lineShare = lineShares[i] ?? 0;
+          ledger.look(
+            recorded,
+            arrived.slice(0, Math.floor(eventShare * arrived.length)),
+            recorded.lines.slice(0, Math.floor(lineShare * recorded.lines.length)),
+          );
+        }
+        ledger.look(recorded, arrived, recorded.lines, true);
+        ledger.look(recorded, arrived, recorded.lines, true);
+        const { parts } = ledger;
+        expect(parts.flatMap(modelCallsOf).sort()).toEqual(modelCallsOf(whole));
+        expect(
+          parts
+            .flatMap(toolCallsOf)
+            .map(([id]) => id)
+            .sort(),
+        ).toEqual(toolCallsOf(whole).map(([id]) => id));
+        // Hooks of old versions name no prompt: one whose line comes after its turn was settled is a turn of its own
+        if (hooksNamePrompts(recorded)) expect(humanTurns(parts)).toEqual(humanTurns([whole]));
+        expect(parts.at(-1)?.turns).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+// --- internal ---
+
+const runsOf = (session: Session) => [...session.turns, ...session.subagents];
+
+const modelCallsOf = (session: Session): string[] =>
+  runsOf(session)
+    .flatMap((run) => run.modelCalls.map((c) => c.key))
+    .sort();
+
+const humanTurns = (sessions: readonly Session[]): string[] =>
+  sessions
+    .flatMap((s) => s.turns)
+    .filter((t) => t.origin === "human")
+    .map((t) => t.key)
+    .sort();
+
+const hooksNamePrompts = ({ events }: RecordedSession): boolean =>
+  events.filter((e) => e.type === "prompt.submit").every((e) => extrasOf(e).prompt_id !== undefined);
+
+const byFirst = (a: readonly string[], b: readonly string[]): number => ((a[0] ?? "") < (b[0] ?? "") ? -1 : 1);
+
+const toolCallsOf = (session: Session): [string, string, string][] =>
+  runsOf(session)
+    .flatMap((run) => run.toolCalls.map((t): [string, string, string] => [t.callId, t.name, t.status]))
+    .sort(byFirst);
+
+/** Straight from the recording, without pairing. */
+function callIdsOf({ events, lines }: RecordedSession): string[] {
+  const told = events.flatMap((e) =>
+    e.type === "tool.start" || e.type === "tool.end" ? (e.data?.tool_call_id ?? []) : [],
+  );
+  const written = lines.flatMap((l) => (l.kind === "tool_use" || l.kind === "tool_result" ? l.callId : []));
+  return [...new Set([...told, ...written])].sort();
+}
+
+/** Model calls stand in the file when their last record does. */
+const lineMs = (line: RecordedSession["lines"][number]): number =>
+  line.kind === "model_call" ? line.endMs : line.timeMs;
+
+const shuffleOf = <T>(list: readonly T[]) =>
+  fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
+
+/** Of a session, without the order of what was used. */
+const comparable = (session: Session): unknown => ({
+  ...session,
+  spent: [...new Set(session.spent)].sort(),
+  segments: session.segments.map((s) => ({ ...s, uses: [...new Set(s.uses)].sort() })),
+  turns: session.turns.map((t) => ({ ...t, uses: [...new Set(t.uses)].sort() })),
+  subagents: session.subagents.map((s) => ({ ...s, uses: [...new Set(s.uses)].sort() })),
+});

@@ -1,0 +1,71 @@
+import type { Event, Extras } from "../../src/model/event.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+
+/** Noon of a day; the other times of a test count from it. */
+export const NOON_MS = Date.UTC(2026, 9, 5, 12);
+
+const base = (id: string, ms: number, extensions: Extras) => ({
+  id,
+  source: "claude-code",
+  time: new Date(NOON_MS + ms).toISOString(),
+  session_id: "session-1",
+  extensions,
+});
+const envelope = (id: string, ms: number, extensions: Extras = {}) => ({
+  openhook: "0.1",
+  ...base(id, ms, extensions),
+});
+
+export const started = (id: string, ms: number, extras: Extras = {}): Event => ({
+  type: "session.start",
+  ...envelope(id, ms, extras),
+});
+export const ended = (id: string, ms: number, extras: Extras = {}): Event => ({
+  type: "session.end",
+  ...envelope(id, ms, { native_reason: "other", ...extras }),
+  data: { reason: "completed" },
+});
+export const prompted = (id: string, ms: number, promptId?: string): Event => ({
+  type: "prompt.submit",
+  ...envelope(id, ms, promptId === undefined ? {} : { prompt_id: promptId }),
+  data: { prompt_length: 12 },
+});
+export const toolStarted = (id: string, ms: number, callId: string, extras: Extras = {}): Event => ({
+  type: "tool.start",
+  ...envelope(id, ms, extras),
+  data: { tool_name: "Bash", tool_call_id: callId },
+});
+export const toolEnded = (
+  id: string,
+  ms: number,
+  callId: string,
+  data: { readonly status?: "success" | "error"; readonly duration_ms?: number } = { status: "success" },
+  extras: Extras = {},
+): Event => ({
+  type: "tool.end",
+  ...envelope(id, ms, extras),
+  data: { tool_name: "Bash", tool_call_id: callId, ...data },
+});
+export const batch = (id: string, ms: number, callIds: readonly string[]): Event => ({
+  type: "tool.batch",
+  ...base(id, ms, { tool_call_ids: [...callIds] }),
+});
+
+export const used = (callId: string, ms: number): TranscriptEntry => ({
+  kind: "tool_use",
+  key: `use:${callId}`,
+  timeMs: NOON_MS + ms,
+  callId,
+  name: "Bash",
+});
+export const resulted = (
+  callId: string,
+  ms: number,
+  status: "success" | "error" | "denied" | "unfinished" = "success",
+): TranscriptEntry => ({
+  kind: "tool_result",
+  key: `result:${callId}`,
+  timeMs: NOON_MS + ms,
+  callId,
+  status,
+});

@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event } from "../../src/model/event.ts";
+import { NOTHING_SETTLED, type Segment, type SessionContext } from "../../src/model/session.ts";
+import { cutSegments } from "../../src/session/segments.ts";
+import { ended, NOON_MS, prompted, started } from "./events.ts";
+
+const MINUTE = 60_000;
+const START = (ms: number, origin = "startup") => ({ kind: "start", ms, origin }) as const;
+const RESUME = (ms: number) => ({ kind: "start", ms, origin: "resume" }) as const;
+const TURN = (ms: number, key: string) => ({ kind: "turn", ms, key }) as const;
+const END = (ms: number, reason = "other", promptId?: string) => ({ kind: "end", ms, reason, promptId }) as const;
+type Step = ReturnType<typeof START | typeof RESUME | typeof TURN | typeof END>;
+
+interface Story {
+  readonly title: string;
+  readonly steps: readonly Step[];
+  /** `ordinal origin from-to native reason: activities`; minutes after noon; `…` where it is open. */
+  readonly segments: readonly string[];
+}
+
+const STORIES: readonly Story[] = [
+  {
+    title: "start, turns, end",
+    steps: [START(0), TURN(1, "a"), TURN(2, "b"), END(3)],
+    segments: ["0 startup 0-3 other: a b"],
+  },
+  { title: "still open", steps: [START(0), TURN(1, "a")], segments: ["0 startup 0-…: a"] },
+  { title: "a start alone opens nothing", steps: [START(0)], segments: [] },
+  {
+    title: "started and ended without a word",
+    steps: [START(0), END(1, "prompt_input_exit")],
+    segments: ["0 startup 0-1 prompt_input_exit:"],
+  },
+  {
+    title: "ended without a start: from the first activity on",
+    steps: [TURN(1, "a"), TURN(2, "b"), END(3)],
+    segments: ["0 ? 1-3 other: a b"],
+  },
+  { title: "an end is all there is", steps: [END(3)], segments: ["0 ? 3-3 other:"] },
+  {
+    title: "resumed after its end",
+    steps: [START(0), TURN(1, "a"), END(2), RESUME(60), TURN(61, "b"), END(62)],
+    segments: ["0 startup 0-2 other: a", "1 resume 60-62 other: b"],
+  },
+  {
+    title: "resumed twice, the last one open",
+    steps: [START(0), TURN(1, "a"), END(2), RESUME(60), TURN(61, "b"), END(62), RESUME(90), TURN(91, "c")],
+    segments: ["0 startup 0-2 other: a", "1 resume 60-62 other: b", "2 resume 90-…: c"],
+  },
+  {
+    title: "killed, then continued: the second start shows that the first process died",
+    steps: [START(0), TURN(1, "a"), RESUME(60), TURN(61, "b"), END(62)],
+    segments: ["0 startup 0-1 superseded: a", "1 resume 60-62 other: b"],
+  },
+  {
+    title: "a fork is a session of its own",
+    steps: [START(0, "fork"), TURN(1, "a"), END(2)],
+    segments: ["0 fork 0-2 other: a"],
+  },
+  {
+    title: "cleared: the end says so, what follows is another session",
+    steps: [START(0), TURN(1, "a"), END(2, "clear")],
+    segments: ["0 startup 0-2 clear: a"],
+  },
+  {
+    title: "the start's hook runs after the first prompt's",
+    steps: [TURN(0, "a"), START(0.003), END(2)],
+    segments: ["0 startup 0-2 other: a"],
+  },
+  {
+    title: "ended twice",
+    steps: [START(0), TURN(1, "a"), END(2), END(2.001)],
+    segments: ["0 startup 0-2 other: a"],
+  },
+  {
+    title: "started twice, told by two hooks",
+    steps: [START(0), START(0.001), TURN(1, "a"), END(2)],
+    segments: ["0 startup 0.001-2 other: a"],
+  },
+  {
+    title: "the end's hook is faster than the hook of the prompt it names",
+    steps: [START(0), END(1, "other", "a"), TURN(1.002, "a")],
+    segments: ["0 startup 0-1.002 other: a"],
+  },
+  {
+    title: "resumed and ended without a word",
+    steps: [START(0), TURN(1, "a"), END(2), RESUME(60), END(61)],
+    segments: ["0 startup 0-2 other: a", "1 resume 60-61 other:"],
+  },
+];
+
+describe("cutSegments", () => {
+  test.each(STORIES)("$title", ({ steps, segments }) => {
+    expect(told(steps)).toEqual(segments);
+  });
+
+  test.each(STORIES)("$title: whatever order it is read in", ({ steps, segments }) => {
+    const length = { minLength: steps.length, maxLength: steps.length };
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...steps], length), (shuffled) => {
+        expect(told(shuffled)).toEqual(segments);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test.each(STORIES)("$title: every start and end is used or spent", ({ steps }) => {
+    const { events, activities } = input(steps);
+    const cut = cutSegments(withContext(events), activities);
+    const used = new Set([...cut.segments.flatMap((s) => s.uses), ...cut.spent]);
+    const bounds = events.filter((e) => e.type !== "prompt.submit").map((e) => e.id);
+    // A start that nothing followed waits for what it starts
+    const waiting = steps.every((s) => s.kind === "start");
+    expect([...used].sort()).toEqual(waiting ? [] : bounds.sort());
+  });
+
+  test("a start that nothing ever followed is a session of no length once it is idle", () => {
+    const { events } = input([START(0)]);
+    const idle = { ...withContext(events), endIdle: { reason: "timeout", nativeReason: "idle" } as const };
+    expect(cutSegments(idle, []).segments).toMatchObject([{ ordinal: 0, startMs: NOON_MS, startOrigin: "startup" }]);
+  });
+
+  test("a compaction's start starts nothing", () => {
+    const compacted = started("again", 10 * MINUTE, { start_origin: "compact", continues: "compaction" });
+    const { events, activities } = input([START(0), TURN(1, "a"), END(20)]);
+    expect(show(cutSegments(withContext([...events, compacted]), activities))).toEqual(["0 startup 0-20 other: a"]);
+  });
+
+  describe("with a segment that was settled before", () => {
+    const open: Segment = {
+      ordinal: 3,
+      startMs: NOON_MS,
+      lastActivityMs: NOON_MS + MINUTE,
+      startOrigin: "resume",
+      uses: [],
+    };
+    const over: Segment = { ...open, endMs: NOON_MS + 2 * MINUTE, reason: "completed", nativeReason: "other" };
+    const after = (segment: Segment, steps: readonly Step[]) => {
+      const { events, activities } = input(steps);
+      return show(cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities));
+    };
+
+    test("an open one goes on", () => {
+      expect(after(open, [TURN(5, "b"), END(6)])).toEqual(["3 resume 0-6 other: b"]);
+    });
+
+    test("an ended one is followed by the next", () => {
+      const steps = [RESUME(60), TURN(61, "b")];
+      expect(after(over, steps)).toEqual(["3 resume 0-2 other:", "4 resume 60-…: b"]);
+    });
+
+    test("the end of a process that died late does not end it twice", () => {
+      expect(after(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
+    });
+
+    test("what happened before its end belongs to it", () => {
+      expect(after(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other: b"]);
+    });
+  });
+});
+
+// --- internal ---
+
+function input(steps: readonly Step[]) {
+  const events: Event[] = [];
+  const activities: { key: string; ms: number }[] = [];
+  for (const step of steps) {
+    const ms = step.ms * MINUTE;
+    const id = `${step.kind}@${step.ms}`;
+    if (step.kind === "turn") {
+      events.push(prompted(id, ms, step.key));
+      activities.push({ key: step.key, ms: NOON_MS + ms });
+    } else if (step.kind === "start") {
+      const continues = step.origin === "resume" ? { continues: "same-session" as const } : {};
+      events.push(started(id, ms, { start_origin: step.origin, ...continues }));
+    } else {
+      const named = step.promptId === undefined ? {} : { prompt_id: step.promptId };
+      events.push(ended(id, ms, { native_reason: step.reason, ...named }));
+    }
+  }
+  return { events, activities };
+}
+
+const withContext = (events: readonly Event[], context: SessionContext = NOTHING_SETTLED) => ({
+  facts: { source: "claude-code", sessionId: "session-1" },
+  events,
+  entries: [],
+  context,
+  expectsTranscript: true,
+});
+
+function told(steps: readonly Step[]): string[] {
+  const { events, activities } = input(steps);
+  return show(cutSegments(withContext(events), activities));
+}
+
+function show({ segments, segmentOf }: ReturnType<typeof cutSegments>): string[] {
+  const minutes = (ms: number) => String((ms - NOON_MS) / MINUTE);
+  return segments.map((s) => {
+    const keys = [...segmentOf].filter(([, ordinal]) => ordinal === s.ordinal).map(([key]) => key);
+    const end = s.endMs === undefined ? "…" : `${minutes(s.endMs)} ${s.nativeReason}`;
+    return [`${s.ordinal} ${s.startOrigin ?? "?"} ${minutes(s.startMs)}-${end}:`, ...keys.sort()].join(" ");
+  });
+}

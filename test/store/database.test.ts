@@ -1,0 +1,163 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Libsql from "libsql";
+import { describe, expect, test } from "vitest";
+import { placesOf } from "../../src/config/places.ts";
+import { openStore } from "../../src/drain/open.ts";
+import { type Database, openDatabase, StoreError } from "../../src/store/database.ts";
+import { readMeta, writeMeta } from "../../src/store/meta.ts";
+import { MIGRATIONS } from "../../src/store/migrations.ts";
+import { temporaryStores } from "./temporary.ts";
+
+const stores = temporaryStores();
+const pragma = (db: Database, name: string): unknown => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+const schemaOf = (db: Database): readonly unknown[] =>
+  db.prepare("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name").all();
+
+describe("a new store", () => {
+  test("is the user's alone, and a commit is on disk before it returns", () => {
+    const db = stores.open();
+    writeMeta(db, "season", "autumn");
+    expect(pragma(db, "journal_mode")).toBe("wal");
+    expect(pragma(db, "synchronous")).toBe(2);
+    expect(pragma(db, "foreign_keys")).toBe(1);
+    expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
+    const dir = dirname(stores.path());
+    for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test("takes the access of others away from one that exists", () => {
+    stores.open().close();
+    chmodSync(stores.path(), 0o644);
+    stores.open();
+    expect(statSync(stores.path()).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("migrations", () => {
+  test.each(MIGRATIONS.map((_, version) => version))("from version %i on it ends as a new one", (version) => {
+    const old = join(stores.folder(), "old.db");
+    const raw = new Libsql(old, {});
+    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
+    raw.exec(`PRAGMA user_version = ${version}`);
+    raw.close();
+    expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
+  });
+
+  test("opening again changes nothing and keeps what is there", () => {
+    const first = stores.open();
+    writeMeta(first, "season", "autumn");
+    const schema = schemaOf(first);
+    first.close();
+    const again = openDatabase(stores.path());
+    expect(schemaOf(again)).toEqual(schema);
+    expect(readMeta(again, "season")).toBe("autumn");
+    again.close();
+  });
+});
+
+describe("a store that cannot be used", () => {
+  const errorOf = (path: string): StoreError => {
+    try {
+      openDatabase(path).close();
+    } catch (error) {
+      if (error instanceof StoreError) return error;
+      throw error;
+    }
+    throw new Error("it was opened");
+  };
+
+  test("of a later version is refused and left as it is", () => {
+    const db = stores.open();
+    writeMeta(db, "season", "autumn");
+    db.prepare(`PRAGMA user_version = ${MIGRATIONS.length + 1}`).get();
+    db.close();
+    const error = errorOf(stores.path());
+    expect(error.code).toBe("E_STORE_NEWER");
+    expect(error.message).toContain(stores.path());
+    expect(error.message).toContain("update openhook-otel");
+    const raw = new Libsql(stores.path(), {});
+    expect(raw.prepare("SELECT value FROM meta WHERE key = 'season'").get()).toMatchObject({ value: "autumn" });
+    raw.close();
+  });
+
+  test("that is no database says so", () => {
+    mkdirSync(dirname(stores.path()), { recursive: true });
+    writeFileSync(stores.path(), "acme ".repeat(1000));
+    const error = errorOf(stores.path());
+    expect(error.code).toBe("E_STORE_DAMAGED");
+    expect(error.message).toContain(stores.path());
+  });
+
+  test("because its place is a directory says what to look at", () => {
+    mkdirSync(stores.path(), { recursive: true });
+    const error = errorOf(stores.path());
+    expect(error.code).toBe("E_STORE");
+    expect(error.message).toMatch(/cannot open .*store\.db.*check that/);
+  });
+
+  test("damaged: the drain sets it aside whole and begins a new one", () => {
+    const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
+    const lost = "acme ".repeat(1000);
+    writeFileSync(places.storePath, lost);
+    writeFileSync(`${places.storePath}-wal`, "old log");
+    const said: string[] = [];
+    const db = openStore({ places, now: () => Date.UTC(2026, 9, 5, 12), log: (line) => said.push(line) });
+    expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
+    db.close();
+    const aside = `${places.storePath}.damaged-2026-10-05T120000.000Z`;
+    expect(readFileSync(aside, "utf8")).toBe(lost);
+    // SQLite itself may take a stray log away before we can
+    if (existsSync(`${aside}-wal`)) expect(readFileSync(`${aside}-wal`, "utf8")).toBe("old log");
+    expect(said.join()).toContain(aside);
+  });
+
+  test("of a later version: the drain does not set it aside", () => {
+    const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
+    const db = stores.open(places.storePath);
+    db.prepare("PRAGMA user_version = 99").get();
+    expect(() => openStore({ places, now: Date.now, log: () => {} })).toThrow(StoreError);
+    expect(readdirSync(stores.folder()).filter((name) => name.includes("damaged"))).toEqual([]);
+  });
+});
+
+describe("transaction", () => {
+  test("all or nothing, also from within another", () => {
+    const db = stores.open();
+    expect(() =>
+      db.transaction(() => {
+        writeMeta(db, "outer", "1");
+        db.transaction(() => writeMeta(db, "inner", "1"));
+        throw new Error("stop");
+      }),
+    ).toThrow("stop");
+    expect([readMeta(db, "outer"), readMeta(db, "inner")]).toEqual([undefined, undefined]);
+    db.transaction(() => db.transaction(() => writeMeta(db, "inner", "2")));
+    expect(readMeta(db, "inner")).toBe("2");
+  });
+
+  test("another connection sees it when it is done, not before", () => {
+    const [writer, reader] = [stores.open(), stores.open()];
+    writer.transaction(() => {
+      writeMeta(writer, "season", "winter");
+      expect(readMeta(reader, "season")).toBeUndefined();
+    });
+    expect(readMeta(reader, "season")).toBe("winter");
+    writeMeta(reader, "season", "spring");
+    expect(readMeta(writer, "season")).toBe("spring");
+  });
+
+  test("whole numbers come back as they went in, up to 2^53", () => {
+    const db = stores.open();
+    db.prepare("CREATE TEMP TABLE n (v INTEGER)").run();
+    const values = [0, 1, -1, 2 ** 31, 2 ** 53 - 1];
+    for (const value of values) db.prepare("INSERT INTO n VALUES (?)").run(value);
+    expect(
+      db
+        .prepare("SELECT v FROM n ORDER BY rowid")
+        .all()
+        .map((row) => row["v"]),
+    ).toEqual(values);
+  });
+});

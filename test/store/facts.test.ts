@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
+import type { Database } from "../../src/store/database.ts";
+import {
+  addEntries,
+  addEvents,
+  eventsOf,
+  openFacts,
+  positionOf,
+  setPosition,
+  settleFacts,
+  toldPromptIds,
+} from "../../src/store/facts.ts";
+import { idleSessions, learn, sessionById, sessionOf, setFork, unsettledSessions } from "../../src/store/sessions.ts";
+import { NOON_MS, prompted, started, toolStarted } from "../session/events.ts";
+import { temporaryStores } from "./temporary.ts";
+
+const stores = temporaryStores();
+const sessionIn = (db: Database, sessionId = "session-1", timeMs = NOON_MS) =>
+  sessionOf(db, "claude-code", sessionId, timeMs);
+
+const answer = (rest: Partial<EntryOf<"model_call">> = {}): EntryOf<"model_call"> => ({
+  kind: "model_call",
+  key: "response:msg_1",
+  globalKey: "response:msg_1",
+  timeMs: NOON_MS,
+  endMs: NOON_MS,
+  usage: { input: 10, output: 1 },
+  complete: false,
+  ...rest,
+});
+const fuller = answer({ timeMs: NOON_MS + 5, endMs: NOON_MS + 5, usage: { input: 10, output: 7 }, complete: true });
+
+describe("events", () => {
+  test("one that is known already changes nothing", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    const start = started("a", 0);
+    expect(addEvents(db, session, [start, start])).toBe(1);
+    expect(addEvents(db, session, [start, toolStarted("b", 5, "t1")])).toBe(1);
+    expect(openFacts(db, session.id).events).toEqual([start, toolStarted("b", 5, "t1")]);
+  });
+
+  test("what was taken is open no more, but is still shown, in order of time", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    addEvents(db, session, [toolStarted("b", 5, "t1"), started("a", 0)]);
+    settleFacts(db, session.id, ["a"]);
+    expect(openFacts(db, session.id).events.map((e) => e.id)).toEqual(["b"]);
+    expect(eventsOf(db, session.id).map((e) => e.id)).toEqual(["a", "b"]);
+    addEvents(db, session, [started("a", 0)]);
+    expect(openFacts(db, session.id).events.map((e) => e.id)).toEqual(["b"]);
+  });
+
+  test("prompts that hooks named", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    addEvents(db, session, [prompted("a", 0, "p1"), prompted("b", 1), prompted("c", 2, "p2")]);
+    expect(toldPromptIds(db, session.id)).toEqual(new Set(["p1", "p2"]));
+  });
+});
+
+describe("entries", () => {
+  test("several records of one answer are one", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    expect(addEntries(db, session, [answer(), fuller, answer()])).toEqual([]);
+    expect(openFacts(db, session.id).entries).toEqual([{ ...fuller, timeMs: NOON_MS, endMs: NOON_MS + 5 }]);
+  });
+
+  test("a fuller record of one that was counted is told, one that says nothing new is not", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    addEntries(db, session, [answer()]);
+    settleFacts(db, session.id, [answer().key]);
+    const [revision, ...others] = addEntries(db, session, [fuller]);
+    expect(others).toEqual([]);
+    expect(revision?.before.usage?.output).toBe(1);
+    expect(revision?.after.usage?.output).toBe(7);
+    expect(addEntries(db, session, [fuller, answer()])).toEqual([]);
+    expect(openFacts(db, session.id).entries).toEqual([]);
+  });
+
+  test("a copy in a session that began later is left out", () => {
+    const db = stores.open();
+    const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
+    addEntries(db, first, [answer()]);
+    addEntries(db, fork, [answer(), fuller]);
+    expect(openFacts(db, fork.id).entries).toEqual([]);
+    expect(openFacts(db, first.id).entries).toEqual([answer()]);
+  });
+
+  test("the same key without an id that is unique over sessions is each session's own", () => {
+    const db = stores.open();
+    const [first, other] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
+    const { globalKey: _, ...local } = answer();
+    for (const session of [first, other]) addEntries(db, session, [local as TranscriptEntry]);
+    for (const session of [first, other]) expect(openFacts(db, session.id).entries).toEqual([local]);
+  });
+
+  test("what was counted stays where it was counted, though an older session holds it too", () => {
+    const db = stores.open();
+    const [older, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
+    addEntries(db, fork, [answer()]);
+    settleFacts(db, fork.id, [answer().key]);
+    expect(addEntries(db, older, [fuller])).toEqual([]);
+    expect(openFacts(db, older.id).entries).toEqual([]);
+  });
+});
+
+describe("positions", () => {
+  test("come back as they went in", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    const position = { offset: { bytes: 4096, memo: { state: { timeMs: 1 } } }, sizeBytes: 5000, modifiedMs: 12.5 };
+    expect(positionOf(db, "/home/dev/a.jsonl")).toBeUndefined();
+    setPosition(db, session.id, "/home/dev/a.jsonl", position, 2);
+    expect(positionOf(db, "/home/dev/a.jsonl")).toEqual(position);
+    setPosition(db, session.id, "/home/dev/a.jsonl", { ...position, sizeBytes: 6000 }, 1);
+    expect(positionOf(db, "/home/dev/a.jsonl")?.sizeBytes).toBe(6000);
+    expect(db.prepare("SELECT unreadable FROM positions").all()).toMatchObject([{ unreadable: 3 }]);
+  });
+});
+
+describe("sessions", () => {
+  test("the same source and id is the same session; another source's is another", () => {
+    const db = stores.open();
+    expect(sessionIn(db).id).toBe(sessionIn(db).id);
+    expect(sessionOf(db, "acme-agent", "session-1", NOON_MS).id).not.toBe(sessionIn(db).id);
+  });
+
+  test("news complete what is known; what is absent changes nothing", () => {
+    const db = stores.open();
+    const { id } = sessionIn(db);
+    learn(db, id, { timeMs: NOON_MS + 10, cwd: "/home/dev/acme-shop", branch: "main" });
+    learn(db, id, { timeMs: NOON_MS - 10, agentVersion: "2.1.329", repository: { name: "acme-shop" } });
+    expect(sessionById(db, id)).toMatchObject({
+      cwd: "/home/dev/acme-shop",
+      branch: "main",
+      agentVersion: "2.1.329",
+      repository: { name: "acme-shop" },
+      firstMs: NOON_MS - 10,
+      lastMs: NOON_MS + 10,
+      fork: "no",
+    });
+  });
+
+  test("a fork that has begun is not taken for one that waits", () => {
+    const db = stores.open();
+    const { id } = sessionIn(db);
+    for (const state of ["waiting", "begun", "waiting"] as const) setFork(db, id, state);
+    expect(sessionById(db, id).fork).toBe("begun");
+  });
+
+  test("idle are open sessions that nothing was heard of", () => {
+    const db = stores.open();
+    const [quiet, busy, over] = ["quiet", "busy", "over"].map((name) => sessionIn(db, name));
+    if (quiet === undefined || busy === undefined || over === undefined) throw new Error("three sessions");
+    addEvents(db, quiet, [started("a", 0)]);
+    addEvents(db, busy, [started("b", 0)]);
+    learn(db, busy.id, { timeMs: NOON_MS + 3_600_000 });
+    addEvents(db, over, [started("c", 0)]);
+    settleFacts(db, over.id, ["c"]);
+    expect(idleSessions(db, NOON_MS + 1_800_000)).toEqual([quiet.id]);
+    expect(new Set(unsettledSessions(db))).toEqual(new Set([quiet.id, busy.id]));
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import type { ModelCall, Session } from "../../src/model/session.ts";
+import { NOTHING_SETTLED } from "../../src/model/session.ts";
+import { buildSession } from "../../src/session/build.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import type { Database } from "../../src/store/database.ts";
+import { addEntries, addEvents, openFacts } from "../../src/store/facts.ts";
+import { acknowledge, waitingCount, waitingSpans } from "../../src/store/outbox.ts";
+import { type StoredSession, sessionOf } from "../../src/store/sessions.ts";
+import { contextOf, lastSegment, type Settlement, settle } from "../../src/store/settle.ts";
+import { revise } from "../../src/store/work.ts";
+import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { METRIC_SHAPES, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
+import { inputOf, merged, recordedSessions } from "../session/recorded.ts";
+import { endedSession, spansOf } from "../telemetry/records.ts";
+import { rowsOf, temporaryStores } from "./temporary.ts";
+
+const stores = temporaryStores();
+const recorded = (await recordedSessions()).find((s) => s.name.startsWith("subagent "));
+if (recorded === undefined) throw new Error("there is no recording subagent");
+const NOW_MS = Date.UTC(2026, 10, 22);
+/** What a backend and the local commands are told from. */
+const TABLES = ["spans", "outbox", "counters", "increments", "model_calls", "tool_calls", "subagents"];
+
+/** The whole recorded session in the store, not settled. */
+function stored(db: Database): StoredSession {
+  const session = sessionOf(db, recorded!.source, recorded!.sessionId, NOW_MS);
+  addEvents(db, session, recorded!.events);
+  addEntries(db, session, recorded!.lines);
+  return session;
+}
+
+function settlementOf(session: Session, sessionNumber: number): Settlement {
+  const { turns, subagents, segments, facts } = session;
+  const runs = [...turns, ...subagents];
+  const costs = runs.flatMap((run) => run.modelCalls).map((c) => [c.key, costNanoUsd(c, facts.provider) ?? 0] as const);
+  return {
+    session,
+    sessionNumber,
+    turns,
+    subagents,
+    segments: segments.map((segment) => ({ segment, totals: "{}", delivered: true })),
+    spans: spansOf(session, { semconv: "both", traceScope: "session" }).map((span) => ({ ...span, segment: 0 })),
+    counts: [
+      ...runs.flatMap((run) => runCounts(run, facts)),
+      ...segments.map((segment) => segmentCounts(segment, facts)),
+    ],
+    costNanoUsd: new Map(costs),
+  };
+}
+
+describe("settle", () => {
+  test("twice is once: the same spans, outbox and counters", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    const added = db.transaction(() => settle(db, settlement, METRIC_SHAPES, NOW_MS));
+    expect(added).toBe(settlement.spans.length);
+    const before = TABLES.map((table) => [table, rowsOf(db, table)]);
+    expect(db.transaction(() => settle(db, settlement, METRIC_SHAPES, NOW_MS + 1))).toBe(0);
+    expect(TABLES.map((table) => [table, rowsOf(db, table)])).toEqual(before);
+  });
+
+  test("after the backend has taken them, spans are not sent again", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    settle(db, settlement, METRIC_SHAPES, NOW_MS);
+    const seqs = waitingSpans(db, 0, 1000).map((row) => row.seq);
+    acknowledge(db, seqs);
+    settle(db, settlement, METRIC_SHAPES, NOW_MS);
+    expect(waitingCount(db)).toBe(0);
+    expect(rowsOf(db, "spans").length).toBe(settlement.spans.length);
+  });
+
+  test("takes every fact, and what it wrote is the context of what comes", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const { events, entries } = openFacts(db, id);
+    expect(contextOf(db, id, events, entries)).toEqual({ ...NOTHING_SETTLED });
+    const session = endedSession(recorded);
+    settle(db, settlementOf(session, id), METRIC_SHAPES, NOW_MS);
+    expect(openFacts(db, id)).toEqual({ events: [], entries: [] });
+
+    const context = contextOf(db, id, events, entries);
+    expect([...context.turns.keys()].sort()).toEqual(session.turns.map((t) => t.key).sort());
+    expect([...context.subagents.keys()]).toEqual(session.subagents.map((s) => s.agentId));
+    expect([...context.callIds].sort()).toEqual(
+      [...session.turns, ...session.subagents].flatMap((run) => run.toolCalls.map((t) => t.callId)).sort(),
+    );
+    expect(context.segment).toMatchObject({ ordinal: 0, reason: "completed" });
+    expect(lastSegment(db, id)?.delivered).toBe(true);
+
+    // Told of all of it once more, nothing comes of it
+    const again = buildSession(inputOf(recorded, { events, entries: merged(recorded.lines) }, context));
+    expect([...again.turns, ...again.subagents].flatMap((run) => run.toolCalls)).toEqual([]);
+  });
+
+  test("what the counters say is what the model calls add up to", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    settle(db, settlementOf(endedSession(recorded), id), METRIC_SHAPES, NOW_MS);
+    for (const column of ["input", "output"]) {
+      const told = counterValues(db)
+        .filter((c) => c.metric === "openhook.token.usage" && c.attributes["openhook.token.type"] === column)
+        .reduce((n, c) => n + c.value, 0);
+      expect(told).toBeGreaterThan(0);
+      expect(db.prepare(`SELECT sum(${column}) AS n FROM model_calls`).all()).toMatchObject([{ n: told }]);
+    }
+  });
+
+  test("fails as a whole: nothing is settled, nothing counted", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    const wrong = { key: "k", increments: [{ metric: "nonsense", amount: 1, attributes: {}, resource: {} }] };
+    const counts = [...settlement.counts, wrong];
+    expect(() => db.transaction(() => settle(db, { ...settlement, counts }, METRIC_SHAPES, NOW_MS))).toThrow(
+      "nonsense",
+    );
+    for (const table of [...TABLES, "turns", "segments"]) expect(rowsOf(db, table), table).toEqual([]);
+    expect(openFacts(db, id).events.length).toBe(recorded.events.length);
+  });
+});
+
+describe("outbox", () => {
+  test("gives the oldest first, in pieces, and keeps what was not acknowledged", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    settle(db, settlement, METRIC_SHAPES, NOW_MS);
+    const first = waitingSpans(db, 0, 3);
+    const rest = waitingSpans(db, first.at(-1)?.seq ?? 0, 1000);
+    const names = settlement.spans.map((s) => s.record);
+    expect([...first, ...rest].map((row) => row.record)).toEqual(names);
+    acknowledge(
+      db,
+      first.map((row) => row.seq),
+    );
+    expect(waitingSpans(db, 0, 1000).map((row) => row.seq)).toEqual(rest.map((row) => row.seq));
+    expect(waitingCount(db)).toBe(names.length - 3);
+  });
+});
+
+describe("revise", () => {
+  const price = (call: ModelCall) => costNanoUsd(call, "anthropic");
+
+  test("replaces tokens, price and completeness of a settled call", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    settle(db, settlementOf(endedSession(recorded), id), METRIC_SHAPES, NOW_MS);
+    const entry = merged(recorded.lines).find((e) => e.kind === "model_call");
+    if (entry?.kind !== "model_call" || entry.usage === undefined) throw new Error("there is no model call");
+    const usage = { ...entry.usage, output: entry.usage.output + 1000 };
+    const revised = revise(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
+    expect(revised?.before.usage).toEqual(entry.usage);
+    expect(revised?.after).toMatchObject({ usage, complete: true, finishReason: "end_turn" });
+    const row = db.prepare("SELECT output, cost_nano_usd FROM model_calls WHERE key = ?").get(entry.key);
+    expect(row).toMatchObject({ output: usage.output, cost_nano_usd: price(revised?.after as ModelCall) });
+  });
+
+  test("a call that was never settled is nobody's to revise", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const entry = merged(recorded.lines).find((e) => e.kind === "model_call");
+    if (entry?.kind !== "model_call") throw new Error("there is no model call");
+    expect(revise(db, id, entry, entry, price)).toBeUndefined();
+  });
+});

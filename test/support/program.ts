@@ -1,0 +1,347 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import type { RecordedCall } from "./replay.ts";
+
+export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
+/** The program as users start it. */
+export const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
+
+/** Recorded runs of Claude Code, one folder each. */
+export const RECORDINGS = join(ROOT, "test", "agents", "claude-code");
+
+/** What a process left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly tookMs: number;
+}
+
+export interface RunOptions {
+  /** On stdin. @default "" */
+  readonly input?: string | Buffer;
+  /** Nobody closes stdin after it. @default false */
+  readonly staysOpen?: boolean;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+}
+
+/** Builds `dist` where it is missing or older than what it is made of; once, however many test files ask. */
+export async function ensureBuilt(): Promise<void> {
+  for (const untilMs = Date.now() + BUILD_MS; !isBuilt(); ) {
+    if (tryLock()) {
+      try {
+        const { status, stderr } = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: ROOT, encoding: "utf8" });
+        if (status !== 0) throw new Error(`npm run build failed:\n${stderr}`);
+        return;
+      } finally {
+        rmdirSync(BUILD_LOCK);
+      }
+    }
+    if (Date.now() > untilMs) throw new Error(`no build after ${BUILD_MS} ms; if none runs, remove ${BUILD_LOCK}`);
+    await sleep(100);
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Looks again until it is true. @throws with `what` when it is not true in time */
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  for (const endMs = Date.now() + timeoutMs; !(await isTrue()); await sleep(50)) {
+    if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+  }
+}
+
+/** A user's machine: a home of its own, and the built program on it. */
+export class Machine {
+  readonly home: string;
+  readonly places: Places;
+
+  constructor() {
+    this.home = mkdtempSync(join(tmpdir(), "openhook-e2e-"));
+    this.places = placesOf({ env: {}, home: this.home, platform: process.platform });
+  }
+
+  /** What a login gives a process: no variable of the test's own environment that means something to the program. */
+  get env(): Readonly<Record<string, string>> {
+    return { PATH: `${join(this.home, "bin")}:${process.env["PATH"] ?? ""}`, HOME: this.home };
+  }
+
+  /** `openhook-otel <args>`, to its end. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return this.#finish(process.execPath, [PROGRAM, ...args], options);
+  }
+
+  /** The same, checked: @returns stdout @throws when it did not exit with 0 */
+  async ok(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code !== 0) throw new Error(`openhook-otel ${args.join(" ")} exited with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  /** One drain, with what it said of itself. */
+  async drain(args: readonly string[] = [], env: RunOptions["env"] = {}): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.ok(["drain", "--json", ...args], { env }));
+  }
+
+  /** Starts the program and does not wait. The caller ends it. */
+  start(args: readonly string[], options: RunOptions = {}): ChildProcess {
+    const env = { ...this.env, ...options.env };
+    return spawn(process.execPath, [PROGRAM, ...args], { cwd: options.cwd ?? this.home, env, stdio: "ignore" });
+  }
+
+  /** One command line, as agents run their hooks: by `sh -c`. */
+  shell(command: string, options: RunOptions = {}): Promise<Finished> {
+    return this.#finish("/bin/sh", ["-c", command], options);
+  }
+
+  /** Registers the hook by `enable`. @returns the command lines that the agent's settings now hold, by event */
+  async enable(): Promise<Registered> {
+    this.#installAgent();
+    await this.ok(["enable", "claude-code", "--yes"]);
+    return registeredIn(readFileSync(join(this.home, ".claude", "settings.json"), "utf8"));
+  }
+
+  /** Ids of the processes that were started for this home and still run: drains that hooks have started. */
+  running(): readonly number[] {
+    const { stdout } = spawnSync("ps", ["axeww", "-o", "pid=,args="], { encoding: "utf8", maxBuffer: 1 << 26 });
+    const ours = new RegExp(`\\sHOME=${this.home}(\\s|$)`);
+    return stdout.split("\n").flatMap((line) => (ours.test(line) ? [Number.parseInt(line, 10)] : []));
+  }
+
+  /** Until everything that was started for this home has ended. */
+  async quiet(): Promise<void> {
+    await until("every drain has ended", () => this.running().length === 0, 30_000);
+  }
+
+  async remove(): Promise<void> {
+    await this.quiet();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** What `enable` asks for its version; without one it registers what the oldest version knows. */
+  #installAgent(): void {
+    const path = join(this.home, "bin", "claude");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "#!/bin/sh\necho '2.1.329 (Claude Code)'\n");
+    chmodSync(path, 0o755);
+  }
+
+  #finish(
+    program: string,
+    args: readonly string[],
+    { input = "", staysOpen = false, env, cwd }: RunOptions,
+  ): Promise<Finished> {
+    const startMs = performance.now();
+    return new Promise((done, failed) => {
+      const child = spawn(program, args, { cwd: cwd ?? this.home, env: { ...this.env, ...env } });
+      const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+      child.stdout.on("data", (data: Buffer) => stdout.push(data));
+      child.stderr.on("data", (data: Buffer) => stderr.push(data));
+      child.on("error", failed);
+      // `close`, not `exit`: a drain that held the pipes of its hook's caller would make the agent wait, and show here
+      child.on("close", (code) => {
+        child.stdin.destroy();
+        const tookMs = performance.now() - startMs;
+        done({ code, stdout: text(stdout), stderr: text(stderr), tookMs });
+      });
+      child.stdin.on("error", () => {});
+      if (staysOpen) child.stdin.write(input);
+      else child.stdin.end(input);
+    });
+  }
+}
+
+/** Command lines by the agent's name of the event. */
+export type Registered = Pick<ReadonlyMap<string, readonly string[]>, "get">;
+
+/** The hook program of the build for every event, without `enable` and without drains: for what comes after the hook. */
+export const HOOK_ALONE: Registered = {
+  get: (event: string) => [`exec /bin/sh '${join(ROOT, "dist", "hook.sh")}' claude-code ${event}`],
+};
+
+/** What an agent would run, read from its settings. */
+export function registeredIn(settings: string): Registered {
+  const { hooks }: { hooks: Record<string, { hooks: { command: string }[] }[]> } = JSON.parse(settings);
+  return new Map(
+    Object.entries(hooks).map(([event, groups]) => [
+      event,
+      groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
+    ]),
+  );
+}
+
+/**
+ * An agent at work, as it was recorded: calls its hooks one after the other, and writes its transcripts as far as they
+ * had come by then. Its clock is the real one: recorded times are stretched so that each call's time is when it was made
+ * again, hence events (times of files) and transcripts (times in lines) tell one story.
+ */
+export class RecordedAgent {
+  readonly calls: readonly RecordedCall[];
+  readonly #machine: Machine;
+  readonly #files: readonly TranscriptText[];
+  readonly #clock = new Clock();
+
+  /** @param edit changes the recorded texts first, e.g. to plant something in them */
+  constructor(machine: Machine, name: string, edit: (text: string) => string = (text) => text) {
+    const folder = join(RECORDINGS, name);
+    const below = join(folder, "transcripts");
+    const dashed = (path: string): string => path.replaceAll(/[/.]/g, "-");
+    const moved = (text: string): string =>
+      text.replaceAll("/home/dev/", `${machine.home}/`).replaceAll("-home-dev-", `${dashed(machine.home)}-`);
+    this.#machine = machine;
+    this.calls = linesOf(edit(moved(readFileSync(join(folder, "hooks.jsonl"), "utf8")))).map((l) => JSON.parse(l));
+    this.#files = filesBelow(below).map((path) => ({
+      path: join(machine.home, ".claude", "projects", moved(path)),
+      lines: linesOf(edit(moved(readFileSync(join(below, path), "utf8")))),
+      written: 0,
+    }));
+  }
+
+  /** Every call for which a hook is registered. @returns how long the hooks took, in milliseconds */
+  async work(registered: Registered, env: RunOptions["env"] = {}): Promise<readonly number[]> {
+    const tookMs: number[] = [];
+    for (const [index, call] of this.calls.entries()) {
+      this.#clock.at(call.received_at);
+      this.#writeUpTo(call);
+      for (const command of registered.get(call.event) ?? []) {
+        const input = call.stdin_raw ?? JSON.stringify(call.stdin);
+        const { code, stdout, stderr, ...took } = await this.#machine.shell(command, {
+          input,
+          env: { ...call.env, ...env },
+        });
+        if (code !== 0 || stdout !== "" || stderr !== "") {
+          throw new Error(`${call.event}: the hook exited with ${code} and said ${stdout}${stderr}`);
+        }
+        tookMs.push(took.tookMs);
+      }
+      this.#clock.at(call.received_at);
+      // The closing lines of a session come after its last hook
+      if (call.event === "SessionEnd") this.#writeRest(call, this.calls.slice(index + 1));
+    }
+    this.writeTranscripts();
+    return tookMs;
+  }
+
+  /** Everything that the agent ever wrote of these sessions. */
+  writeTranscripts(): void {
+    for (const file of this.#files) this.#write(file, file.lines.length);
+  }
+
+  #writeUpTo({ stdin, transcript_lines: count, received_at }: RecordedCall): void {
+    const main = basename(String(stdin?.["transcript_path"] ?? ""));
+    for (const file of this.#files) {
+      if (basename(file.path) === main) this.#write(file, count ?? 0);
+      else if (/^agent-.*\.jsonl$/.test(basename(file.path))) this.#write(file, linesBefore(file, received_at));
+      // what stands beside a transcript was there before it was told of
+      else if (!file.path.endsWith(".jsonl")) this.#write(file, file.lines.length);
+    }
+  }
+
+  #writeRest({ stdin }: RecordedCall, later: readonly RecordedCall[]): void {
+    const main = basename(String(stdin?.["transcript_path"] ?? ""));
+    const next = later.find((call) => basename(String(call.stdin?.["transcript_path"] ?? "")) === main);
+    for (const file of this.#files) {
+      if (basename(file.path) === main) this.#write(file, next?.transcript_lines ?? file.lines.length);
+    }
+  }
+
+  #write(file: TranscriptText, upTo: number): void {
+    const lines = file.lines.slice(file.written, upTo);
+    if (lines.length === 0) return;
+    file.written = upTo;
+    mkdirSync(dirname(file.path), { recursive: true });
+    const now = lines.map((line) =>
+      line.replace(TIMESTAMP, (_, time: string) => `"timestamp":"${this.#clock.of(time)}"`),
+    );
+    appendFileSync(file.path, now.map((line) => `${line}\n`).join(""));
+  }
+}
+
+// --- internal ---
+
+interface TranscriptText {
+  readonly path: string;
+  readonly lines: readonly string[];
+  /** How many of them are on disk. */
+  written: number;
+}
+
+const TIMESTAMP = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"/g;
+
+const linesOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+const linesBefore = ({ lines }: TranscriptText, time: string): number => {
+  const later = lines.findIndex((line) => (/"timestamp":"([^"]+)"/.exec(line)?.[1] ?? "") > time);
+  return later === -1 ? lines.length : later;
+};
+
+/** Recorded time → the time at which the same moment came again. Straight lines between the moments it was told of. */
+class Clock {
+  readonly #told: { recordedMs: number; ms: number }[] = [];
+
+  /** It is now what was recorded as `time`. */
+  at(time: string): void {
+    this.#told.push({ recordedMs: Date.parse(time), ms: Date.now() });
+  }
+
+  of(time: string): string {
+    const recordedMs = Date.parse(time);
+    const after = this.#told.findIndex((told) => told.recordedMs >= recordedMs);
+    const [a, b] = [this.#told[after - 1], this.#told[after]];
+    if (a !== undefined && b !== undefined && b.recordedMs > a.recordedMs) {
+      const share = (recordedMs - a.recordedMs) / (b.recordedMs - a.recordedMs);
+      return new Date(a.ms + share * (b.ms - a.ms)).toISOString();
+    }
+    const nearest = b ?? this.#told.at(-1) ?? { recordedMs, ms: Date.now() };
+    return new Date(nearest.ms + recordedMs - nearest.recordedMs).toISOString();
+  }
+}
+
+const BUILD_MS = 60_000;
+const BUILD_LOCK = join(tmpdir(), `openhook-build-${Buffer.from(ROOT).toString("base64url").slice(-40)}`);
+
+const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString("utf8");
+
+function isBuilt(): boolean {
+  if (existsSync(BUILD_LOCK)) return false;
+  const [bundle, last] = [join(ROOT, "dist", "cli.cjs"), join(ROOT, "dist", "hook.sh")];
+  if (!existsSync(bundle) || !existsSync(last)) return false;
+  const builtMs = statSync(bundle).mtimeMs;
+  return sources().every((path) => statSync(path).mtimeMs <= builtMs);
+}
+
+const sources = (): string[] => [
+  ...filesBelow(join(ROOT, "src")).map((path) => join(ROOT, "src", path)),
+  join(ROOT, "package.json"),
+  join(ROOT, "scripts", "build.mjs"),
+];
+
+/** Relative paths. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
+
+function tryLock(): boolean {
+  try {
+    mkdirSync(BUILD_LOCK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,64 @@
+import { createRequire } from "node:module";
+import { describe, expect, test } from "vitest";
+import type { ModelCall } from "../../src/model/session.ts";
+import type { TokenUsage } from "../../src/model/transcript.ts";
+import { costNanoUsd, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+
+const SONNET = "claude-sonnet-4-5-20250929";
+
+const call = (model: string | undefined, usage: TokenUsage | undefined): ModelCall => ({
+  key: "response:msg_1",
+  startMs: Date.UTC(2026, 9, 5),
+  endMs: Date.UTC(2026, 9, 5, 0, 1),
+  complete: true,
+  ...(model !== undefined && { model }),
+  ...(usage !== undefined && { usage }),
+});
+
+describe("costNanoUsd", () => {
+  // List prices per million tokens: input 3, output 15, cache read 0.30, cache write 3.75 for 5 minutes, 6 for an hour
+  test("input and output", () => {
+    expect(costNanoUsd(call(SONNET, { input: 1_000, output: 100 }), "anthropic")).toBe(3_000_000 + 1_500_000);
+  });
+
+  test("cached tokens are part of the input and cost what cached tokens cost", () => {
+    const usage = { input: 6_000, output: 100, cacheRead: 1_000, cacheWrite: 2_000 };
+    expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBe(
+      3_000 * 3_000 + 100 * 15_000 + 1_000 * 300 + 2_000 * 3_750,
+    );
+  });
+
+  test("writes for an hour are part of the writes and dearer", () => {
+    const usage = {
+      input: 6_000,
+      output: 100,
+      cacheRead: 1_000,
+      cacheWrite: 2_000,
+      cacheWrite5m: 1_500,
+      cacheWrite1h: 500,
+    };
+    expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBe(
+      3_000 * 3_000 + 100 * 15_000 + 1_000 * 300 + 1_500 * 3_750 + 500 * 6_000,
+    );
+  });
+
+  test("nothing used costs nothing, which is known", () => {
+    expect(costNanoUsd(call(SONNET, { input: 0, output: 0 }), "anthropic")).toBe(0);
+  });
+
+  test.each([
+    ["a model nobody has heard of", call("acme-large-1", { input: 10, output: 1 })],
+    ["no model", call(undefined, { input: 10, output: 1 })],
+    ["no usage", call(SONNET, undefined)],
+  ])("%s: unknown, never 0", (_, unknown) => {
+    expect(costNanoUsd(unknown, "anthropic")).toBeUndefined();
+    expect(costNanoUsd(unknown, undefined)).toBeUndefined();
+  });
+});
+
+test("the price table that is named is the one that is installed", () => {
+  const installed = createRequire(import.meta.url)("../../node_modules/@pydantic/genai-prices/package.json") as {
+    version: string;
+  };
+  expect(PRICE_TABLE).toBe(`genai-prices/${installed.version}`);
+});

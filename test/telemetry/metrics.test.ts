@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ModelCall, SessionFacts } from "../../src/model/session.ts";
+import type { Counted, Increment } from "../../src/model/telemetry.ts";
+import type { TokenUsage } from "../../src/model/transcript.ts";
+import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { METRIC_SHAPES, modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
+import { recordedSessions } from "../session/recorded.ts";
+import { endedSession } from "./records.ts";
+
+const sessions = await recordedSessions();
+const PREFIX = "gen_ai.client.inference.usage.";
+
+describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => {
+  const session = endedSession(recorded);
+  const runs = [...session.turns, ...session.subagents];
+  const counts = [
+    ...runs.flatMap((run) => runCounts(run, session.facts)),
+    ...session.segments.map((segment) => segmentCounts(segment, session.facts)),
+  ];
+  const steps = counts.flatMap((c) => c.increments);
+  const calls = runs.flatMap((run) => run.modelCalls);
+  const tools = runs.flatMap((run) => run.toolCalls);
+  const total = (pick: (usage: TokenUsage) => number | undefined): number =>
+    calls.reduce((sum, call) => sum + (call.usage === undefined ? 0 : (pick(call.usage) ?? 0)), 0);
+
+  test("sums are those of the model calls, to the token", () => {
+    expect(sum(steps, `${PREFIX}input_tokens`)).toBe(total((u) => u.input));
+    expect(sum(steps, `${PREFIX}output_tokens`)).toBe(total((u) => u.output));
+    expect(sum(steps, `${PREFIX}cache_read.input_tokens`)).toBe(total((u) => u.cacheRead));
+    expect(sum(steps, `${PREFIX}cache_write.input_tokens`)).toBe(total((u) => u.cacheWrite));
+    expect(sum(steps, `${PREFIX}reasoning.output_tokens`)).toBe(total((u) => u.reasoning));
+    for (const [type, pick] of Object.entries(KINDS)) {
+      expect(sum(steps, "openhook.token.usage", { "openhook.token.type": type }), type).toBe(total(pick));
+    }
+    expect(sum(steps, "openhook.model.call.count")).toBe(calls.length);
+    const costs = calls.map((call) => costNanoUsd(call, "anthropic"));
+    expect(sum(steps, "openhook.cost.usage")).toBe(costs.reduce<number>((a, b) => a + (b ?? 0), 0));
+    expect(sum(steps, "openhook.cost.unpriced.count")).toBe(costs.filter((cost) => cost === undefined).length);
+    expect(sum(steps, "openhook.usage.incomplete.count")).toBe(calls.filter((call) => !call.complete).length);
+  });
+
+  test("model by model", () => {
+    for (const model of new Set(calls.map((c) => c.model))) {
+      const of = calls.filter((c) => c.model === model);
+      const named = model === undefined ? {} : { "gen_ai.response.model": model };
+      expect(sum(steps, `${PREFIX}output_tokens`, named)).toBe(of.reduce((n, c) => n + (c.usage?.output ?? 0), 0));
+    }
+  });
+
+  test("tool calls by name and status; only those that ran have a duration", () => {
+    for (const { name, status } of tools) {
+      const attributes = { "gen_ai.tool.name": name, "openhook.tool.status": status };
+      const same = tools.filter((t) => t.name === name && t.status === status);
+      expect(sum(steps, "openhook.tool.call.count", attributes)).toBe(same.length);
+    }
+    expect(sum(steps, "openhook.tool.call.count")).toBe(tools.length);
+    expect(steps.filter((s) => s.metric === "gen_ai.execute_tool.duration").length).toBe(
+      tools.filter((t) => t.status === "success" || t.status === "error").length,
+    );
+    expect(sum(steps, "openhook.code.lines")).toBe(
+      tools.reduce((n, t) => n + (t.linesAdded ?? 0) + (t.linesRemoved ?? 0), 0),
+    );
+  });
+
+  test("every step has a known metric, an amount that is not negative, and a key that is its fact's alone", () => {
+    for (const step of steps) {
+      const shape = METRIC_SHAPES.get(step.metric);
+      expect(shape, step.metric).toBeDefined();
+      expect(step.amount).toBeGreaterThanOrEqual(0);
+      if (shape?.value !== "double") expect(Number.isSafeInteger(step.amount), step.metric).toBe(true);
+      expect(step.resource).toEqual({ "service.name": "claude-code" });
+    }
+    expect(new Set(counts.map((c) => c.key)).size).toBe(counts.length);
+  });
+
+  test("nothing that is different in each session is an attribute", () => {
+    const ids = [recorded.sessionId, ...tools.map((t) => t.callId), ...calls.map((c) => c.responseId ?? "")];
+    const values = steps.flatMap((s) => Object.values(s.attributes));
+    expect(values.filter((v) => typeof v === "string" && ids.includes(v))).toEqual([]);
+  });
+});
+
+describe("modelCallRevision", () => {
+  const facts: SessionFacts = { source: "claude-code", sessionId: "session-1", provider: "anthropic" };
+  const count = fc.nat(100_000);
+  const before = fc.record({ fresh: count, output: count, cacheRead: count, cacheWrite: count });
+  const call = (u: { fresh: number; output: number; cacheRead: number; cacheWrite: number }, complete: boolean) =>
+    ({
+      key: "response:msg_1",
+      model: "claude-sonnet-4-5-20250929",
+      startMs: Date.UTC(2026, 9, 5),
+      endMs: Date.UTC(2026, 9, 5, 0, 1),
+      usage: {
+        input: u.fresh + u.cacheRead + u.cacheWrite,
+        output: u.output,
+        cacheRead: u.cacheRead,
+        cacheWrite: u.cacheWrite,
+      },
+      complete,
+    }) satisfies ModelCall;
+  const countsOf = (modelCall: ModelCall): Counted => {
+    const run = {
+      key: "p1",
+      origin: "human",
+      segment: 0,
+      state: "ended",
+      promptTold: true,
+      backgroundCount: 0,
+    } as const;
+    const turn = { ...run, startMs: 0, endMs: 1, toolCalls: [], errors: [], closed: true, uses: [] };
+    const found = runCounts({ ...turn, modelCalls: [modelCall] }, facts).find((c) => c.key.includes("model_call"));
+    if (found === undefined) throw new Error("the model call was not counted");
+    return found;
+  };
+
+  test("what was counted and what is revised is what would have been counted at once", () => {
+    fc.assert(
+      fc.property(before, before, (first, more) => {
+        const grown = {
+          fresh: first.fresh + more.fresh,
+          output: first.output + more.output,
+          cacheRead: first.cacheRead + more.cacheRead,
+          cacheWrite: first.cacheWrite + more.cacheWrite,
+        };
+        const [was, is] = [call(first, false), call(grown, true)];
+        const revised = [...countsOf(was).increments, ...modelCallRevision(was, is, facts).increments];
+        const expected = countsOf(is).increments;
+        for (const metric of new Set(expected.filter((s) => counted(s)).map((s) => s.metric))) {
+          expect(byAttributes(revised, metric), metric).toEqual(byAttributes(expected, metric));
+        }
+        // One call is one call, and stays marked as once incomplete
+        expect(sum(revised, "openhook.model.call.count")).toBe(1);
+        expect(sum(revised, "openhook.usage.incomplete.count")).toBe(1);
+        expect(revised.filter((s) => s.metric === "gen_ai.client.inference.duration").length).toBe(1);
+      }),
+    );
+  });
+
+  test("the same again adds nothing", () => {
+    fc.assert(
+      fc.property(before, (usage) => {
+        expect(modelCallRevision(call(usage, true), call(usage, true), facts).increments).toEqual([]);
+      }),
+    );
+  });
+
+  test("less adds nothing: counters never go back", () => {
+    const [more, less] = [
+      { fresh: 10, output: 10, cacheRead: 10, cacheWrite: 10 },
+      { fresh: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+    ];
+    expect(modelCallRevision(call(more, false), call(less, true), facts).increments).toEqual([]);
+  });
+
+  test("two revisions of one call are two facts, the same one told twice is one", () => {
+    const [a, b, c] = [1, 2, 3].map((n) => call({ fresh: n, output: n, cacheRead: 0, cacheWrite: 0 }, true));
+    if (a === undefined || b === undefined || c === undefined) throw new Error("three calls");
+    const keys = [countsOf(a), modelCallRevision(a, b, facts), modelCallRevision(b, c, facts)].map((f) => f.key);
+    expect(new Set(keys).size).toBe(3);
+    expect(modelCallRevision(a, b, facts).key).toBe(keys[1]);
+  });
+});
+
+test("metrics have OpenTelemetry's form of names and units, and bounds that rise", () => {
+  for (const shape of METRIC_SHAPES.values()) {
+    expect(shape.name).toMatch(/^(gen_ai|openhook)(\.[a-z_]+)+$/);
+    expect(shape.unit).toMatch(/^(\{[a-z_]+\}|s|USD)$/);
+    expect(shape.description).toMatch(/^[A-Z].*[^.]$/);
+    expect(shape.bounds !== undefined).toBe(shape.type === "histogram");
+    const bounds = shape.bounds ?? [];
+    expect([...new Set(bounds)].sort((a, b) => a - b)).toEqual(bounds);
+  }
+});
+
+// --- internal ---
+
+const KINDS: Readonly<Record<string, (u: TokenUsage) => number | undefined>> = {
+  input: (u) => u.input,
+  output: (u) => u.output,
+  cache_read: (u) => u.cacheRead,
+  cache_write: (u) => u.cacheWrite,
+  reasoning: (u) => u.reasoning,
+};
+
+const counted = (s: Increment): boolean =>
+  s.metric.startsWith(PREFIX) || s.metric === "openhook.token.usage" || s.metric === "openhook.cost.usage";
+
+const sum = (steps: readonly Increment[], metric: string, attributes: Readonly<Record<string, unknown>> = {}): number =>
+  steps
+    .filter((s) => s.metric === metric && Object.entries(attributes).every(([name, v]) => s.attributes[name] === v))
+    .reduce((n, s) => n + s.amount, 0);
+
+function byAttributes(steps: readonly Increment[], metric: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const s of steps.filter((step) => step.metric === metric)) {
+    const key = JSON.stringify(Object.entries(s.attributes).sort());
+    sums[key] = (sums[key] ?? 0) + s.amount;
+  }
+  return sums;
+}

@@ -1,0 +1,42 @@
+import type { Session, SessionFacts } from "../../src/model/session.ts";
+import { buildSession } from "../../src/session/build.ts";
+import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../../src/telemetry/spans.ts";
+import { totalOf } from "../../src/telemetry/totals.ts";
+import { inputOf, merged, type RecordedSession } from "../session/recorded.ts";
+
+export const REPOSITORY = {
+  name: "acme-shop",
+  url: "https://git.example/acme/acme-shop.git",
+  branch: "main",
+  revision: "0123456789abcdef0123456789abcdef01234567",
+};
+
+/** A recorded session as it is when all is over. */
+export function endedSession(recorded: RecordedSession): Session {
+  const input = inputOf(recorded, { events: recorded.events, entries: merged(recorded.lines) });
+  return buildSession({
+    ...input,
+    facts: { ...input.facts, agentVersion: "2.1.329", repository: REPOSITORY },
+    endIdle: { reason: "timeout", nativeReason: "idle" },
+  });
+}
+
+/** All spans of a session, as the drain makes them. */
+export function spansOf(session: Session, settings: SpanSettings, facts: SessionFacts = session.facts): KeyedSpan[] {
+  const { turns, subagents, segments } = session;
+  return [
+    ...turns.flatMap((turn) => turnSpans(turn, facts, settings)),
+    ...subagents.flatMap((subagent) =>
+      subagentSpans(
+        subagent,
+        turns.find((turn) => turn.key === subagent.turnKey),
+        facts,
+        settings,
+      ),
+    ),
+    ...segments.map((segment) => {
+      const runs = [...turns, ...subagents].filter((run) => run.segment === segment.ordinal);
+      return segmentSpan(segment, totalOf(runs, facts.provider), facts);
+    }),
+  ];
+}

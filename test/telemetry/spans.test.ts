@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { SpanRecord } from "../../src/model/telemetry.ts";
+import type { KeyedSpan, SpanSettings } from "../../src/telemetry/spans.ts";
+import { recordedSessions } from "../session/recorded.ts";
+import { endedSession, spansOf } from "./records.ts";
+
+const sessions = await recordedSessions();
+const SETTINGS: SpanSettings = { semconv: "both", traceScope: "session" };
+
+const NAMES = [/^invoke_agent [a-zA-Z0-9:_-]+$/, /^chat( [a-zA-Z0-9.[\]-]+)?$/, /^execute_tool [\w-]+( [\w.+-]+)?$/];
+
+describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
+  describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => {
+    const session = endedSession(recorded);
+    const spans = spansOf(session, { ...SETTINGS, traceScope });
+    const records = spans.map((s) => s.record);
+
+    test("are whole: ids unique, parents in the same trace, one root each", () => {
+      expect(new Set(records.map((r) => r.spanId)).size).toBe(records.length);
+      expect(new Set(spans.map((s) => s.key)).size).toBe(spans.length);
+      const here = new Set(records.map((r) => `${r.traceId} ${r.spanId}`));
+      const lost = records.filter((r) => r.parentSpanId !== undefined && !here.has(`${r.traceId} ${r.parentSpanId}`));
+      expect(lost.map((r) => r.name)).toEqual([]);
+      for (const traceId of new Set(records.map((r) => r.traceId))) {
+        expect(records.filter((r) => r.traceId === traceId && r.parentSpanId === undefined).length).toBe(1);
+      }
+    });
+
+    test("hold every model call and tool call once, under a name that says what it is", () => {
+      const of = (kind: string) => records.filter((r) => r.attributes["openhook.span.kind"] === kind);
+      const runs = [...session.turns, ...session.subagents];
+      expect(
+        of("model_call")
+          .map((r) => r.attributes["gen_ai.response.id"])
+          .sort(),
+      ).toEqual(runs.flatMap((run) => run.modelCalls.map((c) => c.responseId)).sort());
+      expect(
+        of("tool_call")
+          .map((r) => r.attributes["gen_ai.tool.call.id"])
+          .sort(),
+      ).toEqual(runs.flatMap((run) => run.toolCalls.map((c) => c.callId)).sort());
+      expect(of("turn").length).toBe(session.turns.filter((t) => t.origin !== "none").length);
+      expect(of("subagent").length).toBe(session.subagents.length);
+      expect(of("session").length).toBe(session.segments.length);
+      expect(records.filter((r) => !NAMES.some((name) => name.test(r.name))).map((r) => r.name)).toEqual([]);
+    });
+
+    test("are records that every backend takes", () => {
+      for (const record of records) {
+        expect(SpanRecord.safeParse(record).error).toBeUndefined();
+        expect(record.endMs).toBeGreaterThanOrEqual(record.startMs);
+        for (const [name, value] of Object.entries(record.attributes)) {
+          expect(name).toMatch(/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/);
+          if (typeof value === "number") expect(Number.isFinite(value), name).toBe(true);
+        }
+        expect(record.resource).toEqual({ "service.name": "claude-code", "service.version": "2.1.329" });
+        expect(record.attributes["gen_ai.conversation.id"]).toBe(recorded.sessionId);
+        expect(record.attributes["error.type"] !== undefined).toBe(record.status.code === "error");
+      }
+    });
+
+    test("say nothing of this machine", () => {
+      expect(records.map((r) => JSON.stringify(r)).filter((text) => /\/home\/|\/Users\//.test(text))).toEqual([]);
+    });
+  });
+});
+
+test.each(["subagent", "nested-subagents", "permission-denied"])("the tree of %s", async (name) => {
+  const recorded = sessions.find((s) => s.name.startsWith(`${name} `));
+  if (recorded === undefined) throw new Error(`there is no recording ${name}`);
+  const spans = spansOf(endedSession(recorded), SETTINGS);
+  await expect(`${treeOf(spans).join("\n")}\n`).toMatchFileSnapshot(`trees/${name}.txt`);
+});
+
+describe("the spelling of the GenAI conventions", () => {
+  const recorded = sessions.find((s) => s.name.startsWith("basic "));
+  const session = recorded === undefined ? undefined : endedSession(recorded);
+  const CASES = [
+    ["both", 5210, 5210],
+    ["latest", 5210, undefined],
+    ["v1.41", undefined, 5210],
+  ] as const;
+
+  test.each(CASES)("%s", (semconv, write, creation) => {
+    if (session === undefined) throw new Error("there is no recording basic");
+    const call = spansOf(session, { ...SETTINGS, semconv }).find((s) => s.record.name.startsWith("chat "));
+    expect(call?.record.attributes["gen_ai.usage.cache_write.input_tokens"]).toBe(write);
+    expect(call?.record.attributes["gen_ai.usage.cache_creation.input_tokens"]).toBe(creation);
+    expect(call?.record.attributes["gen_ai.usage.input_tokens"]).toBe(5222);
+  });
+});
+
+test("ids depend on the session and nothing else", () => {
+  const recorded = sessions.find((s) => s.name.startsWith("basic "));
+  if (recorded === undefined) throw new Error("there is no recording basic");
+  const session = endedSession(recorded);
+  const ids = (facts = session.facts) => spansOf(session, SETTINGS, facts).map((s) => s.record.spanId);
+  expect(ids({ source: session.facts.source, sessionId: session.facts.sessionId })).toEqual(ids());
+  const another = ids({ ...session.facts, sessionId: "another" });
+  expect(another.filter((id) => ids().includes(id))).toEqual([]);
+});
+
+/** Names by depth, in order of time; with the status where it says something. */
+function treeOf(spans: readonly KeyedSpan[]): string[] {
+  const records = spans.map((s) => s.record);
+  const below = (parent: string | undefined, depth: number): string[] =>
+    records
+      .filter((r) => r.parentSpanId === parent)
+      .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.spanId < b.spanId ? -1 : 1))
+      .flatMap((r) => [
+        `${"  ".repeat(depth)}${r.attributes["openhook.span.kind"]}: ${r.name}${r.status.code === "error" ? ` !${r.attributes["error.type"]}` : ""}`,
+        ...below(r.spanId, depth + 1),
+      ]);
+  return below(undefined, 0);
+}
