@@ -94,6 +94,8 @@ function note(drain: Drain, signal: "traces" | "metrics", summary: DeliverySumma
   writeMeta(drain.db, `${signal}.not_before_ms`, String(notBeforeMs));
   writeMeta(drain.db, `${signal}.last_reason`, summary.reason ?? "");
   if (summary.reason === undefined) {
+    // With nothing to send, nothing was learned about the backend
+    if (summary.sent === 0) return;
     writeMeta(drain.db, `${signal}.last_ok_ms`, String(drain.now()));
     return;
   }
