@@ -35,7 +35,7 @@ export function readLine(
   const o = parse(line);
   if (o === undefined) return undefined;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
-  const here: Here = { o, timeMs, state: { ...state, timeMs }, agentId };
+  const here: Here = { o, timeMs, state: { ...state, timeMs }, agentId: agentId ?? sidechainOf(o) };
   switch (o["type"]) {
     case "user":
       return userLine(here);
@@ -62,6 +62,10 @@ interface Here {
   readonly state: LineState;
   readonly agentId: string | undefined;
 }
+
+/** Before subagents had files of their own their lines stood in the main one; those have no id to tell two apart. */
+const sidechainOf = (o: Line): string | undefined =>
+  o["isSidechain"] === true ? (asString(o["agentId"]) ?? "sidechain") : undefined;
 
 const OPEN_BRACE = 0x7b;
 const WORTH_PARSING = ["user", "assistant", "system", "api-request", "cost-state"].map((t) => `"type":"${t}"`);
