@@ -74,7 +74,7 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
   return {
     stored,
     facts,
-    segments: merged(db, stored, session).map(({ segment }) => segment),
+    segments: segmentsWith(db, stored, session, facts).map(({ segment }) => segment),
     turns: prompts + (origins.get("machine") ?? 0),
     prompts,
     subagents: subagents.size,
@@ -106,7 +106,7 @@ export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, 
   return {
     stored,
     facts,
-    segments: merged(db, stored, session).map(({ segment }) => segment),
+    segments: segmentsWith(db, stored, session, facts).map(({ segment }) => segment),
     turns: prompts + turnList.filter((turn) => turn.origin === "machine").length,
     prompts,
     subagents: subagentList.length,
@@ -222,17 +222,23 @@ function withOpenSubagents(
   return [...byId.values()].sort((a, b) => a.startMs - b.startMs);
 }
 
-interface MergedSegment {
+interface WholeSegment {
+  /** As long as its root span is, or would be if it ended now. */
   readonly segment: Segment;
-  /** What is settled in it. */
+  /** What is settled in it and what is open. */
   readonly totals: Totals;
   /** Its root span is stored. */
   readonly delivered: boolean;
 }
 
 /** The store's segments as what is open has changed them. */
-function merged(db: Database, stored: StoredSession, session: Session): readonly MergedSegment[] {
-  const byOrdinal = new Map<number, MergedSegment>(
+function segmentsWith(
+  db: Database,
+  stored: StoredSession,
+  session: Session,
+  facts: SessionFacts,
+): readonly WholeSegment[] {
+  const byOrdinal = new Map<number, WholeSegment>(
     segmentsOf(db, stored.id).map(({ segment, totals, delivered }) => [
       segment.ordinal,
       { segment, totals: JSON.parse(totals) as Totals, delivered },
@@ -241,9 +247,23 @@ function merged(db: Database, stored: StoredSession, session: Session): readonly
   for (const segment of session.segments) {
     const before = byOrdinal.get(segment.ordinal);
     if (before?.delivered === true) continue;
-    byOrdinal.set(segment.ordinal, { totals: NO_TOTALS, delivered: false, ...before, segment });
+    const totals = addTotals(before?.totals ?? NO_TOTALS, openTotals(session, segment, facts));
+    byOrdinal.set(segment.ordinal, { segment, totals, delivered: false });
   }
-  return [...byOrdinal.values()].sort((a, b) => a.segment.ordinal - b.segment.ordinal);
+  return [...byOrdinal.values()]
+    .map((whole) => ({ ...whole, segment: widened(whole.segment, whole.totals) }))
+    .sort((a, b) => a.segment.ordinal - b.segment.ordinal);
+}
+
+/** A transcript can tell of work before the first hook and after the last. */
+function widened(segment: Segment, { firstMs, lastMs }: Totals): Segment {
+  const { startMs, endMs, lastActivityMs } = segment;
+  return {
+    ...segment,
+    startMs: Math.min(startMs, firstMs ?? startMs),
+    lastActivityMs: Math.max(lastActivityMs, lastMs ?? lastActivityMs),
+    ...(endMs !== undefined && { endMs: Math.max(endMs, lastMs ?? endMs) }),
+  };
 }
 
 function openSpansOf(
@@ -259,11 +279,11 @@ function openSpansOf(
     const segment = turnSegments.get(key ?? "");
     return key === undefined || segment === undefined ? undefined : { key, segment };
   };
-  const roots = merged(db, stored, session)
+  const roots = segmentsWith(db, stored, session, facts)
     .filter(({ delivered }) => !delivered)
     .map(({ segment, totals }) => ({
       segment: segment.ordinal,
-      record: segmentSpan(segment, addTotals(totals, openTotals(session, segment, facts)), facts).record,
+      record: segmentSpan(segment, totals, facts).record,
       open: segment.endMs === undefined,
     }));
   return [

@@ -37,7 +37,7 @@ const ID_LENGTH = 8;
 function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSummary>[] {
   const idLength = lengthToTellApart(all.map(({ stored }) => stored.sessionId));
   return [
-    { title: "started", rank: 10, cell: ({ stored, segments }) => localTime(segments[0]?.startMs ?? stored.firstMs) },
+    { title: "started", rank: 10, cell: ({ stored, segments }) => toTheMinute(segments[0]?.startMs ?? stored.firstMs) },
     { title: "agent", rank: 4, cell: ({ stored }) => printable(stored.source) },
     { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
     { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
@@ -61,6 +61,8 @@ function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSumm
     },
   ];
 }
+
+const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 07:37".length);
 
 function lengthToTellApart(ids: readonly string[]): number {
   const whole = new Set(ids);

@@ -1,7 +1,7 @@
 import { VERSION } from "../version.ts";
 import type { Context } from "./context.ts";
 import { count, duration, localTime, plural } from "./figures.ts";
-import { collectStatus, type Status } from "./status-facts.ts";
+import { collectStatus, type Status } from "./status/facts.ts";
 import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
 
 export interface StatusOptions {

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import type { TranscriptBatch, TranscriptFile } from "../model/agent.ts";
 import { type EntryOf, START, type TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
@@ -23,7 +23,10 @@ export async function readTranscripts(drain: Drain, sessionNumber: number): Prom
   const loadReader = cardOf(drain, session.source)?.transcript;
   if (loadReader === undefined || session.transcriptPath === undefined || !mayRead(drain, session)) return;
   const { default: reader } = await loadReader();
-  for (const file of await reader.files(session.transcriptPath, session.sessionId)) {
+  const path = session.transcriptPath;
+  const files = await reader.files(path, session.sessionId).catch((error: unknown) => unreadable(drain, path, error));
+  if (files.length === 0 && !(await isGone(path))) unreadable(drain, path, new Error("it is no regular file"));
+  for (const file of files) {
     try {
       const before = positionOf(db, file.path);
       const { size, mtimeMs } = await stat(file.path);
@@ -33,14 +36,28 @@ export async function readTranscripts(drain: Drain, sessionNumber: number): Prom
         keep(drain, session, file, batch, { size, mtimeMs });
       }
     } catch (error) {
-      const line = `could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`;
-      drain.report.problems.push(line);
-      drain.log(line);
+      unreadable(drain, file.path, error);
     }
   }
 }
 
 // --- internal ---
+
+/** Tells of a transcript that cannot be read; the session goes on with what its hooks told. */
+function unreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
+  const line = `could not read the transcript ${JSON.stringify(path)}: ${messageOf(error)}`;
+  if (!drain.report.problems.includes(line)) {
+    drain.report.problems.push(line);
+    drain.log(line);
+  }
+  return [];
+}
+
+const isGone = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => false,
+    () => true,
+  );
 
 /** A fork's file begins with a copy of another session: only its first own prompt, told by a hook, shows where it ends. */
 function mayRead(drain: Drain, session: StoredSession): boolean {

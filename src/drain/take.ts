@@ -5,7 +5,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { addEvents } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
 import { learn, sessionOf, setFork } from "../store/sessions.ts";
-import type { Drain } from "./deps.ts";
+import { type Drain, messageOf } from "./deps.ts";
 
 /**
  * Inbox → store. A file goes only after its events are committed; one that nobody recognises goes to quarantine.
@@ -59,7 +59,14 @@ function adapt(drain: Drain, file: InboxFile): readonly Event[] | string {
   const facts = cut ? { ...file.facts, truncated: true } : file.facts;
   const agent = detect(drain.agents, decoded.value, facts);
   if (agent === undefined) return "no agent recognises it";
-  return agent.toEvents(decoded.value, facts);
+  try {
+    const events = agent.toEvents(decoded.value, facts);
+    JSON.stringify(events);
+    return events;
+  } catch (error) {
+    // A payload that nobody can store must not stop the ones behind it
+    return `it cannot be converted: ${messageOf(error)}`;
+  }
 }
 
 function store(drain: Drain, batch: readonly Taken[]): readonly number[] {

@@ -15,7 +15,8 @@ export async function readRepository(folder: string): Promise<Repository | undef
   const commonDir = resolve(gitDir, (await small(join(gitDir, "commondir")))?.trim() ?? ".");
   const url = remoteUrl((await small(join(commonDir, "config"))) ?? "");
   const head = (await small(join(gitDir, "HEAD")))?.trim();
-  const ref = head === undefined ? undefined : /^ref: (refs\/heads\/(.+))$/.exec(head);
+  // No branch is called so that it leads to another folder; a HEAD that says so was not written by git
+  const ref = head === undefined || head.includes("..") ? undefined : /^ref: (refs\/heads\/(.+))$/.exec(head);
   const branch = ref?.[2];
   const revision = ref?.[1] === undefined ? hash(head) : await readRef(gitDir, commonDir, ref[1]);
   const shown = url === undefined ? undefined : withoutCredentials(url);
@@ -33,7 +34,8 @@ export async function readRepository(folder: string): Promise<Repository | undef
  * @returns `undefined` for addresses that are paths of this machine
  */
 export function withoutCredentials(url: string): string | undefined {
-  const scp = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):(?!\/\/)(.+)$/.exec(url);
+  // `name::address` hands the address to a program of that name
+  const scp = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):(?!\/\/|:)(.+)$/.exec(url);
   if (scp?.[1] !== undefined && scp[2] !== undefined && scp[1].length > 1)
     return `ssh://${scp[1]}/${scp[2].replace(/^\/+/, "")}`;
   let parsed: URL;

@@ -15,7 +15,8 @@ import { cutSegments } from "./segments.ts";
  * @throws never
  */
 export function buildSession(input: SessionInput): Session {
-  const { events, entries, context } = input;
+  const { entries, context } = input;
+  const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const spent = new Set(spentEvents(input));
   const live = events.filter((e) => !spent.has(e.id));
   const tools = pairTools(live, entries).filter((tool) => !context.callIds.has(tool.callId));
@@ -32,15 +33,26 @@ export function buildSession(input: SessionInput): Session {
   });
   const placed = new Map(segments.map((s) => [s.ordinal, s]));
   const last = segments.at(-1);
-  const segmentOf = (draft: Draft): Segment | undefined =>
-    placed.get(draft.segment ?? cut.segmentOf.get(draft.key) ?? -1);
+  /** A segment before the last one known is over; only its number is left here. */
+  const past = (ordinal: number): Segment => ({
+    ordinal,
+    startMs: Number.NEGATIVE_INFINITY,
+    endMs: Number.NEGATIVE_INFINITY,
+    lastActivityMs: Number.NEGATIVE_INFINITY,
+    uses: [],
+  });
+  const segmentOf = (draft: Draft): Segment | undefined => {
+    const ordinal = draft.segment ?? cut.segmentOf.get(draft.key);
+    return ordinal === undefined ? undefined : (placed.get(ordinal) ?? past(ordinal));
+  };
 
   const lastPromptMs = drafts.turns.reduce((ms, t) => (t.hasPrompt ? Math.max(ms, t.markMs) : ms), -Infinity);
   const turns = drafts.turns.map((draft) => toTurn(draft, lastPromptMs, segmentOf(draft), input));
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
   const subagents = drafts.subagents.map((draft) => {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
-    const segment = placed.get(draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs) ?? -1) ?? last;
+    const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
+    const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
     return toSubagent(draft, segment, turn);
   });
   for (const key of [...drafts.spent, ...cut.spent]) spent.add(key);

@@ -47,7 +47,8 @@ describe.each(cases)("%s %s", (source, name) => {
 
   test("every hook twice, shuffled, arrival times instead of event times", async () => {
     replay = new Replay(source, name);
-    for (const call of shuffled([...replay.calls, ...replay.calls], `${name} now`)) replay.hook(call, { keepTime: false });
+    for (const call of shuffled([...replay.calls, ...replay.calls], `${name} now`))
+      replay.hook(call, { keepTime: false });
     await replay.drain({ endIdle: true });
     compare(replay, expected);
   });
@@ -90,10 +91,13 @@ function compare(of: Replay, expected: Expected): void {
 }
 
 /** Where the agent lost the end of an answer, its output is what it wrote down, and it is marked incomplete. */
-function expectedCalls(session: ExpectedSession, got: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
-  return [...session.model_calls].sort(by("response_id")).map((call, i) =>
-    session.recoverable_as_reported === undefined ? call : { ...call, output: got[i]?.["output"] },
-  );
+function expectedCalls(
+  session: ExpectedSession,
+  got: readonly Record<string, unknown>[],
+): readonly Record<string, unknown>[] {
+  return [...session.model_calls]
+    .sort(by("response_id"))
+    .map((call, i) => (session.recoverable_as_reported === undefined ? call : { ...call, output: got[i]?.["output"] }));
 }
 
 const endOf = (segment: { reason: unknown; native: unknown } | undefined): string =>

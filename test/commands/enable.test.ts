@@ -185,7 +185,7 @@ describe("enable", () => {
     expect(execFileSync("sh", ["-c", read], { encoding: "utf8" })).toBe(
       `${places.stateDir}\n/usr/bin/node\n/opt/it's here/openhook-otel.cjs\n`,
     );
-    expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(10 events\)\nThe next session is collected\./);
+    expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(8 events\)\nThe next session is collected\./);
   });
 
   it("says so the second time and changes no byte", async () => {

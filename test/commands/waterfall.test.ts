@@ -74,16 +74,14 @@ describe("waterfall", () => {
       ],
       80,
     );
-    expect(lines).toEqual(
-      [
-        "span                                   0s      10.0s  duration     tokens     cost",
-        "invoke_agent claude-code · session     ━━━━━━━━━━━━━     10.0s",
-        "└─ invoke_agent claude-code · turn 1    ╺━━━━━━━━━━       8.0s",
-        "   ├─ chat opus                         ▐██▌              2.0s  24.9k→273  $0.0123",
-        "   └─ execute_tool Agent                   ▐███▌          3.0s",
-        "      └─ invoke_agent explorer              ╺━╸           2.0s",
-      ].map((line) => line.slice(0, 80)),
-    );
+    expect(lines).toEqual([
+      "span                                  0s     10.0s  duration     tokens     cost",
+      "invoke_agent claude-code · session    ━━━━━━━━━━━━     10.0s",
+      "└─ invoke_agent claude-code · turn 1   ━━━━━━━━━━       8.0s",
+      "   ├─ chat opus                        ██▌              2.0s  24.9k→273  $0.0123",
+      "   └─ execute_tool Agent                 ▐███           3.0s",
+      "      └─ invoke_agent explorer            ━━╸           2.0s",
+    ]);
   });
 
   test("calls at the same time overlap to the eye, calls after each other do not", () => {

@@ -57,6 +57,13 @@ export async function recordedSessions(): Promise<readonly RecordedSession[]> {
   return found;
 }
 
+/** The first session of a case. */
+export async function recordedSession(name: string): Promise<RecordedSession> {
+  const found = (await recordedSessions()).find((s) => s.name.startsWith(`${name} `));
+  if (found === undefined) throw new Error(`there is no recording called ${name}`);
+  return found;
+}
+
 /** Several records of one thing → one entry each, as the store keeps them. */
 export function merged(lines: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();

@@ -136,26 +136,26 @@ describe("cutSegments", () => {
       uses: [],
     };
     const over: Segment = { ...open, endMs: NOON_MS + 2 * MINUTE, reason: "completed", nativeReason: "other" };
-    const after = (segment: Segment, steps: readonly Step[]) => {
+    const following = (segment: Segment, steps: readonly Step[]) => {
       const { events, activities } = input(steps);
       return show(cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities));
     };
 
     test("an open one goes on", () => {
-      expect(after(open, [TURN(5, "b"), END(6)])).toEqual(["3 resume 0-6 other: b"]);
+      expect(following(open, [TURN(5, "b"), END(6)])).toEqual(["3 resume 0-6 other: b"]);
     });
 
     test("an ended one is followed by the next", () => {
       const steps = [RESUME(60), TURN(61, "b")];
-      expect(after(over, steps)).toEqual(["3 resume 0-2 other:", "4 resume 60-…: b"]);
+      expect(following(over, steps)).toEqual(["3 resume 0-2 other:", "4 resume 60-…: b"]);
     });
 
     test("the end of a process that died late does not end it twice", () => {
-      expect(after(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
+      expect(following(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
     });
 
     test("what happened before its end belongs to it", () => {
-      expect(after(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other: b"]);
+      expect(following(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other: b"]);
     });
   });
 });

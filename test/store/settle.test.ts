@@ -11,22 +11,21 @@ import { contextOf, lastSegment, type Settlement, settle } from "../../src/store
 import { revise } from "../../src/store/work.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
 import { METRIC_SHAPES, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
-import { inputOf, merged, recordedSessions } from "../session/recorded.ts";
+import { inputOf, merged, recordedSession } from "../session/recorded.ts";
 import { endedSession, spansOf } from "../telemetry/records.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
-const recorded = (await recordedSessions()).find((s) => s.name.startsWith("subagent "));
-if (recorded === undefined) throw new Error("there is no recording subagent");
+const recorded = await recordedSession("subagent");
 const NOW_MS = Date.UTC(2026, 10, 22);
 /** What a backend and the local commands are told from. */
-const TABLES = ["spans", "outbox", "counters", "increments", "model_calls", "tool_calls", "subagents"];
+const TABLES = ["spans", "outbox", "counters", "increments", "model_calls", "tool_calls"];
 
 /** The whole recorded session in the store, not settled. */
 function stored(db: Database): StoredSession {
-  const session = sessionOf(db, recorded!.source, recorded!.sessionId, NOW_MS);
-  addEvents(db, session, recorded!.events);
-  addEntries(db, session, recorded!.lines);
+  const session = sessionOf(db, recorded.source, recorded.sessionId, NOW_MS);
+  addEvents(db, session, recorded.events);
+  addEntries(db, session, recorded.lines);
   return session;
 }
 

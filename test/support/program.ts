@@ -198,20 +198,27 @@ export class RecordedAgent {
   readonly #files: readonly TranscriptText[];
   readonly #clock = new Clock();
 
-  /** @param edit changes the recorded texts first, e.g. to plant something in them */
-  constructor(machine: Machine, name: string, edit: (text: string) => string = (text) => text) {
+  /** @param edit changes the recorded texts first, e.g. to plant something in them; `path` as in the recording */
+  constructor(machine: Machine, name: string, edit: (text: string, path: string) => string = (text) => text) {
     const folder = join(RECORDINGS, name);
     const below = join(folder, "transcripts");
     const dashed = (path: string): string => path.replaceAll(/[/.]/g, "-");
     const moved = (text: string): string =>
       text.replaceAll("/home/dev/", `${machine.home}/`).replaceAll("-home-dev-", `${dashed(machine.home)}-`);
     this.#machine = machine;
-    this.calls = linesOf(edit(moved(readFileSync(join(folder, "hooks.jsonl"), "utf8")))).map((l) => JSON.parse(l));
+    this.calls = linesOf(edit(moved(readFileSync(join(folder, "hooks.jsonl"), "utf8")), "hooks.jsonl")).map((l) =>
+      JSON.parse(l),
+    );
     this.#files = filesBelow(below).map((path) => ({
       path: join(machine.home, ".claude", "projects", moved(path)),
-      lines: linesOf(edit(moved(readFileSync(join(below, path), "utf8")))),
+      lines: linesOf(edit(moved(readFileSync(join(below, path), "utf8")), path)),
       written: 0,
     }));
+  }
+
+  /** Where it writes, absolute: transcripts and what lies beside them. */
+  get files(): readonly string[] {
+    return this.#files.map((file) => file.path);
   }
 
   /** Every call for which a hook is registered. @returns how long the hooks took, in milliseconds */

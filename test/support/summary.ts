@@ -10,7 +10,12 @@ export interface ExpectedSession {
   readonly ended: string;
   readonly model_calls: readonly Record<string, unknown>[];
   readonly totals: Readonly<Record<string, number>>;
-  readonly tool_calls: readonly { readonly id: string | null; readonly name: string; readonly status: string; readonly subagent: boolean }[];
+  readonly tool_calls: readonly {
+    readonly id: string | null;
+    readonly name: string;
+    readonly status: string;
+    readonly subagent: boolean;
+  }[];
   readonly recoverable_as_reported?: { readonly output_tokens?: number };
 }
 

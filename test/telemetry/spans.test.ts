@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SpanRecord } from "../../src/model/telemetry.ts";
 import type { KeyedSpan, SpanSettings } from "../../src/telemetry/spans.ts";
-import { recordedSessions } from "../session/recorded.ts";
+import { recordedSession, recordedSessions } from "../session/recorded.ts";
 import { endedSession, spansOf } from "./records.ts";
 
 const sessions = await recordedSessions();
@@ -66,23 +66,19 @@ describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
 });
 
 test.each(["subagent", "nested-subagents", "permission-denied"])("the tree of %s", async (name) => {
-  const recorded = sessions.find((s) => s.name.startsWith(`${name} `));
-  if (recorded === undefined) throw new Error(`there is no recording ${name}`);
-  const spans = spansOf(endedSession(recorded), SETTINGS);
+  const spans = spansOf(endedSession(await recordedSession(name)), SETTINGS);
   await expect(`${treeOf(spans).join("\n")}\n`).toMatchFileSnapshot(`trees/${name}.txt`);
 });
 
 describe("the spelling of the GenAI conventions", () => {
-  const recorded = sessions.find((s) => s.name.startsWith("basic "));
-  const session = recorded === undefined ? undefined : endedSession(recorded);
   const CASES = [
     ["both", 5210, 5210],
     ["latest", 5210, undefined],
     ["v1.41", undefined, 5210],
   ] as const;
 
-  test.each(CASES)("%s", (semconv, write, creation) => {
-    if (session === undefined) throw new Error("there is no recording basic");
+  test.each(CASES)("%s", async (semconv, write, creation) => {
+    const session = endedSession(await recordedSession("basic"));
     const call = spansOf(session, { ...SETTINGS, semconv }).find((s) => s.record.name.startsWith("chat "));
     expect(call?.record.attributes["gen_ai.usage.cache_write.input_tokens"]).toBe(write);
     expect(call?.record.attributes["gen_ai.usage.cache_creation.input_tokens"]).toBe(creation);
@@ -90,10 +86,8 @@ describe("the spelling of the GenAI conventions", () => {
   });
 });
 
-test("ids depend on the session and nothing else", () => {
-  const recorded = sessions.find((s) => s.name.startsWith("basic "));
-  if (recorded === undefined) throw new Error("there is no recording basic");
-  const session = endedSession(recorded);
+test("ids depend on the session and nothing else", async () => {
+  const session = endedSession(await recordedSession("basic"));
   const ids = (facts = session.facts) => spansOf(session, SETTINGS, facts).map((s) => s.record.spanId);
   expect(ids({ source: session.facts.source, sessionId: session.facts.sessionId })).toEqual(ids());
   const another = ids({ ...session.facts, sessionId: "another" });

@@ -35,7 +35,8 @@ export function readLine(
   const o = parse(line);
   if (o === undefined) return undefined;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
-  const here: Here = { o, timeMs, state: { ...state, timeMs }, agentId: agentId ?? sidechainOf(o) };
+  const sidechain = agentId ?? sidechainOf(o);
+  const here: Here = { o, bytes: line.length, timeMs, state: { ...state, timeMs }, agentId: sidechain };
   switch (o["type"]) {
     case "user":
       return userLine(here);
@@ -58,6 +59,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 interface Here {
   readonly o: Line;
+  readonly bytes: number;
   readonly timeMs: number;
   readonly state: LineState;
   readonly agentId: string | undefined;
@@ -355,5 +357,5 @@ function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state:
   };
 }
 
-const lineId = (here: Here): string =>
-  asString(here.o["uuid"]) ?? `${here.timeMs}:${JSON.stringify(here.o["message"] ?? here.o["subtype"]).length}`;
+/** Old lines have no id: time and length are the same each time they are read. */
+const lineId = (here: Here): string => asString(here.o["uuid"]) ?? `${here.timeMs}:${here.bytes}`;

@@ -93,7 +93,9 @@ const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)
 
 /** 2.0.77 keeps all sessions' subagents in one folder; their lines carry the parent's session id. */
 async function belongsTo(path: string, sessionId: string): Promise<boolean> {
-  const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384 });
+  // What cannot be opened, or is no file, is nobody's
+  const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384 }).catch(() => undefined);
+  if (jsonl === undefined) return false;
   try {
     for await (const { lines } of jsonl.batches) {
       return lines.some((line) => line.includes(`"sessionId":${JSON.stringify(sessionId)}`));

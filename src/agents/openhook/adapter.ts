@@ -3,7 +3,7 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { Envelope } from "../../model/envelope.ts";
 import type { Event } from "../../model/event.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asObject, asString, compact } from "../shared/json.ts";
 
 /** The version's presence is the specification's own mark of a conforming envelope: nothing is left to guess. */
 export const recognises = (payload: unknown): Recognition =>
@@ -25,9 +25,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     id: asString(p["id"]) ?? eventId("openhook", payloadDigest(payload)),
     time: timeOf(p["time"], intake.timeMs),
     data: fitting(p["type"], p["data"]),
+    extensions: storable(p["extensions"]),
   };
-  const { data, ...rest } = mended;
-  const envelope = Envelope.safeParse(data === undefined ? rest : mended);
+  const { data } = mended;
+  const envelope = Envelope.safeParse(compact(mended));
   if (envelope.success) return [envelope.data];
   // Something optional beside data is wrong: what is required still counts
   const { openhook, id, time } = mended;
@@ -44,6 +45,16 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 }
 
 // --- internal ---
+
+/** Extensions are free in form; what is nested deeper than anything can write down is left out. */
+function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    JSON.stringify(extensions);
+    return asObject(extensions);
+  } catch {
+    return undefined;
+  }
+}
 
 function timeOf(value: unknown, receivedMs: number): string {
   const text = asString(value);

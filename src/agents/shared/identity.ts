@@ -12,6 +12,21 @@ const NAMESPACE = "6f2b6e0e-3c1d-5d0a-9a53-3f6c2f9b7c11";
  */
 export const eventId = (...parts: readonly string[]): string => uuidv5(JSON.stringify(parts), NAMESPACE);
 
-/** Short digest of a payload that has no id of its own. */
-export const payloadDigest = (payload: unknown): string =>
-  createHash("sha256").update(JSON.stringify(payload)).digest("hex").slice(0, 32);
+/** Short digest of a payload that has no id of its own. Never throws, however deep the payload is nested. */
+export function payloadDigest(payload: unknown): string {
+  const hash = createHash("sha256");
+  for (const [name, value] of Object.entries(Object(payload) as object))
+    hash.update(`${JSON.stringify(name)}:${textOf(value)}\n`);
+  return hash.digest("hex").slice(0, 32);
+}
+
+// --- internal ---
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    // Nested deeper than the stack: its kind has to do
+    return typeof value;
+  }
+}

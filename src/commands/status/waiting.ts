@@ -1,0 +1,119 @@
+import { constants, existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { counts } from "../../intake/inbox.ts";
+import type { Context } from "../context.ts";
+import { duration, isoTime } from "../figures.ts";
+import type { Status } from "./facts.ts";
+import { firstBytes, isAccessible, parsed, readPart } from "./files.ts";
+
+/** Where the hook or a drain would have to write and cannot. */
+export async function unwritable({ places }: Context): Promise<readonly string[]> {
+  const lost = "what agents tell is lost until it can be written; check its owner and mode";
+  for (const dir of [places.stateDir, places.inboxDir, places.claimedDir]) {
+    const existing = await nearestExisting(dir);
+    if (!(await isDirectory(existing))) return [`${existing} is no directory: ${lost}`];
+    if (!(await isAccessible(existing, constants.W_OK | constants.X_OK)))
+      return [`cannot write to ${existing}: ${lost}`];
+  }
+  return [];
+}
+
+/** What waits and what was set aside. */
+export async function inboxOf({
+  places,
+}: Context): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
+  const empty = { inbox: 0, claimed: 0, quarantined: 0 };
+  const broken: string[] = [];
+  const found: Awaited<ReturnType<typeof counts>> = await counts(places).catch((error: unknown) => {
+    broken.push(`${messageOf(error)}; check its owner and mode`);
+    return empty;
+  });
+  const inbox = {
+    waiting: found.inbox,
+    claimed: found.claimed,
+    oldest: isoTime(found.oldestMs),
+    quarantined: found.quarantined,
+    quarantine_dir: places.quarantineDir,
+    quarantine_newest: found.quarantined === 0 ? [] : await newestReasons(places.quarantineDir),
+  };
+  return { inbox, broken };
+}
+
+/** Says when no drain comes. */
+export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs: number): readonly string[] {
+  const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
+  if (waiting + claimed === 0 || ageMs < STALE_AFTER_MS) return [];
+  return [`events wait for ${duration(ageMs)} and no drain has taken them: run openhook-otel drain`];
+}
+
+/** The log of drains that nobody watched, and its last lines. */
+export async function logOf(path: string): Promise<Status["log"]> {
+  const tail = await readPart(path, (size) => Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES);
+  const lines = tail.split("\n").filter((line) => line !== "");
+  return { path, exists: existsSync(path), last_lines: lines.slice(-LOG_LINES) };
+}
+
+// --- internal ---
+
+async function nearestExisting(path: string): Promise<string> {
+  let at = path;
+  while (!(await exists(at)) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/** Files wait until a turn ends, and a turn can take long; longer than this no drain has come. */
+const STALE_AFTER_MS = 24 * 3_600_000;
+
+const REASONS_SHOWN = 3;
+/** Of a reason file; ours have some hundred. */
+const REASON_BYTES = 4096;
+const REASON_CHARACTERS = 200;
+
+const QuarantineReason = z.object({
+  reason: z.string(),
+  source: z.string().optional(),
+  at: z.string().optional(),
+});
+
+async function newestReasons(dir: string): Promise<Status["inbox"]["quarantine_newest"]> {
+  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".reason"));
+  const dated = await Promise.all(
+    names.map(async (name) => ({
+      path: join(dir, name),
+      ms: await stat(join(dir, name)).then(
+        (found) => found.mtimeMs,
+        () => 0,
+      ),
+    })),
+  );
+  const newest = dated.sort((a, b) => b.ms - a.ms).slice(0, REASONS_SHOWN);
+  return Promise.all(
+    newest.map(async ({ path, ms }) => {
+      const told = QuarantineReason.safeParse(parsed(await firstBytes(path, REASON_BYTES))).data;
+      return {
+        source: told?.source ?? null,
+        reason: told === undefined ? null : told.reason.slice(0, REASON_CHARACTERS),
+        at: told?.at ?? isoTime(ms),
+      };
+    }),
+  );
+}
+
+const LOG_TAIL_BYTES = 4096;
+const LOG_LINES = 3;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { exitCodeOf, recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { Event, extrasOf } from "../../../src/model/event.ts";
+
+const NOW_MS = Date.UTC(2026, 9, 5, 12);
+const SESSION = "080b9fe2-ba55-4bb3-b3e8-4df84ef8514d";
+const TRANSCRIPT = `/home/dev/.claude/projects/-home-dev-acme-shop/${SESSION}.jsonl`;
+const SECRET = "hunter2-in-the-orchard";
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  source: "claude-code",
+  timeMs: NOW_MS,
+  env: {},
+  payloadBytes: 640,
+  truncated: false,
+  ...rest,
+});
+const payload = (event: string, rest: Readonly<Record<string, unknown>> = {}) => ({
+  session_id: SESSION,
+  transcript_path: TRANSCRIPT,
+  cwd: "/home/dev/acme-shop",
+  hook_event_name: event,
+  ...rest,
+});
+/** The one event that a payload tells. */
+function told(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
+  const [first, ...others] = toEvents(payload(event, rest), facts);
+  expect(others).toEqual([]);
+  return Event.parse(first);
+}
+
+describe("toEvents", () => {
+  test.each([
+    ["SessionStart", { source: "startup" }, "session.start", { start_origin: "startup" }],
+    ["SessionStart", { source: "resume" }, "session.start", { continues: "same-session" }],
+    ["SessionStart", { source: "fork" }, "session.start", { continues: "fork" }],
+    ["SessionStart", { source: "compact" }, "session.start", { continues: "compaction" }],
+    [
+      "UserPromptSubmit",
+      { prompt: "Grüße", prompt_id: "p1" },
+      "prompt.submit",
+      { prompt_id: "p1", prompt_origin: "human" },
+    ],
+    ["UserPromptSubmit", { prompt: "<task-notification>done" }, "prompt.submit", { prompt_origin: "machine" }],
+    [
+      "PreToolUse",
+      { tool_name: "Bash", tool_use_id: "t1", tool_input: { command: "git log" } },
+      "tool.start",
+      { executable: "git" },
+    ],
+    ["PostToolUseFailure", { tool_use_id: "t1", error: "Exit code 2\nno" }, "tool.end", { exit_code: 2 }],
+    ["PostToolUseFailure", { tool_use_id: "t1", is_interrupt: true }, "tool.end", { error_type: "interrupted" }],
+    ["PostToolUse", { tool_use_id: "t1", tool_response: { agentId: "a1" } }, "tool.end", { spawned_agent_id: "a1" }],
+    [
+      "PostToolBatch",
+      { tool_calls: [{ tool_use_id: "t1" }, { tool_use_id: "t2" }] },
+      "tool.batch",
+      { tool_call_ids: ["t1", "t2"] },
+    ],
+    ["PermissionDenied", { tool_use_id: "t1" }, "tool.batch", { tool_call_ids: ["t1"] }],
+    ["Stop", { background_tasks: [{}, {}] }, "turn.end", { background_count: 2 }],
+    ["StopFailure", { error: "rate_limit" }, "turn.error", { error_type: "rate_limit" }],
+    ["StopFailure", { error: `429 for ${SECRET}` }, "turn.error", { error_type: "_OTHER" }],
+    [
+      "SubagentStart",
+      { agent_id: "a1", agent_type: "Explore" },
+      "subagent.start",
+      { agent_id: "a1", agent_type: "Explore" },
+    ],
+    ["SubagentStop", { agent_id: "a1" }, "subagent.end", { agent_id: "a1" }],
+    ["PreCompact", { trigger: "auto" }, "compaction", { trigger: "auto" }],
+    ["SessionEnd", { reason: "clear" }, "session.end", { native_reason: "clear" }],
+  ])("%s %j", (event, rest, type, extras) => {
+    const found = told(event, rest);
+    expect(found.type).toBe(type);
+    expect(extrasOf(found)).toMatchObject({
+      ...extras,
+      native_event: event,
+      transcript_path: TRANSCRIPT,
+      payload_bytes: 640,
+    });
+    expect(found).toMatchObject({ session_id: SESSION, cwd: "/home/dev/acme-shop", time: "2026-10-05T12:00:00.000Z" });
+  });
+
+  test.each([
+    ["prompt_input_exit", "user_exit"],
+    ["logout", "user_exit"],
+    ["clear", "completed"],
+    ["other", "completed"],
+    ["a reason of tomorrow", "completed"],
+  ])("the end's reason %s is OpenHook's %s", (reason, expected) => {
+    expect(told("SessionEnd", { reason })).toMatchObject({ data: { reason: expected, transcript_path: TRANSCRIPT } });
+  });
+
+  test("a tool's end says how it ended and how long it ran", () => {
+    expect(told("PostToolUse", { tool_name: "Bash", tool_use_id: "t1", duration_ms: 12.4 })).toMatchObject({
+      data: { tool_name: "Bash", tool_call_id: "t1", status: "success", duration_ms: 12 },
+    });
+    expect(told("PostToolUseFailure", { tool_use_id: "t1" })).toMatchObject({ data: { status: "error" } });
+  });
+
+  test("lines of an edit are counted from its patch", () => {
+    const hunk = { lines: [" kept", "+new", "+newer", "-old"] };
+    const edited = told("PostToolUse", { tool_use_id: "t1", tool_response: { structuredPatch: [hunk] } });
+    expect(extrasOf(edited)).toMatchObject({ lines_added: 2, lines_removed: 1 });
+    const created = { type: "create", content: "one\ntwo\n", structuredPatch: [] };
+    expect(extrasOf(told("PostToolUse", { tool_use_id: "t2", tool_response: created }))).toMatchObject({
+      lines_added: 2,
+      lines_removed: 0,
+    });
+    const noEdit = extrasOf(told("PostToolUse", { tool_use_id: "t3", tool_response: { stdout: "+1" } }));
+    expect(noEdit.lines_added).toBeUndefined();
+  });
+
+  test.each(["Notification", "InstructionsLoaded", "MessageDisplay", "WorktreeCreate", "SomethingNew", ""])(
+    "%j tells nothing",
+    (event) => {
+      expect(toEvents(payload(event, { message: SECRET }), intake())).toEqual([]);
+    },
+  );
+
+  test("no content: neither prompt, argument, output nor error text", () => {
+    const content = {
+      prompt: SECRET,
+      tool_input: { command: `echo ${SECRET}`, file_path: `/home/dev/${SECRET}` },
+      tool_response: { stdout: SECRET, filePath: SECRET, structuredPatch: [{ lines: [`+${SECRET}`] }] },
+      error: `Exit code 1\n${SECRET}`,
+      last_assistant_message: SECRET,
+      custom_instructions: SECRET,
+      tool_calls: [{ tool_use_id: "t1", tool_input: { command: SECRET } }],
+      trigger: `on ${SECRET}`,
+      reason: `${SECRET} said so`,
+      permission_mode: `${SECRET}!`,
+    };
+    const events = [
+      "SessionStart",
+      "UserPromptSubmit",
+      "PreToolUse",
+      "PostToolUse",
+      "PostToolUseFailure",
+      "PostToolBatch",
+    ]
+      .concat(["Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "SessionEnd"])
+      .flatMap((event) => toEvents(payload(event, { ...content, tool_use_id: "t1", agent_id: "a1" }), intake()));
+    expect(events.length).toBe(12);
+    expect(JSON.stringify(events)).not.toContain(SECRET);
+  });
+});
+
+describe("ids", () => {
+  const id = (event: string, rest = {}, facts = intake()) => told(event, rest, facts).id;
+
+  test("the same event told twice, at another time, is the same event", () => {
+    const later = intake({ timeMs: NOW_MS + 5_000 });
+    for (const event of ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"]) {
+      expect(id(event, { tool_use_id: "t1" }, later)).toBe(id(event, { tool_use_id: "t1" }));
+    }
+  });
+
+  test("start and end of one call, two calls, and two sessions are different events", () => {
+    const ids = [
+      id("PreToolUse", { tool_use_id: "t1" }),
+      id("PostToolUse", { tool_use_id: "t1" }),
+      id("PreToolUse", { tool_use_id: "t2" }),
+      id("PreToolUse", { tool_use_id: "t1", session_id: "another" }),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("two processes of one session start and end it twice", () => {
+    const [first, second] = [intake({ env: { CLAUDE_PID: "1" } }), intake({ env: { CLAUDE_PID: "2" } })];
+    expect(id("SessionEnd", {}, first)).not.toBe(id("SessionEnd", {}, second));
+    // A tool's call has an id of its own: whoever tells of it, it is the same
+    expect(id("PreToolUse", { tool_use_id: "t1" }, first)).toBe(id("PreToolUse", { tool_use_id: "t1" }, second));
+  });
+});
+
+describe("recognises", () => {
+  test("its transcript's folder is certain, on every system", () => {
+    expect(recognises(payload("Stop"), intake({ source: undefined as never }))).toBe("certain");
+    const windows = { ...payload("Stop"), transcript_path: "C:\\Users\\dev\\.claude\\projects\\x\\s.jsonl" };
+    expect(recognises(windows, intake())).toBe("certain");
+  });
+
+  test("the shape alone is shared by many", () => {
+    const bare = { session_id: "s", hook_event_name: "Stop" };
+    expect(recognises(bare, intake())).toBe("possible");
+    expect(recognises(bare, intake({ env: { CLAUDE_PID: "1" } }))).toBe("certain");
+    expect(recognises(bare, intake({ source: "another", env: { CLAUDE_PID: "1" } }))).toBe("possible");
+  });
+
+  test.each([
+    ["no session", { hook_event_name: "Stop" }],
+    ["no event", { session_id: "s" }],
+    ["event names of others", { session_id: "s", hook_event_name: "beforeShellExecution" }],
+    ["an editor that takes over the shape", { ...payload("Stop"), cursor_version: "2.0" }],
+  ])("%s: not ours", (_, other) => {
+    expect(recognises(other, intake())).toBe("no");
+  });
+});
+
+test.each([
+  ["Exit code 2\nno such file", 2],
+  ["Error: Exit code 137", 137],
+  ["Exit code 1234", undefined],
+  ["it said: Exit code 2", undefined],
+  [undefined, undefined],
+  [{ code: 2 }, undefined],
+])("exitCodeOf %j", (error, code) => {
+  expect(exitCodeOf(error)).toBe(code);
+});

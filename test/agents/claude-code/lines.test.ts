@@ -1,0 +1,282 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const AT_MS = Date.UTC(2026, 9, 5, 12);
+const SECRET = "hunter2-in-the-orchard";
+const FRESH: LineState = { timeMs: AT_MS - 1, facts: "{}" };
+type Json = Readonly<Record<string, unknown>>;
+
+const line = (type: string, rest: Json = {}, ms = 0): Json => ({
+  type,
+  uuid: `uuid-${ms}`,
+  timestamp: new Date(AT_MS + ms).toISOString(),
+  ...rest,
+});
+const user = (content: unknown, rest: Json = {}, ms = 0) =>
+  line("user", { message: { role: "user", content }, ...rest }, ms);
+const assistant = (message: Json, rest: Json = {}, ms = 0) =>
+  line(
+    "assistant",
+    { requestId: "req_1", message: { id: "msg_1", model: "claude-sonnet-4-5", ...message }, ...rest },
+    ms,
+  );
+const result = (block: Json, rest: Json = {}, ms = 0) =>
+  user([{ type: "tool_result", tool_use_id: "t1", ...block }], rest, ms);
+
+/** Entries of some lines, one behind the other. */
+function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: string): readonly TranscriptEntry[] {
+  let now = state;
+  return lines.flatMap((o) => {
+    const read = readLine(Buffer.from(JSON.stringify(o)), now, agentId);
+    if (read === undefined) throw new Error(`unreadable: ${JSON.stringify(o)}`);
+    now = read.state;
+    return read.entries.map((entry) => TranscriptEntry.parse(entry));
+  });
+}
+
+describe("user lines", () => {
+  test("a prompt opens a turn that what follows belongs to", () => {
+    const [prompt, call] = entriesOf([
+      user("Größe", { promptId: "p1" }),
+      assistant({ stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 2 } }, {}, 900),
+    ]);
+    expect(prompt).toMatchObject({ kind: "prompt", key: "prompt:uuid-0", promptKey: "p1", origin: "human", length: 5 });
+    expect(call).toMatchObject({ kind: "model_call", promptKey: "p1", startMs: AT_MS, endMs: AT_MS + 900 });
+  });
+
+  test("old lines without prompt ids are told apart by their uuid, and by time and length where they have none", () => {
+    expect(entriesOf([user("one")])[0]?.key).toBe("prompt:uuid-0");
+    const nameless = { ...user("one"), uuid: undefined };
+    const [first, again] = [entriesOf([nameless]), entriesOf([nameless])];
+    expect(first[0]?.key).toBe(again[0]?.key);
+    expect(entriesOf([{ ...user("other"), uuid: undefined }])[0]?.key).not.toBe(first[0]?.key);
+  });
+
+  test.each([
+    ["<task-notification>done</task-notification>", {}, "machine"],
+    ["watch", { promptSource: "system" }, "machine"],
+    ["watch", { origin: { kind: "task-notification" } }, "machine"],
+    ["<command-name>/clear</command-name>", {}, "command"],
+    ["<command-name>/review</command-name>", { turnOrigin: "command" }, "human"],
+    ["fix it", {}, "human"],
+  ])("%s %j was written by: %s", (text, rest, origin) => {
+    expect(entriesOf([user(text, rest)])).toMatchObject([{ kind: "prompt", origin }]);
+  });
+
+  test.each([
+    ["meta", { isMeta: true }],
+    ["a summary", { isCompactSummary: true }],
+    ["for the screen alone", { isVisibleInTranscriptOnly: true }],
+  ])("what the agent wrote for itself is no prompt: %s", (_, rest) => {
+    expect(entriesOf([user("Caveat: …", rest)])).toEqual([]);
+  });
+
+  test("an interruption", () => {
+    expect(entriesOf([user("[Request interrupted by user]")])).toMatchObject([{ kind: "interruption" }]);
+    expect(entriesOf([user("no", { interruptedMessageId: "msg_1" })])).toMatchObject([{ kind: "interruption" }]);
+  });
+
+  test("in a subagent's file, and on a sidechain, nobody prompts", () => {
+    expect(entriesOf([user("look for it")], FRESH, "a1")).toEqual([]);
+    expect(entriesOf([user("look for it", { isSidechain: true })])).toEqual([]);
+  });
+});
+
+describe("tool results", () => {
+  test.each([
+    [{ content: "done" }, {}, { status: "success" }],
+    [{ content: "Exit code 3\nno", is_error: true }, {}, { status: "error", exitCode: 3 }],
+    [
+      { content: "no", is_error: true },
+      { toolUseResult: { interrupted: true } },
+      { status: "error", errorType: "interrupted" },
+    ],
+    [{ content: "no", is_error: true }, { permissionDecision: { decision: "reject" } }, { status: "denied" }],
+    [{ content: "no", is_error: true }, { toolDenialKind: "rule" }, { status: "denied" }],
+    [{ content: "The user doesn't want to proceed", is_error: true }, {}, { status: "denied" }],
+    [{ content: "Permission to use Bash has been denied", is_error: true }, {}, { status: "denied" }],
+    [{ content: "PreToolUse:Bash hook error: no", is_error: true }, {}, { status: "denied" }],
+    [{ content: "[Tool call interrupted: the process ended]", is_error: true }, {}, { status: "unfinished" }],
+    [{ content: "no", is_error: true }, { toolDenialKind: "interrupted" }, { status: "error" }],
+    [{ content: "Permission to use Bash, said the log" }, {}, { status: "success" }],
+    [{ content: "ok" }, { toolUseResult: { agentId: "a1" } }, { status: "success", spawnedAgentId: "a1" }],
+    [
+      { content: "ok" },
+      { toolUseResult: { structuredPatch: [{ lines: ["+a", "-b", "-c"] }] } },
+      { linesAdded: 1, linesRemoved: 2 },
+    ],
+  ])("%j %j", (block, rest, expected) => {
+    expect(entriesOf([result(block, rest)])).toMatchObject([{ kind: "tool_result", callId: "t1", ...expected }]);
+  });
+
+  test("several in one line", () => {
+    const blocks = ["t1", "t2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" }));
+    expect(entriesOf([user(blocks)]).map((e) => e.key)).toEqual(["result:t1", "result:t2"]);
+  });
+});
+
+describe("assistant lines", () => {
+  test("input includes what was read from and written to the cache; lifetimes and thinking are parts", () => {
+    const usage = {
+      input_tokens: 12,
+      output_tokens: 96,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 50,
+      cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
+      output_tokens_details: { thinking_tokens: 40 },
+    };
+    expect(entriesOf([assistant({ usage, stop_reason: "tool_use" })])).toMatchObject([
+      {
+        key: "response:msg_1:req_1",
+        globalKey: "response:msg_1:req_1",
+        complete: true,
+        finishReason: "tool_use",
+        usage: {
+          input: 162,
+          output: 96,
+          cacheRead: 100,
+          cacheWrite: 50,
+          cacheWrite5m: 20,
+          cacheWrite1h: 30,
+          reasoning: 40,
+        },
+      },
+    ]);
+  });
+
+  test("what the agent does not say is unknown, not zero", () => {
+    const [bare] = entriesOf([assistant({ usage: { input_tokens: 12, output_tokens: 3 } })]);
+    expect(bare).toMatchObject({ usage: { input: 12, output: 3 }, complete: false });
+    const [none] = entriesOf([assistant({})]);
+    expect(none?.kind === "model_call" && none.usage).toBeUndefined();
+  });
+
+  test("tool uses, with a program's name where it is a known one", () => {
+    const content = [
+      { type: "text", text: SECRET },
+      { type: "tool_use", id: "t1", name: "Bash", input: { command: `git log --author ${SECRET}` } },
+      { type: "tool_use", id: "t2", name: "Bash", input: { command: `echo $(cat ${SECRET})` } },
+    ];
+    const [, first, second] = entriesOf([assistant({ content })]);
+    expect(first).toMatchObject({ kind: "tool_use", callId: "t1", name: "Bash", executable: "git" });
+    expect(second).not.toHaveProperty("executable");
+  });
+
+  test("the request's own time is when the call began", () => {
+    const [call] = entriesOf([
+      line("api-request", { id: "r1" }, 50),
+      assistant({ usage: { input_tokens: 1, output_tokens: 1 } }, { requestRef: "r1" }, 900),
+    ]);
+    expect(call).toMatchObject({ startMs: AT_MS + 50, endMs: AT_MS + 900 });
+  });
+
+  test("a synthetic answer is no model call; with an API error it is the turn's failure", () => {
+    expect(entriesOf([assistant({ model: "<synthetic>" })])).toEqual([]);
+    const failed = assistant(
+      { model: "<synthetic>" },
+      { isApiErrorMessage: true, apiErrorType: "rate_limit", apiErrorStatus: 429 },
+    );
+    expect(entriesOf([failed])).toMatchObject([
+      { kind: "model_error", errorType: "rate_limit", httpStatus: 429, final: true },
+    ]);
+  });
+});
+
+describe("other lines", () => {
+  test.each([
+    [
+      { subtype: "api_error", error: { status: 529 } },
+      { kind: "model_error", errorType: "529", final: false },
+    ],
+    [
+      { subtype: "compact_boundary", compactMetadata: { trigger: "auto" } },
+      { kind: "compaction", trigger: "auto" },
+    ],
+    [
+      { subtype: "turn_duration", durationMs: 1200 },
+      { kind: "turn_end", durationMs: 1200 },
+    ],
+  ])("system %j", (rest, expected) => {
+    expect(entriesOf([line("system", rest)])).toMatchObject([expected]);
+  });
+
+  test("the agent's own sums are reported apart", () => {
+    const modelUsage = {
+      opus: { inputTokens: 1, cacheReadInputTokens: 2, cacheCreationInputTokens: 3, outputTokens: 4, costUSD: 0.5 },
+    };
+    expect(entriesOf([line("cost-state", { modelUsage })])).toMatchObject([
+      { kind: "reported_usage", byModel: { opus: { input: 6, output: 4, cacheRead: 2, cacheWrite: 3, costUsd: 0.5 } } },
+    ]);
+  });
+
+  test("facts of the session are told once, and again when they change", () => {
+    const facts = { version: "2.1.329", cwd: "/home/dev/acme-shop", gitBranch: "main" };
+    const lines = [user("one", facts), user("two", facts, 1), user("three", { ...facts, gitBranch: "fix" }, 2)];
+    const told = entriesOf(lines, { timeMs: 0 }).filter((e) => e.kind === "session");
+    expect(told).toMatchObject([{ gitBranch: "main", agentVersion: "2.1.329" }, { gitBranch: "fix" }]);
+  });
+
+  test("kinds that tell nothing, and lines without a time", () => {
+    expect(
+      entriesOf([line("attachment"), line("summary"), line("file-history-snapshot"), { type: "user-like" }]),
+    ).toEqual([]);
+    expect(entriesOf([{ ...user("one"), timestamp: "yesterday" }])).toMatchObject([{ timeMs: AT_MS - 1 }]);
+  });
+});
+
+describe("robustness", () => {
+  test.each(["", "{", '{"type":"user"', "null", "42", '"user"', '[{"type":"user"}]', "\u0000\u0001"])("%j", (text) => {
+    const read = readLine(Buffer.from(text), FRESH, undefined);
+    expect(read === undefined || read.entries.length === 0).toBe(true);
+  });
+
+  test("a line of the right type that is torn is unreadable", () => {
+    expect(readLine(Buffer.from('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
+  });
+
+  test("any JSON in the fields gives valid entries", () => {
+    const type = fc.constantFrom("user", "assistant", "system", "api-request", "cost-state");
+    const names = [
+      "message",
+      "uuid",
+      "timestamp",
+      "toolUseResult",
+      "subtype",
+      "error",
+      "modelUsage",
+      "promptId",
+      "origin",
+    ];
+    const rest = fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 4 }));
+    fc.assert(
+      fc.property(type, rest, fc.option(fc.constant("a1"), { nil: undefined }), (kind, fields, agentId) => {
+        entriesOf([{ type: kind, ...fields }], FRESH, agentId);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("nesting as deep as JSON takes is no stack overflow", () => {
+    const nest = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const text = `{"type":"user","message":{"content":"hello","deep":${nest}},"toolUseResult":${nest}}`;
+    expect(readLine(Buffer.from(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
+  });
+
+  test("no content: neither text, argument nor result", () => {
+    const content = [
+      { type: "text", text: SECRET },
+      { type: "thinking", thinking: SECRET },
+      { type: "tool_use", id: "t1", name: "Bash", input: { command: SECRET, file_path: SECRET } },
+    ];
+    const entries = entriesOf([
+      user(SECRET),
+      assistant({ content, usage: { input_tokens: 1, output_tokens: 1 } }, {}, 1),
+      result({ content: `Exit code 1\n${SECRET}`, is_error: true }, { toolUseResult: `Error: ${SECRET}` }, 2),
+      line("system", { subtype: "api_error", error: { status: 500, message: SECRET } }, 3),
+    ]);
+    expect(entries.length).toBe(5);
+    expect(JSON.stringify(entries)).not.toContain(SECRET);
+  });
+});

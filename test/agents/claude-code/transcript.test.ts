@@ -1,0 +1,185 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import reader from "../../../src/agents/claude-code/transcript.ts";
+import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const SESSION = "1989bcb3-7aa5-4b16-b591-43dca3a46730";
+const RECORDED = join(dirname(new URL(import.meta.url).pathname), "subagent", "transcripts", "-home-dev-acme-shop");
+
+let home = "";
+let project = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-transcript-"));
+  project = join(home, ".claude", "projects", "-home-dev-acme-shop");
+  mkdirSync(project, { recursive: true });
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const put = (path: string, text = '{"type":"user"}\n'): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+
+async function read(file: TranscriptFile, from: Offset = START) {
+  const entries: TranscriptEntry[] = [];
+  let [next, unreadable] = [from, 0];
+  for await (const batch of reader.read(file, from)) {
+    entries.push(...batch.entries);
+    next = batch.next;
+    unreadable += batch.unreadable;
+  }
+  // The memo is kept as JSON between two drains
+  return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
+}
+
+async function located(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const path of reader.locate(home)) found.push(path);
+  return found;
+}
+
+describe("locate", () => {
+  test("every main file of every project, no subagent's", async () => {
+    const main = put(join(project, `${SESSION}.jsonl`));
+    const other = put(join(home, ".claude", "projects", "-home-dev-zoo", "s2.jsonl"));
+    put(join(project, "agent-a1.jsonl"));
+    put(join(project, SESSION, "subagents", "agent-a2.jsonl"));
+    put(join(project, "notes.txt"));
+    expect(await located()).toEqual([main, other]);
+  });
+
+  test("nothing where the agent was never run", async () => {
+    rmSync(join(home, ".claude"), { recursive: true });
+    expect(await located()).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("main file first, then subagents of both layouts, those of other sessions left out", async () => {
+    const main = put(join(project, `${SESSION}.jsonl`));
+    const below = put(join(project, SESSION, "subagents", "agent-a2.jsonl"));
+    put(join(project, SESSION, "subagents", "agent-a2.meta.json"), "{}");
+    const beside = put(join(project, "agent-a1.jsonl"), `{"type":"user","sessionId":"${SESSION}"}\n`);
+    put(join(project, "agent-a9.jsonl"), '{"type":"user","sessionId":"another"}\n');
+    put(join(project, "agent-empty.jsonl"), "");
+    expect(await reader.files(main, SESSION)).toEqual([
+      { path: main },
+      { path: below, agentId: "a2" },
+      { path: beside, agentId: "a1" },
+    ]);
+  });
+
+  test("found again where it moved to another project's folder", async () => {
+    const main = put(join(project, `${SESSION}.jsonl`));
+    const moved = join(home, ".claude", "projects", "-home-dev-worktree", `${SESSION}.jsonl`);
+    mkdirSync(dirname(moved));
+    renameSync(main, moved);
+    expect(await reader.files(main, SESSION)).toEqual([{ path: moved }]);
+  });
+
+  test("nothing where there is none", async () => {
+    expect(await reader.files(join(project, `${SESSION}.jsonl`), SESSION)).toEqual([]);
+    expect(await reader.files("/home/dev/nowhere/at/all.jsonl", "../../etc/passwd")).toEqual([]);
+  });
+});
+
+describe("read", () => {
+  const recorded = readFileSync(join(RECORDED, `${SESSION}.jsonl`));
+
+  test("in pieces it tells the same as in one, wherever the pieces end", async () => {
+    const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
+    const whole = joined((await read({ path })).entries);
+    expect(whole.length).toBeGreaterThan(5);
+    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: recorded.length }), { maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (at) => {
+        const entries: TranscriptEntry[] = [];
+        let from = START;
+        for (const end of [...at.sort((a, b) => a - b), recorded.length]) {
+          writeFileSync(path, recorded.subarray(0, end));
+          const reading = await read({ path }, from);
+          entries.push(...reading.entries);
+          from = reading.next;
+          expect(reading.unreadable).toBe(0);
+        }
+        // Each line once: not only after joining
+        expect(entries.length).toBe((await read({ path })).entries.length);
+        expect(joined(entries)).toEqual(whole);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("where it was left nothing is told again", async () => {
+    const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
+    const { next } = await read({ path });
+    expect(next.bytes).toBe(recorded.length);
+    expect(await read({ path }, next)).toMatchObject({ entries: [], next });
+    appendFileSync(path, '{"type":"user","uuid":"u9","promptId":"p9","message":{"content":"more"}}\n');
+    expect(prompts((await read({ path }, next)).entries)).toEqual(["p9"]);
+  });
+
+  test("another file under the same name is read from its start", async () => {
+    const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
+    const { next } = await read({ path });
+    put(path, `${'{"type":"user","uuid":"u1","promptId":"p1","message":{"content":"new"}}'.padEnd(600)}\n`);
+    expect(prompts((await read({ path }, next)).entries)).toEqual(["p1"]);
+  });
+
+  test("a subagent's file says once whose it is, and which call started it", async () => {
+    const path = put(
+      join(project, SESSION, "subagents", "agent-a2.jsonl"),
+      '{"type":"user","message":{"content":"go"}}\n',
+    );
+    put(path.replace(/jsonl$/, "meta.json"), '{"agentType":"Explore","toolUseId":"t1"}');
+    const first = await read({ path, agentId: "a2" });
+    const expected = { kind: "subagent", key: "subagent:a2", agentId: "a2", agentType: "Explore", parentCallId: "t1" };
+    expect(first.entries.filter((e) => e.kind === "subagent")).toMatchObject([expected]);
+  });
+
+  test.each([
+    ["is missing", undefined],
+    ["is torn", '{"agentType":"Ex'],
+    ["holds something else", "[1,2]"],
+  ])("whose meta file %s: a subagent all the same", async (_, meta) => {
+    const path = put(
+      join(project, SESSION, "subagents", "agent-a2.jsonl"),
+      '{"type":"user","message":{"content":"go"}}\n',
+    );
+    if (meta !== undefined) put(path.replace(/jsonl$/, "meta.json"), meta);
+    const [subagent] = (await read({ path, agentId: "a2" })).entries;
+    expect(subagent).toMatchObject({ kind: "subagent", agentId: "a2" });
+    expect(subagent).not.toHaveProperty("agentType");
+  });
+
+  test("lines that are no JSON are counted, the others are read", async () => {
+    const prompt = '{"type":"user","uuid":"u1","promptId":"p1","message":{"content":"hello"}}';
+    const path = put(join(project, "s.jsonl"), `\u0000\u0000\u0000\n${prompt}\n{"type":"user", torn\nnot json\n`);
+    const { entries, unreadable } = await read({ path });
+    expect(unreadable).toBe(3);
+    expect(prompts(entries)).toEqual(["p1"]);
+  });
+
+  test("a file that is gone says so", async () => {
+    await expect(read({ path: join(project, "gone.jsonl") })).rejects.toThrow("ENOENT");
+  });
+});
+
+const prompts = (entries: readonly TranscriptEntry[]) =>
+  entries.filter((e) => e.kind === "prompt").map((e) => e.promptKey);
+
+/** As the store keeps them. */
+function joined(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+  const byKey = new Map<string, TranscriptEntry>();
+  for (const entry of entries) {
+    const known = byKey.get(entry.key);
+    byKey.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+  }
+  return [...byKey.values()];
+}

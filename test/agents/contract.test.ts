@@ -1,0 +1,170 @@
+// What every card must keep, whatever it is sent. A new agent is tested by standing in the registry.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { agentNames, allAgents, findAgent } from "../../src/agents/registry.ts";
+import { decodePayload } from "../../src/intake/payload.ts";
+import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
+import { EVENT_TYPES, Event, Extras, isEnvelope } from "../../src/model/event.ts";
+import { recordedPayloads } from "../session/recorded.ts";
+
+const agents = await allAgents();
+const recorded = recordedPayloads();
+const NOW_MS = Date.UTC(2026, 9, 5, 12);
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  timeMs: NOW_MS,
+  env: {},
+  payloadBytes: 2,
+  truncated: false,
+  ...rest,
+});
+/** The same payload as the intake may hand it over: named or not, with what it keeps of the environment. */
+const intakesOf = (agent: Agent): readonly IntakeFacts[] => [
+  intake(),
+  intake({ source: agent.source, event: "session.end", cwd: "/home/dev/acme-shop", parentPid: 3131 }),
+  intake({ source: "somebody-else", env: { CLAUDE_PID: "3131", OPENHOOK_SESSION_ID: "s" }, truncated: true }),
+];
+
+const GARBAGE: readonly (readonly [string, unknown])[] = [
+  ["null", null],
+  ["undefined", undefined],
+  ["a number", 42],
+  ["no number", Number.NaN],
+  ["a text", "session.end"],
+  ["an empty text", ""],
+  ["true", true],
+  ["an empty object", {}],
+  ["an empty array", []],
+  ["an array of payloads", recorded.slice(0, 3).map((r) => r.payload)],
+  ["a deep object", deep(5_000)],
+  ["an object without a prototype", Object.assign(Object.create(null), { hook_event_name: "Stop", session_id: "s" })],
+  [
+    "names of the language",
+    JSON.parse('{"__proto__": {"session_id": "s"}, "constructor": 1, "hook_event_name": "toString"}'),
+  ],
+  ["an event's name alone", { hook_event_name: "SessionStart" }],
+  ["a session alone", { session_id: "s", sessionId: "s", conversation_id: "s" }],
+];
+
+test("there are cards and recordings", () => {
+  expect(agents.length).toBeGreaterThanOrEqual(2);
+  expect(recorded.length).toBeGreaterThan(300);
+});
+
+test("the registry knows each card by its own name, once", async () => {
+  expect(agents.map((a) => a.source)).toEqual(agentNames);
+  for (const agent of agents) expect(await findAgent(agent.source)).toBe(agent);
+  for (const name of ["", "nobody", "__proto__", "constructor"]) expect(await findAgent(name)).toBeUndefined();
+});
+
+describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) => {
+  test("the card is filled in", () => {
+    expect(source).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect(agent.title).toMatch(/^\S.*\S$/);
+    expect(agent.docs).not.toBe("");
+    expect(agent.emits.length).toBeGreaterThan(0);
+    expect(new Set(agent.emits).size).toBe(agent.emits.length);
+    for (const type of agent.emits) expect(EVENT_TYPES).toContain(type);
+    expect(["transcript", "payload", "none"]).toContain(agent.tokens);
+    if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
+    if (agent.reply !== undefined) expect(agent.reply).not.toMatch(/\n/);
+  });
+
+  test("what it can load is what it says", async () => {
+    const reader = (await agent.transcript?.())?.default;
+    if (reader !== undefined) {
+      for (const part of [reader.locate, reader.files, reader.read]) expect(part).toBeTypeOf("function");
+      const found: string[] = [];
+      for await (const path of reader.locate("/home/dev/nowhere")) found.push(path);
+      expect(found).toEqual([]);
+      expect(await reader.files("/home/dev/nowhere/s.jsonl", "s")).toEqual([]);
+    }
+    const installer = (await agent.installer?.())?.default;
+    if (installer !== undefined) expect(installer.scopes.length).toBeGreaterThan(0);
+  });
+
+  test.each(GARBAGE)("takes %s", (_, payload) => {
+    for (const facts of intakesOf(agent)) check(agent, payload, facts);
+  });
+
+  test.each([1_000, 5_000, 200_000])("is not reached by, or survives, what is nested %i levels deep", (levels) => {
+    const fields = `"openhook":"0.1","type":"session.start","source":"acme","hook_event_name":"Stop","session_id":"s"`;
+    const nest = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    for (const place of [`"tool_response":${nest}`, `"extensions":{"x":${nest}}`]) {
+      const decoded = decodePayload(Buffer.from(`{${fields},${place}}`));
+      if (!decoded.ok) continue;
+      expect(() => JSON.stringify(agent.toEvents(decoded.value, intake({ source })))).not.toThrow();
+    }
+  });
+
+  test("takes any JSON", () => {
+    const facts = fc.constantFrom(...intakesOf(agent));
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), facts, (payload, at) => {
+        check(agent, payload, at);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("takes any value in the fields that payloads have", () => {
+    const names = [...new Set(recorded.flatMap(({ payload }) => Object.keys(Object(payload))))];
+    const events = [...new Set(recorded.map(({ payload }) => (payload as Record<string, unknown>)["hook_event_name"]))];
+    const field = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...events), fc.string(), fc.double());
+    const payload = fc
+      .tuple(fc.dictionary(fc.constantFrom(...names), field), fc.constantFrom(...events), fc.string({ minLength: 1 }))
+      .map(([rest, event, session]) => ({ ...rest, hook_event_name: event, session_id: session }));
+    fc.assert(
+      fc.property(payload, fc.constantFrom(...intakesOf(agent)), (some, at) => {
+        check(agent, some, at);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("takes every recorded payload, its own and those of others, whole and with a part missing", () => {
+    for (const { payload } of recorded) {
+      check(agent, payload, intake({ source }));
+      for (const name of Object.keys(Object(payload))) {
+        const { [name]: _, ...rest } = payload as Record<string, unknown>;
+        check(agent, rest, intake({ source }));
+      }
+    }
+  });
+
+  test("knows its own payloads for sure, and is sure of nobody else's", () => {
+    for (const { source: from, payload } of recorded) {
+      const recognition = agent.recognises(payload, intake({ source: from }));
+      if (from === source) expect(recognition).not.toBe("no");
+      else expect(recognition).not.toBe("certain");
+    }
+  });
+});
+
+/** No throw, valid events, ids that depend on the payload alone. */
+function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
+  expect(["certain", "possible", "no"]).toContain(agent.recognises(payload, facts));
+  const events = agent.toEvents(payload, facts);
+  for (const event of events) {
+    const parsed = Event.safeParse(event);
+    expect(parsed.error, JSON.stringify(payload)?.slice(0, 400)).toBeUndefined();
+    expect(Number.isFinite(Date.parse(event.time))).toBe(true);
+    // An own card's extras are ours; foreign envelopes carry what they like
+    if (agent.source === event.source && event.extensions !== undefined && agent.source !== "openhook") {
+      expect(Extras.strict().safeParse(event.extensions).error).toBeUndefined();
+    }
+    if (agent.source !== "openhook") {
+      expect(event.source).toBe(agent.source);
+      expect(agent.emits).toContain(event.type);
+    } else expect(isEnvelope(event)).toBe(true);
+  }
+  expect(new Set(events.map((e) => e.id)).size).toBe(events.length);
+  const later = agent.toEvents(payload, { ...facts, timeMs: facts.timeMs + 5_000 });
+  expect(later.map((e) => e.id)).toEqual(events.map((e) => e.id));
+}
+
+function deep(levels: number): unknown {
+  let value: unknown = "ground";
+  for (let i = 0; i < levels; i++) value = i % 2 === 0 ? { tool_input: value } : [value];
+  return value;
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { localTime } from "../../src/commands/figures.ts";
+import { sessions } from "../../src/commands/sessions.ts";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
+import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+async function listed(places: Places, options: { limit?: number; json?: boolean } = {}, world: ContextOptions = {}) {
+  const { context, out } = contextAt(places, world);
+  expect(await sessions({ limit: 20, json: false, ...options }, context)).toBe(0);
+  return out();
+}
+
+describe("recorded sessions", () => {
+  let of: Replay;
+  beforeAll(async () => {
+    of = new Replay("claude-code", "subagent");
+    for (const name of ["permission-denied", "multi-turn", "killed", "two-sessions-at-once"]) {
+      const other = new Replay("claude-code", name);
+      for (const call of other.calls) other.hook(call);
+      // One store for all: the transcripts are read below the home they were told of
+      await other.drain({ endIdle: true }, { places: { ...other.places, storePath: of.places.storePath } });
+      other.remove();
+    }
+    for (const call of of.calls) of.hook(call);
+    await of.drain({ endIdle: true });
+  });
+  afterAll(() => of.remove());
+
+  test("one line each, latest activity first", async () => {
+    const lines = (await listed(of.places)).trimEnd().split("\n");
+    expect(lines).toHaveLength(7);
+    expect(lines[0]).toMatch(/^started +agent +session +turns +calls +tools +tokens +cost +duration +end$/);
+    const row = (id: string): string => lines.find((line) => line.includes(id)) ?? "";
+    expect(row("1989bcb3")).toMatch(/ claude-code +1989bcb3 +1 +5 +3 +24\.9k→273 +≥\$0\.0320 +\S+ +completed$/);
+    expect(row("64edee75")).toMatch(/ +1 +5 +4 \(3✗\) +27\.8k→244 +\$0\.0323 /);
+    expect(row("864a3682")).toMatch(/ +3 +5 +2 +26\.4k→161 /);
+    expect(row("1b608f27")).toMatch(/ +1 +2 +2 +9605→121 .* timeout$/);
+    const list = JSON.parse(await listed(of.places, { json: true })) as { last_activity: string; start: string }[];
+    const times = list.map((one) => Date.parse(one.last_activity));
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    expect(lines.slice(1).map((line) => line.slice(0, 16))).toEqual(
+      list.map((one) => localTime(Date.parse(one.start)).slice(0, 16)),
+    );
+  });
+
+  test("as JSON: whole ids and numbers", async () => {
+    const list = JSON.parse(await listed(of.places, { json: true })) as Record<string, unknown>[];
+    expect(list.find((one) => one["session_id"] === "864a3682-ec9e-44b3-8211-50bb5c63aa9d")).toMatchObject({
+      source: "claude-code",
+      agent_version: "2.1.329",
+      reason: "completed",
+      open: false,
+      segments: 3,
+      turns: 3,
+      prompts: 3,
+      subagents: 0,
+      tool_calls: { total: 2, success: 2 },
+      totals: { model_calls: 5, output: 161, unpriced_calls: 0, incomplete_calls: 0 },
+    });
+  });
+
+  test("--limit", async () => {
+    expect((await listed(of.places, { limit: 2 })).trimEnd().split("\n")).toHaveLength(3);
+    expect(JSON.parse(await listed(of.places, { limit: 2, json: true }))).toHaveLength(2);
+  });
+
+  test("a narrow terminal loses the least important columns, never the id, and never wraps", async () => {
+    for (let columns = 1; columns <= 130; columns++) {
+      const text = (await listed(of.places, {}, { columns })).replaceAll(SGR, "");
+      for (const line of text.split("\n")) expect(columnsOf(line), `${columns}: ${line}`).toBeLessThanOrEqual(columns);
+      if (columns >= 8) expect(text).toContain("1989bcb3");
+    }
+    const at80 = (await listed(of.places, {}, { columns: 80, env: { NO_COLOR: "1" } })).split("\n")[0];
+    expect(at80).toMatch(/started +agent +session +turns +tokens +cost +end/);
+  });
+
+  test("colour on a terminal alone", async () => {
+    expect(await listed(of.places, {}, { columns: 100 })).toMatch(SGR);
+    for (const world of [{}, { columns: 100, env: { NO_COLOR: "1" } }]) {
+      expect(await listed(of.places, {}, world)).not.toMatch(CONTROL);
+    }
+  });
+});
+
+describe("what is not known", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "openhook-sessions-"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  const places = () => placesOf({ env: {}, home, platform: "linux" });
+
+  test("no store: says what to do, exit 0, makes nothing", async () => {
+    expect(await listed(places())).toMatch(/^no session was collected yet: openhook-otel enable claude-code.*\n$/);
+    expect(await listed(places(), { json: true })).toBe("[]\n");
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  test("tokens that nobody told are unknown, not 0", async () => {
+    const of = new Replay("claude-code", "basic", { withTranscripts: false });
+    for (const call of of.calls) of.hook(call);
+    await of.drain({ endIdle: true });
+    const [one] = JSON.parse(await listed(of.places, { json: true })) as Record<string, unknown>[];
+    expect(one).toMatchObject({ totals: { model_calls: 0, input: null, output: null, cost_usd: null } });
+    expect((await listed(of.places)).split("\n")[1]).not.toContain("→");
+    of.remove();
+  });
+
+  test("ids that begin alike are shown as far as they differ", async () => {
+    const db = openDatabase(places().storePath);
+    for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"]) sessionOf(db, "cursor", id, 1_000);
+    db.close();
+    const text = await listed(places());
+    for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"]) expect(text).toContain(` ${id} `);
+  });
+});

@@ -1,0 +1,325 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
+import { disable } from "../../src/commands/disable.ts";
+import { drainDeps } from "../../src/commands/drain.ts";
+import { enable } from "../../src/commands/enable.ts";
+import type { Status } from "../../src/commands/status/facts.ts";
+import { status } from "../../src/commands/status.ts";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import { drain } from "../../src/pipeline.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
+import { Replay, ROOT } from "../support/replay.ts";
+
+let home: string;
+let program: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-status-"));
+  program = join(home, "openhook-otel.cjs");
+  writeFileSync(program, "");
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const places = (): Places => placesOf({ env: {}, home, platform: "linux" });
+const settingsPath = (): string => join(home, ".claude", "settings.json");
+
+async function told(world: ContextOptions = {}, at: Places = places()) {
+  const { context, out } = contextAt(at, { programPath: program, ...world });
+  const code = await status({ json: false }, context);
+  const machine = contextAt(at, { programPath: program, ...world });
+  expect(await status({ json: true }, machine.context)).toBe(code);
+  return { code, text: out(), facts: JSON.parse(machine.out()) as Status };
+}
+
+const agents = { list: allAgents, find: findAgent };
+async function enabled(): Promise<void> {
+  const { context } = contextAt(places(), { programPath: program });
+  const hookSource = join(ROOT, "src", "intake", "hook.sh");
+  await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, agents);
+}
+
+const drained = async (at: Places, env: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const { context } = contextAt(at, { env });
+  await drain(await drainDeps(context, () => {}), { endIdle: true });
+};
+
+/** Every path below a directory with its size and time. */
+const listing = (dir: string): readonly string[] =>
+  readdirSync(dir, { recursive: true })
+    .map(String)
+    .sort()
+    .map((name) => `${name} ${statSync(join(dir, name)).mtimeMs}`);
+
+describe("status", () => {
+  test("nothing installed: exit 0, and nothing is made by looking", async () => {
+    const before = listing(home);
+    const { code, text, facts } = await told();
+    expect(code).toBe(0);
+    expect(text).toMatch(/^openhook-otel \d/);
+    expect(text).toMatch(/^agents +Claude Code: not enabled$/m);
+    expect(text).toMatch(/^state .*\(not made yet\)$/m);
+    expect(text).toMatch(/^last drain +none yet$/m);
+    expect(text).toMatch(/^traces +no endpoint: the store alone is the destination$/m);
+    expect(text).not.toMatch(/[✗!]/);
+    expect(facts).toMatchObject({
+      state_dir_exists: false,
+      store: { state: "none", sessions: 0 },
+      last_drain: null,
+      inbox: { waiting: 0, oldest: null },
+      broken: [],
+      remarks: [],
+    });
+    expect(listing(home)).toEqual(before);
+  });
+
+  test("enabled, drained, disabled", async () => {
+    await enabled();
+    const { code, text, facts } = await told();
+    expect(code).toBe(0);
+    expect(text).toMatch(
+      new RegExp(`^agents +Claude Code: enabled in ${settingsPath()} \\(user, \\d+ events\\)$`, "m"),
+    );
+    expect(text).toMatch(/^hook .*\/\.local\/share\/openhook-otel\/hook$/m);
+    expect(facts.hook).toMatchObject({ installed: true, executable: true, node: process.execPath, program });
+    expect(facts.agents[0]?.registrations.find((one) => one.state === "enabled")).toMatchObject({
+      scope: "user",
+      path: settingsPath(),
+      recorded: true,
+    });
+    const { context } = contextAt(places(), { programPath: program });
+    await disable(["claude-code"], { scope: "user", yes: true, dryRun: false }, context, agents);
+    expect((await told()).text).toMatch(/Claude Code: not enabled/);
+  });
+
+  test("what waits, what the last drain took, how many sessions are open", async () => {
+    const of = new Replay("claude-code", "subagent");
+    for (const call of of.calls) of.hook(call);
+    const last = Date.parse(of.calls.at(-1)?.received_at ?? "");
+    const waiting = await told({ now: () => last + 120_000 }, of.places);
+    expect(waiting.text).toMatch(/^inbox +18 events wait, the oldest for 2m 0\ds$/m);
+    expect(waiting.facts.inbox.waiting).toBe(of.calls.length);
+    expect(waiting.facts.store.state).toBe("none");
+
+    await of.drain({ endIdle: true });
+    const done = await told({ now: () => Date.now() + 60_000 }, of.places);
+    expect(done.code).toBe(0);
+    expect(done.text).toMatch(/^inbox +empty$/m);
+    expect(done.text).toMatch(/^sessions +1$/m);
+    expect(done.text).toMatch(/^last drain +1m 0\ds ago \(\S+ \S+\): 18 files, \d+ new events, 11 new spans$/m);
+    expect(done.facts.outbox.waiting_spans).toBe(11);
+    expect(done.text).toMatch(/^traces +no endpoint: the store alone is the destination, 11 spans wait$/m);
+    of.remove();
+  });
+
+  test("an open session, and events that no drain has come for", async () => {
+    const of = new Replay("claude-code", "basic");
+    for (const call of of.calls.slice(0, 4)) of.hook(call);
+    const at = Date.parse(of.calls[3]?.received_at ?? "");
+    let nowMs = at;
+    const sleep = async (ms: number): Promise<void> => {
+      nowMs += ms;
+    };
+    await of.drain({}, { now: () => nowMs, sleep });
+    expect((await told({ now: () => at }, of.places)).text).toMatch(/^sessions +1, 1 open$/m);
+    for (const call of of.calls.slice(4, 6)) of.hook(call);
+    const { code, text } = await told({ now: () => at + 30 * 3_600_000 }, of.places);
+    expect(code).toBe(0);
+    expect(text).toMatch(/^! events wait for 1d 6h and no drain has taken them: run openhook-otel drain$/m);
+    of.remove();
+  });
+
+  test("the backend is away: exit 0, the reason, and no secret of the address", async () => {
+    const of = new Replay("claude-code", "basic");
+    for (const call of of.calls) of.hook(call);
+    const env = {
+      OPENHOOK_OTEL_OTLP_ENDPOINT: "http://127.0.0.1:9/?key=hunter2",
+      OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer hunter2",
+    };
+    await drained(of.places, env);
+    const { code, text, facts } = await told({ env }, of.places);
+    expect(code).toBe(0);
+    expect(text).toMatch(
+      /^traces +http:\/\/127\.0\.0\.1:9\/v1\/traces\?key=\*\*\* \(nothing taken yet, \d+ spans wait\)$/m,
+    );
+    expect(text).toMatch(/^ +! .*(refused|connect)/m);
+    expect(facts.delivery.traces).toMatchObject({ last_ok: null, why_not_sent: null });
+    expect(facts.delivery.metrics.last_problem).not.toBeNull();
+    expect(JSON.stringify(facts) + text).not.toContain("hunter2");
+    of.remove();
+  });
+
+  test("set-aside payloads: how many and why, never what was in them", async () => {
+    const of = new Replay("claude-code", "basic");
+    for (const stdin_raw of ["sk-secret is no JSON", '{"unknown":"sk-secret"}', "", "\u0000\u0001sk-secret", "{"]) {
+      of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw });
+    }
+    await of.drain();
+    const { code, text, facts } = await told({}, of.places);
+    expect(code).toBe(0);
+    expect(facts.inbox.quarantined).toBeGreaterThan(3);
+    expect(facts.inbox.quarantine_newest).toHaveLength(3);
+    expect(text).toMatch(/^quarantine +\d payloads set aside in /m);
+    for (const { reason, source } of facts.inbox.quarantine_newest) {
+      expect(reason).toMatch(/\w/);
+      expect(source).toBe("claude-code");
+    }
+    expect(text + JSON.stringify(facts)).not.toContain("sk-secret");
+    of.remove();
+  });
+
+  test("a transcript that was deleted, and one that cannot be read", async () => {
+    const of = new Replay("claude-code", "basic", { withTranscripts: false });
+    for (const call of of.calls) of.hook(call);
+    await of.drain({ endIdle: true });
+    const gone = await told({}, of.places);
+    expect(gone.code).toBe(0);
+    expect(gone.text).toMatch(/^! the transcript of a session could not be read, so that tokens and model calls/m);
+    expect(gone.facts.remarks).toEqual([expect.stringMatching(/ are unknown: \S+\.jsonl is not there$/)]);
+    of.writeTranscripts();
+    const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
+    const subagents = join(String(path).replace(/\.jsonl$/, ""), "subagents");
+    mkdirSync(join(subagents, "agent-a1.jsonl"), { recursive: true });
+    const [first] = of.calls;
+    if (first !== undefined) of.hook({ ...first, received_at: new Date().toISOString() });
+    await of.drain({ endIdle: true });
+    const unreadable = await told({}, of.places);
+    expect(unreadable.facts.last_drain?.problems).toEqual([
+      expect.stringMatching(/^could not read the transcript "\S+\.jsonl": \S/),
+    ]);
+    expect(unreadable.text).toMatch(/^ +! could not read the transcript/m);
+    of.remove();
+  });
+});
+
+describe("broken, exit 1, with what to do", () => {
+  const broken = async (expected: RegExp, world: ContextOptions = {}, at = places()): Promise<Status> => {
+    const { code, text, facts } = await told(world, at);
+    expect(facts.broken.join("\n")).toMatch(expected);
+    expect(text.replaceAll(/\n {2}/g, " ")).toMatch(/^✗ /m);
+    expect(code).toBe(1);
+    return facts;
+  };
+
+  test("the hook program is gone, cannot run, or starts what is not there", async () => {
+    await enabled();
+    const { hookPath, hookConfPath } = places();
+    chmodSync(hookPath, 0o644);
+    // As root every file with an x bit anywhere can be run, and none without
+    await broken(/hook cannot be executed: openhook-otel enable puts it right/);
+    chmodSync(hookPath, 0o755);
+    rmSync(program);
+    await broken(/hooks cannot start a drain: \S+openhook-otel\.cjs, named in \S+hook\.conf, is not there/);
+    writeFileSync(program, "");
+    writeFileSync(hookConfPath, "state=\n");
+    await broken(/hook\.conf is missing or damaged/);
+    rmSync(hookPath);
+    await broken(/agents are told to run \S+, and it is not there/);
+    await enabled();
+    expect((await told()).code).toBe(0);
+  });
+
+  test("a path with a quote in it comes back from hook.conf as it is", async () => {
+    program = join(home, "o'brien's.cjs");
+    writeFileSync(program, "");
+    await enabled();
+    expect((await told()).facts.hook.program).toBe(program);
+  });
+
+  test("the registration is gone from the settings, or they cannot be read", async () => {
+    await enabled();
+    const before = readFileSync(settingsPath());
+    writeFileSync(settingsPath(), "{}\n");
+    await broken(
+      /Claude Code is not collected: our registration is gone from \S+; openhook-otel enable claude-code puts/,
+    );
+    rmSync(settingsPath());
+    await broken(/registration is gone/);
+    mkdirSync(settingsPath());
+    await broken(/cannot read Claude Code's settings/);
+    rmSync(settingsPath(), { recursive: true });
+    writeFileSync(settingsPath(), before);
+    expect((await told()).code).toBe(0);
+  });
+
+  test("a registration of another project is known; a project that was deleted is nobody's business", async () => {
+    const project = join(home, "acme-shop");
+    mkdirSync(project);
+    const { context } = contextAt(places(), { programPath: program, cwd: project });
+    const hookSource = join(ROOT, "src", "intake", "hook.sh");
+    await enable(["claude-code"], { scope: "project", yes: true, dryRun: false, hookSource }, context, agents);
+    expect((await told()).text).toMatch(/Claude Code: enabled in \S+acme-shop\S+ \(project, /);
+    rmSync(project, { recursive: true });
+    const { code, text } = await told();
+    expect(code).toBe(0);
+    expect(text.replaceAll(/\n +/g, " ")).toMatch(/registration gone from \S+acme-shop/);
+  });
+
+  test("a state directory that is none, and a folder that cannot be listed", async () => {
+    const { stateDir, inboxDir } = places();
+    mkdirSync(dirname(stateDir), { recursive: true });
+    writeFileSync(stateDir, "");
+    await broken(/openhook-otel is no directory: what agents tell is lost/);
+    rmSync(stateDir);
+    mkdirSync(stateDir);
+    writeFileSync(inboxDir, "");
+    await broken(/inbox is no directory/);
+  });
+
+  test("a store that is damaged, and one of a later version; the log has the last word", async () => {
+    const { storePath, stateDir } = places();
+    const db = openDatabase(storePath);
+    db.prepare("PRAGMA user_version = 999").run();
+    db.close();
+    writeFileSync(join(stateDir, "drain.log"), "2026-11-21T06:00:00.000Z cannot open the store\n");
+    const newer = await broken(/was written by a later version of openhook-otel .*update openhook-otel/);
+    expect(newer.store.state).toBe("newer");
+    expect(newer.remarks.join("\n")).toContain("cannot open the store");
+    for (const suffix of ["-wal", "-shm"]) rmSync(`${storePath}${suffix}`, { force: true });
+    writeFileSync(storePath, "no database at all. ".repeat(500));
+    expect((await broken(/is damaged: .*openhook-otel drain sets it aside/)).store.state).toBe("damaged");
+  });
+
+  test("a setting that is wrong; what decides where data goes keeps it here", async () => {
+    const facts = await broken(/^configuration: .*OPENHOOK_OTEL_OTLP_ENDPOINT/, {
+      env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" },
+    });
+    expect(facts.delivery.traces).toMatchObject({
+      endpoint: null,
+      why_not_sent: "not sent until the configuration is right",
+    });
+  });
+});
+
+test("no line is wider than the terminal, and nothing of the data reaches it raw", async () => {
+  const of = new Replay("claude-code", "basic", { withTranscripts: false });
+  for (const call of of.calls) of.hook(call);
+  of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: "\u001b[2J" });
+  await drained(of.places, { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+  const odd = join(of.home, "漢字\u001b[31m 😀");
+  cpSync(join(of.home, ".local"), join(odd, ".local"), { recursive: true });
+  const at = placesOf({ env: {}, home: odd, platform: "linux" });
+  expect(existsSync(at.storePath)).toBe(true);
+  for (const columns of [20, 40, 60, 80, 200]) {
+    const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: "nowhere", OPENHOOK_OTEL_SEMCONV: "\u001b[31m" };
+    const { text } = await told({ columns, env }, at);
+    expect(text).toMatch(SGR);
+    const plain = text.replaceAll(SGR, "");
+    expect(plain).not.toMatch(CONTROL);
+    for (const line of plain.split("\n")) expect(columnsOf(line), line).toBeLessThanOrEqual(columns);
+  }
+  of.remove();
+});

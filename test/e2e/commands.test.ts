@@ -1,0 +1,133 @@
+// The program at the prompt: help, wrong input, nothing there yet, a home that cannot be written, pipes.
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ensureBuilt, HOOK_ALONE, Machine, PROGRAM, RecordedAgent } from "../support/program.ts";
+
+let machine: Machine;
+beforeAll(ensureBuilt, 120_000);
+beforeEach(() => {
+  machine = new Machine();
+});
+afterEach(() => machine.remove());
+
+/** Names of the commands that a help text lists. */
+const listed = (help: string): readonly string[] =>
+  [...(help.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name ?? "");
+
+// A terminal would show colours with this; a pipe must not have them either way
+const COLOURFUL = { TERM: "xterm-256color", FORCE_COLOR: "1" };
+const hasColour = (text: string): boolean => text.includes("\u001b");
+
+describe("help", () => {
+  test("of the program and of every command it lists", async () => {
+    const help = await machine.ok(["--help"]);
+    const names = listed(help);
+    expect(names).toEqual(expect.arrayContaining(["enable", "disable", "status", "show", "sessions", "drain", "demo"]));
+    expect(help).toContain("Exit codes:");
+    const configs = listed(await machine.ok(["config", "--help"])).map((name) => ["config", name]);
+    expect(configs.length).toBeGreaterThan(3);
+    const all = [...names.map((name) => [name]), ...configs];
+    const helps = await Promise.all(
+      all.map(async (command) => [command, await machine.ok([...command, "--help"])] as const),
+    );
+    for (const [command, text] of helps) {
+      expect(text, command.join(" ")).toContain(`Usage: openhook-otel ${command.join(" ")}`);
+      expect(text, command.join(" ")).toContain("-h, --help");
+    }
+    expect(readdirSync(machine.home)).toEqual([]);
+  });
+
+  test("without a command: the help, as an error", async () => {
+    const { code, stdout, stderr } = await machine.run([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Usage: openhook-otel");
+  });
+
+  test("the version is the package's", async () => {
+    const { version }: { version: string } = (await import("../../package.json")).default;
+    expect(await machine.ok(["--version"])).toBe(`${version}\n`);
+  });
+});
+
+describe("wrong input", () => {
+  test.each([
+    [["bogus"], 2, /unknown command 'bogus'/],
+    [["status", "--bogus"], 2, /unknown option '--bogus'/],
+    [["drain", "extra"], 2, /too many arguments/],
+    [["enable", "fnord", "--yes"], 2, /unknown agent "fnord"; known are: .*claude-code/],
+    [["disable", "fnord", "--yes"], 2, /unknown agent "fnord"/],
+    [["enable", "claude-code", "--scope", "galaxy"], 2, /galaxy.*user, project/],
+    [["enable", "claude-code"], 2, /pass --yes/],
+    [["sessions", "--limit", "none"], 2, /--limit takes a whole number.*"none"/],
+    [["show", "--json", "--envelopes"], 2, /--json and --envelopes/],
+    [["config", "set", "otlp.endpiont", "http://127.0.0.1:4318"], 2, /otlp\.endpoint/],
+    [["config", "set", "otlp.endpoint", "127.0.0.1:4318"], 2, /must begin with http/],
+    [["config", "set", "otlp.endpoint"], 2, /missing required argument 'value'/],
+    [["config", "get", "otlp"], 2, /group/],
+  ] as const)("%j", async (args, exitCode, message) => {
+    const { code, stdout, stderr } = await machine.run(args);
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
+    expect(readdirSync(machine.home)).toEqual([]);
+  });
+});
+
+describe("nothing there yet", () => {
+  test("show, sessions, status and config say so, and make nothing", async () => {
+    expect(await machine.run(["show"])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("enable"),
+    });
+    expect(await machine.run(["show", "abc"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await machine.ok(["sessions"])).toContain("enable");
+    expect(JSON.parse(await machine.ok(["sessions", "--json"]))).toEqual([]);
+    expect(await machine.ok(["status"])).toMatch(/sessions\s+none yet/);
+    expect(await machine.ok(["config"])).toContain("otlp.endpoint");
+    expect(readdirSync(machine.home)).toEqual([]);
+  });
+
+  test("a drain finds nothing to do", async () => {
+    expect(await machine.drain()).toMatchObject({ files: 0, spans: 0, waiting: 0, problems: [] });
+  });
+});
+
+test("into a pipe goes no colour, to the end of what fits", async () => {
+  await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
+  await machine.drain(["--end-idle"]);
+  for (const command of [["show"], ["sessions"], ["status"], ["config"], ["--help"]]) {
+    const output = await machine.ok(command, { env: { ...COLOURFUL, COLUMNS: "70" } });
+    expect(hasColour(output), command.join(" ")).toBe(false);
+    if (command[0] === "show") expect(output).toContain("└─ ");
+    if (command[0] !== "config") {
+      for (const line of output.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
+    }
+  }
+  // A reader that goes away is no error
+  const gone = await machine.shell(`'${process.execPath}' '${PROGRAM}' show | head -c 1`);
+  expect(gone).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a home that cannot be written: one line each, no stack, and the hook stays silent", async () => {
+  const { home } = machine;
+  rmSync(home, { recursive: true });
+  writeFileSync(home, "a file where the home should be");
+  const cwd = dirname(home);
+  for (const command of [["drain"], ["enable", "claude-code", "--yes"], ["config", "set", "otlp.timeoutMs", "5000"]]) {
+    const { code, stdout, stderr } = await machine.run(command, { cwd });
+    expect({ code, stdout }, command.join(" ")).toEqual({ code: 1, stdout: "" });
+    expect(stderr, command.join(" ")).toMatch(/^openhook-otel: [^\n]+\n$/);
+    expect(stderr, command.join(" ")).toContain(home);
+  }
+  for (const command of [["status"], ["sessions"], ["show"], ["config"]]) {
+    const { stderr } = await machine.run(command, { cwd });
+    expect(stderr, command.join(" ")).not.toMatch(/\n\s+at /);
+  }
+  for (const hook of [HOOK_ALONE.get("Stop")?.[0] ?? "", `'${process.execPath}' '${PROGRAM}' hook`]) {
+    const { code, stdout, stderr } = await machine.shell(hook, { input: '{"session_id":"s"}', cwd });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });
+  }
+});
