@@ -75,7 +75,8 @@ function keep(
   const { db, report } = drain;
   db.transaction(() => {
     const own = ownPart(drain, session, batch.entries);
-    for (const entry of own) if (entry.kind === "session") learnFacts(drain, session, entry);
+    // Told once per file, in a fork's among the copied lines
+    for (const entry of batch.entries) if (entry.kind === "session") learnFacts(drain, session, entry);
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
     const revisions = addEntries(db, session, facts);

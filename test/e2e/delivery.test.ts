@@ -72,25 +72,29 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
       }
     }));
 
-  test.each([503, 429])("%i with Retry-After: not asked again before, delivered once after", (status) =>
+  test.each([503, 429])("%i with Retry-After: not asked again before", (status) =>
     withSession(async (machine, receiver, env) => {
-      const retryAfterS = 3;
-      receiver.setBehaviour(() => ({ status, headers: { "retry-after": String(retryAfterS) } }));
+      receiver.setBehaviour(() => ({ status, headers: { "retry-after": "3600" } }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
-      const refusedAtMs = Date.now();
       const asked = receiver.requests.length;
       expect(asked).toBeGreaterThan(0);
-
       receiver.setBehaviour(undefined);
-      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
-      // on a machine this slow the time may be over
-      if (Date.now() - refusedAtMs < retryAfterS * 1000) expect(receiver.requests).toHaveLength(asked);
-
-      await sleep(refusedAtMs + retryAfterS * 1000 - Date.now());
-      expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
-      expectAllOnce(receiver);
+      for (const _ of ["again", "and again"]) {
+        expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
+        expect(receiver.requests).toHaveLength(asked);
+      }
     }),
   );
+
+  test("503 with Retry-After: delivered once after it", () =>
+    withSession(async (machine, receiver, env) => {
+      receiver.setBehaviour(() => ({ status: 503, headers: { "retry-after": "1" } }));
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
+      receiver.setBehaviour(undefined);
+      await sleep(1_100);
+      expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
+      expectAllOnce(receiver);
+    }));
 
   test("503 without Retry-After: the next drain delivers", () =>
     withSession(async (machine, receiver, env) => {
