@@ -47,7 +47,9 @@ main(process.argv).then(
 
 async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
-  const done = (code: Promise<number>): Promise<void> => code.then((c) => void (exitCode = c));
+  const done = async (code: Promise<number>): Promise<void> => {
+    exitCode = await code;
+  };
   const program = commands(done);
   try {
     await program.parseAsync([...argv]);

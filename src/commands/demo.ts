@@ -27,17 +27,21 @@ export async function demo(
   packageRoot: string,
 ): Promise<number> {
   const places = await makePlaces();
+  let seen: Seen;
   try {
     const receiver = await listening();
     try {
-      return await perform(context, packageRoot, places, receiver);
+      seen = await perform(context, packageRoot, places, receiver);
     } finally {
       await receiver.close();
     }
   } finally {
-    if (options.keep) context.stdout.write(`\nKept: OPENHOOK_OTEL_HOME=${printable(places.stateDir)}\n`);
-    else await rm(places.root, { recursive: true, force: true });
+    if (!options.keep) await rm(places.root, { recursive: true, force: true });
   }
+  // Last, so that a reader that has seen enough (`| head`) leaves nothing of ours behind
+  writeLines(context.stdout, seen.lines);
+  if (options.keep) context.stdout.write(`\nKept: OPENHOOK_OTEL_HOME=${printable(places.stateDir)}\n`);
+  return seen.exact && seen.delivered ? 0 : 1;
 }
 
 // --- internal ---
@@ -51,37 +55,50 @@ interface Places extends DemoPlaces {
 /** Backends refuse what is old, and what is not over yet. */
 const ENDED_AGO_MS = 60_000;
 
-async function perform(context: Context, packageRoot: string, places: Places, receiver: Receiver): Promise<number> {
+/** What is to be shown, and whether all went as it should. */
+interface Seen {
+  readonly lines: readonly string[];
+  readonly exact: boolean;
+  /** The user's own endpoint took everything, or there is none. */
+  readonly delivered: boolean;
+}
+
+async function perform(context: Context, packageRoot: string, places: Places, receiver: Receiver): Promise<Seen> {
   const terminal = terminalOf(context);
-  const say = (...lines: readonly string[]): void => writeLines(context.stdout, lines);
   const endMs = context.now() - ENDED_AGO_MS;
   const recordings = await unpackRecordings(join(packageRoot, "demo", "recordings"), places.home, endMs);
-  say(...introduction(recordings, terminal));
+  writeLines(context.stdout, introduction(recordings, terminal));
 
   const tookMs = await replay(recordings, places, context, packageRoot);
-  say(`hook      ${plural(tookMs.length, "call")} of the program that agents start, median ${median(tookMs)} ms each`);
   const endpoint = ownEndpoint(context.env);
   if (endpoint !== undefined) {
     await cp(places.stateDir, places.secondStateDir, { recursive: true, preserveTimestamps: true });
   }
   const drained = await drainOnce(places, context, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
   const arrived = { spans: receiver.spans, points: receiver.latestPoints() };
-  const requests = receiver.requests.length;
-  say(
-    `drain     ${plural(drained.events, "event")} and their transcripts made ${plural(drained.spans, "span")}`,
-    `receiver  ${plural(arrived.spans.length, "span")} and ${plural(arrived.points.length, "metric stream")} arrived in ${plural(requests, "OTLP request")}`,
-    ...drained.problems.map((problem) => `! ${printable(problem)}`),
-  );
-
-  for (const recording of recordings) say(...sessionLines(recording, arrived.spans, terminal));
-  say("", heading("metrics, as they arrived", terminal), ...metricLines(arrived, terminal));
+  const requests = plural(receiver.requests.length, "OTLP request");
   const sessions = recordings.flatMap((recording) => recording.sessions);
   const checked = check(sessions, join(places.stateDir, "store.db"), arrived, terminal);
-  say("", heading("check", terminal), ...checked.lines);
-
-  const delivered = endpoint === undefined ? true : await deliverToUser(endpoint, places, context, say);
-  say(...nextSteps(recordings, context));
-  return checked.exact && delivered ? 0 : 1;
+  const own = endpoint === undefined ? undefined : await deliverToUser(endpoint, places, context);
+  return {
+    exact: checked.exact,
+    delivered: own === undefined || own.taken,
+    lines: [
+      `hook      ${plural(tookMs.length, "call")} of the program that agents start, median ${median(tookMs)} ms each`,
+      `drain     ${plural(drained.events, "event")} and their transcripts made ${plural(drained.spans, "span")}`,
+      `receiver  ${plural(arrived.spans.length, "span")} and ${plural(arrived.points.length, "metric stream")} arrived in ${requests}`,
+      ...drained.problems.map((problem) => `! ${printable(problem)}`),
+      ...recordings.flatMap((recording) => [...sessionLines(recording, arrived.spans, terminal)]),
+      "",
+      heading("metrics, as they arrived", terminal),
+      ...metricLines(arrived, terminal),
+      "",
+      heading("check", terminal),
+      ...checked.lines,
+      ...(own?.lines ?? []),
+      ...nextSteps(recordings, context),
+    ],
+  };
 }
 
 /** @throws UserError when there is no place for temporary files */
@@ -163,12 +180,7 @@ function ownEndpoint(env: Context["env"]): string | undefined {
 }
 
 /** The same files once more, from before the drain: what one backend has taken is not sent to another. */
-async function deliverToUser(
-  endpoint: string,
-  places: Places,
-  context: Context,
-  say: (...lines: readonly string[]) => void,
-): Promise<boolean> {
+async function deliverToUser(endpoint: string, places: Places, context: Context) {
   const theirs = Object.entries(context.env).filter(([name]) => name.startsWith("OTEL_"));
   const again = { ...places, stateDir: places.secondStateDir };
   const mark = context.env["OTEL_RESOURCE_ATTRIBUTES"];
@@ -177,14 +189,14 @@ async function deliverToUser(
     OTEL_RESOURCE_ATTRIBUTES: [mark, "deployment.environment.name=openhook-demo"].filter(Boolean).join(","),
   });
   const taken = report.problems.length === 0 && report.waiting === 0 && report.rejected === 0;
-  say(
+  const lines = [
     "",
     taken
       ? `${endpoint} took the same ${plural(report.sent, "span")} and the metrics: deployment.environment.name is openhook-demo there.`
       : `${endpoint} did not take all: ${report.sent} of ${plural(report.spans, "span")} sent.`,
     ...report.problems.map((problem) => `! ${printable(problem)}`),
-  );
-  return taken;
+  ];
+  return { taken, lines };
 }
 
 // Words

@@ -8,7 +8,7 @@ import { demo } from "../../src/commands/demo.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
-import { ensureBuilt, Machine, ROOT } from "../support/program.ts";
+import { ensureBuilt, Machine, PROGRAM, ROOT } from "../support/program.ts";
 
 /** Usual is 1 s. */
 const MUCH_TOO_LONG_MS = 30_000;
@@ -131,6 +131,14 @@ test("--keep keeps it, where the user can look at it again; a number that differ
   expect(checked.exact).toBe(false);
   expect(checked.lines.join("\n")).toMatch(/^input +1 .*0 \(-1\) +0 \(-1\) +differs$/m);
   expect(checked.lines.join("\n")).toMatch(/metric streams with another value than the store has: /);
+});
+
+test("a reader that has seen enough leaves nothing behind", async () => {
+  const command = `'${process.execPath}' '${PROGRAM}' demo | head -n 12`;
+  const { code, stdout, stderr } = await machine.shell(command, { env: { TMPDIR: temporary } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.trimEnd().split("\n")).toHaveLength(12);
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 describe("says in one line what is missing", () => {

