@@ -1,8 +1,7 @@
 import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import type { ReceivedSpan } from "../receiver/receiver.ts";
-import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
 import { type Context, UserError } from "./context.ts";
 import { check, metricLines, toRecord } from "./demo/arrived.ts";
