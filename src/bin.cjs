@@ -1,3 +1,4 @@
 #!/usr/bin/env node
 // An agent waits for the hook: it loads none of the commands.
-require(process.argv[2] === "hook" ? "./hook.cjs" : "./cli.cjs");
+const isHook = process.argv[2] === "hook" && !/^(-h|--help)$/.test(process.argv[3] ?? "");
+require(isHook ? "./hook.cjs" : "./cli.cjs");

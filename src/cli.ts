@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { type Context, UserError } from "./commands/context.ts";
 import { placesOf } from "./config/places.ts";
@@ -14,7 +14,11 @@ const context: Context = {
   cwd: process.cwd(),
   platform: process.platform,
   arch: process.arch,
-  places: placesOf({ env: process.env, home: homedir(), platform: process.platform }),
+  places: placesOf({
+    env: process.env,
+    home: isAbsolute(homedir()) ? homedir() : userInfo().homedir,
+    platform: process.platform,
+  }),
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
 
@@ -9,7 +9,11 @@ process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
 const own = ownPath();
 const here = dirname(own);
-const { stateDir, inboxDir } = placesOf({ env: process.env, home: homedir(), platform: process.platform });
+const { stateDir, inboxDir } = placesOf({
+  env: process.env,
+  home: isAbsolute(homedir()) ? homedir() : userInfo().homedir,
+  platform: process.platform,
+});
 const conf = installation(join(here, "hook.conf"));
 void runHook(
   process.argv.slice(process.argv[2] === "hook" ? 3 : 2),

@@ -44,11 +44,16 @@ export const INTAKE_DIED_AFTER_MS = 10 * 60_000;
 /**
  * Makes the state directories, mode 0700, and takes the access of others away from those that exist.
  *
- * @throws what the file system throws when one cannot be made; a mode that is not ours to change is left
+ * @throws Error that names the directory when one cannot be made; a mode that is not ours to change is left
  */
 export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await mkdir(dir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      const advice = "make way for it, or set OPENHOOK_OTEL_HOME to another place";
+      throw new Error(`cannot make the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
+        cause: error,
+      });
+    });
     const { mode } = await lstat(dir);
     if ((mode & 0o777) !== 0o700) await chmod(dir, 0o700).catch(() => {});
   }

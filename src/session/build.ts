@@ -59,6 +59,11 @@ export function buildSession(input: SessionInput): Session {
   for (const tool of pairTools(live, entries)) {
     if (context.callIds.has(tool.callId)) for (const key of tool.uses) spent.add(key);
   }
+  // Whatever found no place has nothing more to tell: it must not be looked at for ever
+  const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
+  for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {
+    if (!used.has(key) && key !== cut.pending) spent.add(key);
+  }
   const reported = entries.find((e) => e.kind === "reported_usage");
   return defined<Session>({
     facts: input.facts,

@@ -29,9 +29,8 @@ export function pairTools(events: readonly Event[], entries: readonly Transcript
   };
   for (const event of [...events].sort(byTime)) {
     if (event.type === "tool.start" || event.type === "tool.end") {
-      const callId = event.data?.tool_call_id;
-      if (callId === undefined) continue;
-      const call = told(callId);
+      // A sender that gives no id still used a tool; nothing can be paired with it
+      const call = told(event.data?.tool_call_id ?? `event:${event.id}`);
       call.uses.push(event.id);
       if (event.type === "tool.start") call.start ??= event;
       else call.end ??= event;

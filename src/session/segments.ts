@@ -8,6 +8,8 @@ export interface Cut {
   readonly segmentOf: ReadonlyMap<string, number>;
   /** Start and end events that open or close nothing. */
   readonly spent: readonly string[];
+  /** The start event that waits for something to happen after it. */
+  readonly pending?: string;
 }
 
 export interface Activity {
@@ -198,7 +200,12 @@ class Walk {
       if (this.#list.length === 0) this.#open(this.#pending.ms);
       else this.#spent.push(this.#pending.id);
     }
-    return { segments: this.#list.map(toSegment), segmentOf: this.#segmentOf, spent: this.#spent };
+    return {
+      segments: this.#list.map(toSegment),
+      segmentOf: this.#segmentOf,
+      spent: this.#spent,
+      ...(this.#pending !== undefined && !endIdle && { pending: this.#pending.id }),
+    };
   }
 
   #current(): Open | undefined {

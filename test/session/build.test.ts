@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extrasOf } from "../../src/model/event.ts";
-import type { Session } from "../../src/model/session.ts";
+import { type Event, extrasOf } from "../../src/model/event.ts";
+import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
+import { batch, ended, NOON_MS, prompted, toolStarted } from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
 const sessions = await recordedSessions();
@@ -122,6 +124,58 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe("buildSession", () => {
+  const facts = { source: "claude-code", sessionId: "session-1" };
+  const input = (events: readonly Event[], entries: readonly TranscriptEntry[] = []): SessionInput => ({
+    facts,
+    events,
+    entries,
+    context: NOTHING_SETTLED,
+    expectsTranscript: true,
+  });
+  const answered = (ms: number, promptKey: string): TranscriptEntry => ({
+    kind: "model_call",
+    key: `response:${promptKey}`,
+    timeMs: NOON_MS + ms,
+    endMs: NOON_MS + ms,
+    promptKey,
+    usage: { input: 10, output: 1 },
+    complete: true,
+    finishReason: "end_turn",
+  });
+
+  test("of nothing is nothing", () => {
+    const { facts: _, ...rest } = buildSession(input([]));
+    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });
+  });
+
+  test("signals alone make no turn, and are not looked at again", () => {
+    const session = buildSession(input([batch("b", 5, ["t1"])]));
+    expect([session.turns, session.spent]).toEqual([[], ["b"]]);
+  });
+
+  test("a call that is open when its session ends is unfinished, and ends with it", () => {
+    const events = [prompted("p", 0, "p1"), toolStarted("s", 5, "t1", { prompt_id: "p1" }), ended("e", 900)];
+    const [turn] = buildSession(input(events)).turns;
+    expect(turn).toMatchObject({ closed: true, toolCalls: [{ status: "unfinished", endMs: NOON_MS + 900 }] });
+  });
+
+  test("a call that is open in an open turn is left open", () => {
+    const events = [prompted("p", 0, "p1"), toolStarted("s", 5, "t1", { prompt_id: "p1" })];
+    expect(buildSession(input(events)).turns).toMatchObject([{ closed: false, toolCalls: [{ status: "open" }] }]);
+  });
+
+  test("what comes late of a turn in a segment before the last one closes at once, in that segment", () => {
+    const context: SessionContext = {
+      ...NOTHING_SETTLED,
+      turns: new Map([["p1", { segment: 0, startMs: NOON_MS, endMs: NOON_MS + 10, parts: 1, hookSeen: true }]]),
+      segment: { ordinal: 1, startMs: NOON_MS + 60_000, lastActivityMs: NOON_MS + 60_000, uses: [] },
+    };
+    const session = buildSession({ ...input([], [answered(9, "p1")]), context });
+    expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 0, closed: true }]);
   });
 });
 

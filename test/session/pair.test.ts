@@ -63,17 +63,30 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ status: "denied", errorType: "denied", endMs: NOON_MS + 30 });
   });
 
+  test("of two hooks that tell of one call, the earlier start and the earlier end count", () => {
+    const twice = [
+      toolStarted("s2", 3, "t1"),
+      toolStarted("s1", 0, "t1"),
+      toolEnded("e2", 45, "t1", { status: "error" }),
+      toolEnded("e1", 40, "t1"),
+    ];
+    expect(only(twice)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "success" });
+  });
+
   test("a batch does not take the status of a call that ended, nor make one up", () => {
     const ended = [toolStarted("s", 10, "t1"), toolEnded("e", 20, "t1"), batch("b", 30, ["t1"])];
     expect(only(ended)).toMatchObject({ status: "success", endMs: NOON_MS + 20 });
     expect(pairTools([batch("b", 30, ["t9"])], [])).toEqual([]);
   });
 
-  test("an end without a call id is nobody's", () => {
+  test("an end without a call id ends no other call, and is a call of no length", () => {
     const { data: _, ...nameless } = toolEnded("e", 20, "t1") as Extract<Event, { type: "tool.end" }>;
-    expect(only([toolStarted("s", 10, "t1"), { ...nameless, data: { tool_name: "Bash" } }])).toMatchObject({
-      status: "open",
-    });
+    const calls = pairTools([toolStarted("s", 10, "t1"), { ...nameless, data: { tool_name: "Bash" } }], []);
+    expect(calls).toMatchObject([
+      { callId: "t1", status: "open" },
+      { callId: "event:e", name: "Bash", status: "success" },
+    ]);
+    expect(calls[1]?.endMs).toBe(calls[1]?.startMs);
   });
 });
 
