@@ -341,7 +341,7 @@ describe("any store", () => {
   test("none: says what to do, exit 1, and makes nothing", async () => {
     await expect(run()).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(/^no session was collected yet: openhook-otel enable claude-code/),
+      message: expect.stringMatching(/^no session was collected yet: openhook-otel enable/),
     });
     await expect(run({ json: true })).rejects.toBeInstanceOf(UserError);
     expect(readdirSync(home)).toEqual([]);

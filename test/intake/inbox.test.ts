@@ -187,7 +187,7 @@ describe("claim", () => {
     ]);
     expect(readdirSync(dirs.inboxDir)).toEqual([".nfs0001"]);
     expect(await counts(dirs)).toMatchObject({ inbox: 0, quarantined: 6 });
-    const directory = readdirSync(dirs.quarantineDir).find((name) => name.endsWith("3.evt"));
+    const directory = readdirSync(dirs.quarantineDir).find((name) => name.endsWith("-3.evt"));
     expect(readFileSync(join(dirs.quarantineDir, directory ?? "", "kept"), "utf8")).toBe("kept");
   });
 
