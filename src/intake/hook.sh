@@ -171,12 +171,16 @@ if [ "$drain" = if-waiting ]; then
   [ "$#" -lt 2 ] || drain=yes
 fi
 if [ "$drain" = yes ] && [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
+  # Answered and let go of before the fork: the agent sees the end of our output when we exit, not when the child runs.
+  [ -z "$reply" ] || printf '%s\n' "$reply"
+  reply=
+  exec </dev/null >/dev/null
   (
     # Its own session, none of the agent's files, pipes or directories: it outlives the agent and delays nobody.
+    exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     trap - HUP INT PIPE XFSZ
     cd / && PATH=$caller_path
     [ -x "$node" ] || node=node
-    exec </dev/null >/dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     if command -v setsid; then exec setsid "$node" "$program" drain --quiet; fi
     if command -v perl; then
       exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$program" drain --quiet
