@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
-import { by, type Expected, type ExpectedSession, summaryOf } from "../support/summary.ts";
+import { booksOf, by, type Expected, type ExpectedSession, summaryOf } from "../support/summary.ts";
 
 const cases = readdirSync(CASES).flatMap((source) =>
   existsSync(join(CASES, source)) && !source.includes(".")
@@ -74,6 +75,8 @@ describe.each(cases)("%s %s", (source, name) => {
 });
 
 function compare(of: Replay, expected: Expected): void {
+  const books = booksOf(of.places.storePath);
+  expect(books.counters).toEqual(books.rows);
   for (const session of expected.sessions) {
     const got = summaryOf(of.places.storePath, session.session_id);
     expect(got, `session ${session.session_id}`).toBeDefined();
@@ -102,17 +105,6 @@ function expectedCalls(
 
 const endOf = (segment: { reason: unknown; native: unknown } | undefined): string =>
   segment?.reason === "timeout" ? "killed" : segment?.native === "clear" ? "clear" : "clean";
-
-/** A clock that only waiting moves on. */
-function clockAt(startMs: number) {
-  let nowMs = startMs;
-  return {
-    now: () => nowMs,
-    sleep: async (ms: number) => {
-      nowMs += ms;
-    },
-  };
-}
 
 /** The same order every time: a failure can be looked at again. */
 function shuffled(calls: readonly RecordedCall[], seed: string): readonly RecordedCall[] {

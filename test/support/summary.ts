@@ -1,3 +1,4 @@
+import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 
 /** The schema of `expected.json`. */
@@ -61,6 +62,53 @@ export function summaryOf(storePath: string, sessionId: string) {
       segments: segments.map((s) => ({ reason: s["reason"], native: s["native_reason"], ended: s["end_ms"] !== null })),
       incomplete: calls.filter((c) => !c.complete).length,
       unsettled,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** What the counters hold, beside what the rows they count add up to: the two are the same or something counted twice. */
+export function booksOf(storePath: string) {
+  const db = openDatabase(storePath);
+  try {
+    const counted = (metric: string, attribute?: string): Record<string, number> => {
+      const sums: Record<string, number> = {};
+      for (const { metric: name, attributes, value } of counterValues(db)) {
+        if (name !== metric) continue;
+        const key = attribute === undefined ? "all" : String(attributes[attribute]);
+        sums[key] = (sums[key] ?? 0) + value;
+      }
+      return sums;
+    };
+    const calls = db
+      .prepare(
+        `SELECT count(*) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
+           sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost FROM model_calls`,
+      )
+      .get();
+    const tools = db.prepare("SELECT status, count(*) AS n FROM tool_calls GROUP BY status").all();
+    const number = (value: unknown): number => Number(value ?? 0);
+    const tokens = counted("openhook.token.usage", "openhook.token.type");
+    return {
+      counters: {
+        calls: number(counted("openhook.model.call.count")["all"]),
+        input: number(tokens["input"]),
+        output: number(tokens["output"]),
+        cache_read: number(tokens["cache_read"]),
+        cache_write: number(tokens["cache_write"]),
+        cost: number(counted("openhook.cost.usage")["all"]),
+        tools: counted("openhook.tool.call.count", "openhook.tool.status"),
+      },
+      rows: {
+        calls: number(calls?.["n"]),
+        input: number(calls?.["input"]),
+        output: number(calls?.["output"]),
+        cache_read: number(calls?.["cache_read"]),
+        cache_write: number(calls?.["cache_write"]),
+        cost: number(calls?.["cost"]),
+        tools: Object.fromEntries(tools.map((row) => [String(row["status"]), number(row["n"])])),
+      },
     };
   } finally {
     db.close();
