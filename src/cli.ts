@@ -82,7 +82,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .description("register our hook with agents, so that their next session is collected")
     .argument("[agents...]", "e.g. claude-code; without one, those found on this machine")
     .addOption(scope())
-    .option("-y, --yes", "do not ask", false)
+    .option("-y, --yes", "do not ask, also where no agent is named", false)
     .option("--dry-run", "show what would change, write nothing", false)
     .action(async (names: string[], options) => {
       const [{ enable }, lookup] = await Promise.all([import("./commands/enable.ts"), agentLookup()]);
@@ -95,7 +95,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .description("take our hook out again; settings come back as they were")
     .argument("[agents...]", "without one, all that were enabled")
     .addOption(scope())
-    .option("-y, --yes", "do not ask", false)
+    .option("-y, --yes", "do not ask, also where no agent is named", false)
     .option("--dry-run", "show what would change, write nothing", false)
     .action(async (names: string[], options) => {
       const [{ disable }, lookup] = await Promise.all([import("./commands/disable.ts"), agentLookup()]);

@@ -48,7 +48,7 @@ export async function disable(
     if (options.dryRun) return showDryRun(shown, context);
 
     const files = enabled.flatMap((plan) => (plan.changes ? [plan.file.path] : [])).join(" and ");
-    if (files !== "" && !(await agreed(`Take the hook out of ${files}?`, options.yes, context))) {
+    if (files !== "" && !(await agreed(`Take the hook out of ${files}?`, options.yes || names.length > 0, context))) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }

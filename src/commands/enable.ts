@@ -23,7 +23,7 @@ export type { AgentLookup } from "./settings-edit.ts";
 
 export interface EnableOptions {
   readonly scope: Scope;
-  /** Do not ask. */
+  /** Do not ask. Whoever names an agent is not asked either. */
   readonly yes: boolean;
   /** Show the diff, write nothing. */
   readonly dryRun: boolean;
@@ -57,7 +57,10 @@ export async function enable(
     if (options.dryRun) return showDryRun(plans, context);
 
     const files = changing.map((plan) => plan.file.path).join(" and ");
-    if (changing.length > 0 && !(await agreed(`Register the hook in ${files}?`, options.yes, context))) {
+    if (
+      changing.length > 0 &&
+      !(await agreed(`Register the hook in ${files}?`, options.yes || names.length > 0, context))
+    ) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }

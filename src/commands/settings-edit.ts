@@ -101,13 +101,16 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 /**
  * Asks before an edit.
  *
- * @returns what the user said; true without asking when `yes` is set
+ * @returns what the user said; true without asking when `sure` is set: by `--yes`, or by naming the agent
  * @throws UserError when there is nobody to ask
  */
-export async function agreed(message: string, yes: boolean, { stdin, stdout }: Context): Promise<boolean> {
-  if (yes) return true;
+export async function agreed(message: string, sure: boolean, { stdin, stdout }: Context): Promise<boolean> {
+  if (sure) return true;
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
-    throw new UserError("E_CONFIRM", "this edits an agent's settings: pass --yes, or run it in a terminal to be asked");
+    throw new UserError(
+      "E_CONFIRM",
+      "this edits agents' settings: name the agents or pass --yes, or run it in a terminal to be asked",
+    );
   }
   const answer = await confirm({ message, input: stdin, ...(stdout instanceof Writable ? { output: stdout } : {}) });
   return !isCancel(answer) && answer;

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clockAt } from "../support/clock.ts";
+import { ensureBuilt } from "../support/program.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import { booksOf, by, type Expected, type ExpectedSession, summaryOf } from "../support/summary.ts";
 
@@ -13,24 +14,25 @@ const cases = readdirSync(CASES).flatMap((source) =>
     : [],
 );
 
+beforeAll(ensureBuilt, 60_000);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe.each(cases)("%s %s", (source, name) => {
   const expected = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
 
-  test("every hook, one drain", async () => {
+  test("every hook, one drain of the built program", () => {
     replay = new Replay(source, name);
     for (const call of replay.calls) replay.hook(call);
-    await replay.drain({ endIdle: true });
+    replay.drainBuilt();
     compare(replay, expected);
   });
 
-  test("session ends alone: the transcript tells all", async () => {
+  test("session ends alone: the transcript tells all", () => {
     replay = new Replay(source, name);
     const ends = replay.calls.filter((call) => call.event === "SessionEnd");
     for (const call of ends) replay.hook(call);
-    await replay.drain({ endIdle: true });
+    replay.drainBuilt();
     const told = new Set(ends.map((call) => call.stdin?.["session_id"]));
     compare(replay, { sessions: expected.sessions.filter((s) => told.has(s.session_id)) });
   });
@@ -42,7 +44,7 @@ describe.each(cases)("%s %s", (source, name) => {
       replay.hook(call);
       if (index === Math.floor(calls.length / 2)) await replay.drain({}, clockAt(Date.parse(call.received_at)));
     }
-    await replay.drain({ endIdle: true });
+    replay.drainBuilt();
     compare(replay, expected);
   });
 

@@ -242,8 +242,14 @@ describe("enable", () => {
     expect(printed).toMatch(/^-.*openhook-otel\/hook/m);
   });
 
-  it("asks on a terminal, and refuses where nobody can answer", async () => {
-    expect(await refusal(on({ yes: false }))).toMatchObject({
+  it("an agent that is named is enabled without a question, as scripts do it", async () => {
+    expect(await on({ yes: false })).toBe(0);
+    expect(existsSync(userSettings())).toBe(true);
+  });
+
+  it("asks on a terminal where none is named, and refuses where nobody can answer", async () => {
+    mkdirSync(join(home, ".claude"));
+    expect(await refusal(on({ yes: false }, contextOf(), []))).toMatchObject({
       exitCode: 2,
       message: expect.stringContaining("pass --yes"),
     });
@@ -260,7 +266,7 @@ describe("enable", () => {
         }),
         { isTTY: true, columns: 80 },
       );
-      const running = on({ yes: false }, contextOf({ stdin, stdout }));
+      const running = on({ yes: false }, contextOf({ stdin, stdout }), []);
       while (!shown.includes("Register the hook")) await new Promise((wake) => setTimeout(wake, 10));
       stdin.write(key);
       return running;
@@ -479,9 +485,11 @@ describe("disable", () => {
     expect(existsSync(contextOf().places.hookPath)).toBe(false);
   });
 
-  it("asks too, and refuses where nobody can answer", async () => {
+  it("asks too where none is named, and refuses where nobody can answer", async () => {
     await on();
-    expect(await refusal(off({ yes: false }))).toMatchObject({ exitCode: 2 });
+    expect(await refusal(off({ yes: false }, contextOf(), []))).toMatchObject({ exitCode: 2 });
     expect(existsSync(userSettings())).toBe(true);
+    expect(await off({ yes: false })).toBe(0);
+    expect(existsSync(userSettings())).toBe(false);
   });
 });

@@ -58,7 +58,7 @@ describe("wrong input", () => {
     [["enable", "fnord", "--yes"], 2, /unknown agent "fnord"; known are: .*claude-code/],
     [["disable", "fnord", "--yes"], 2, /unknown agent "fnord"/],
     [["enable", "claude-code", "--scope", "galaxy"], 2, /galaxy.*user, project/],
-    [["enable", "claude-code"], 2, /pass --yes/],
+    [["enable"], 2, /no agent was found on this machine/],
     [["sessions", "--limit", "none"], 2, /--limit takes a whole number.*"none"/],
     [["show", "--json", "--envelopes"], 2, /--json and --envelopes/],
     [["config", "set", "otlp.endpiont", "http://127.0.0.1:4318"], 2, /otlp\.endpoint/],

@@ -18,6 +18,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
 import type { DrainDeps, DrainReport } from "../../src/drain/deps.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { PROGRAM } from "./program.ts";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const CASES = join(ROOT, "test", "agents");
@@ -115,6 +116,15 @@ export class Replay {
     const report = await drain(await this.deps(overrides), options);
     if (report === undefined) throw new Error("another drain was at work");
     return report;
+  }
+
+  /** The same by the built program, as its user runs it; needs `ensureBuilt`. */
+  drainBuilt(): void {
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "drain", "--end-idle"], {
+      env: { PATH: process.env["PATH"], HOME: this.home },
+      encoding: "utf8",
+    });
+    if (status !== 0 || stderr !== "") throw new Error(`the drain said ${status} ${stderr}`);
   }
 
   remove(): void {
