@@ -1,6 +1,6 @@
 import { counts } from "../intake/inbox.ts";
 import { type Database, StoreError } from "../store/database.ts";
-import { readStore } from "../store/overview.ts";
+import { readStore } from "../store/read-only.ts";
 import { type Context, UserError } from "./context.ts";
 
 /**

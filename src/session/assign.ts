@@ -1,7 +1,7 @@
+import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { ModelCall, ModelError, SessionContext } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { defined } from "./defined.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
 

@@ -1,7 +1,7 @@
+import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
 import type { Compaction, Segment, Session, SessionInput, Subagent, Turn } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
-import { defined } from "./defined.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments } from "./segments.ts";
 

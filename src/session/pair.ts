@@ -1,7 +1,7 @@
+import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { defined } from "./defined.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {

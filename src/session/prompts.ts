@@ -1,7 +1,7 @@
+import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { defined } from "./defined.ts";
 
 /** One prompt, told by a hook, the transcript or both. */
 export interface JoinedPrompt {

@@ -1,35 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
+import { type Database, damagedError, newerError, preparerOf, StoreError, said } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
-export type Value = string | number | null;
-export type Row = Readonly<Record<string, Value>>;
-
-/** A prepared statement. */
-export interface Statement {
-  run(...values: readonly Value[]): { readonly changes: number };
-  get(...values: readonly Value[]): Row | undefined;
-  all(...values: readonly Value[]): readonly Row[];
-}
-
-/** A connection to store.db. */
-export interface Database {
-  prepare(sql: string): Statement;
-  /** All or nothing; nested calls join the outer one. */
-  transaction<T>(work: () => T): T;
-  close(): void;
-}
-
-export class StoreError extends Error {
-  readonly code: "E_STORE_NEWER" | "E_STORE_DAMAGED" | "E_STORE";
-  constructor(code: StoreError["code"], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "StoreError";
-    this.code = code;
-  }
-}
+export { type Database, type Row, type Statement, StoreError, type Value } from "./connection.ts";
 
 /**
  * Opens store.db, making or upgrading it as needed. WAL, every commit on disk before it returns, mode 0600.
@@ -71,21 +46,9 @@ export function setAside(path: string, nowMs: number): string {
 // --- internal ---
 
 function wrap(raw: Libsql.Database): Database {
-  const prepared = new Map<string, Statement>();
   let depth = 0;
   return {
-    prepare(sql) {
-      const known = prepared.get(sql);
-      if (known !== undefined) return known;
-      const statement = raw.prepare(sql);
-      const made: Statement = {
-        run: (...values) => statement.run(...values) as { changes: number },
-        get: (...values) => statement.get(...values) as Row | undefined,
-        all: (...values) => statement.all(...values) as Row[],
-      };
-      prepared.set(sql, made);
-      return made;
-    },
+    prepare: preparerOf(raw),
     transaction(work) {
       if (depth > 0) return work();
       raw.exec("BEGIN IMMEDIATE");
@@ -112,10 +75,7 @@ function wrap(raw: Libsql.Database): Database {
 function migrate(database: Database, raw: Libsql.Database, path: string): void {
   const version = (): number => Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   if (version() > MIGRATIONS.length) {
-    throw new StoreError(
-      "E_STORE_NEWER",
-      `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version()}, this one knows ${MIGRATIONS.length}): update openhook-otel`,
-    );
+    throw newerError(path, version(), MIGRATIONS.length);
   }
   database.transaction(() => {
     for (const sql of MIGRATIONS.slice(version())) raw.exec(sql);
@@ -124,14 +84,7 @@ function migrate(database: Database, raw: Libsql.Database, path: string): void {
 }
 
 function storeError(path: string, error: unknown): StoreError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const text = error instanceof Error ? error.message : String(error);
-  const damaged = /SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text);
-  return new StoreError(
-    damaged ? "E_STORE_DAMAGED" : "E_STORE",
-    damaged
-      ? `${JSON.stringify(path)} is damaged: ${text}`
-      : `cannot open ${JSON.stringify(path)}: ${text}; check that its folder can be written and the disk is not full`,
-    { cause: error },
-  );
+  const advice = "check that its folder can be written and the disk is not full";
+  const text = `cannot open ${JSON.stringify(path)}: ${said(error).text}; ${advice}`;
+  return damagedError(path, error) ?? new StoreError("E_STORE", text, { cause: error });
 }

@@ -1,32 +1,7 @@
-import { existsSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-import Libsql from "libsql";
 import type { ModelCall, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
-import { type Database, type Row, type Statement, StoreError } from "./database.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import type { Database } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
-
-/**
- * Looks at the store without touching it: nothing is made, upgraded or locked, and everything `look` asks for is of one
- * moment, while a drain may be at work.
- *
- * @returns what `look` returns; `undefined` when there is no store yet
- * @throws StoreError when it cannot be read, is damaged, or is of another version of this program
- */
-export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
-  if (!existsSync(path)) return undefined;
-  const raw = openReadOnly(path);
-  try {
-    const version = Number(guarded(path, () => raw.prepare("PRAGMA user_version").get() as Row)["user_version"]);
-    // A drain is just making it
-    if (version === 0) return undefined;
-    if (version !== MIGRATIONS.length) throw otherVersion(path, version);
-    return guarded(path, () => look(wrap(raw)));
-  } finally {
-    raw.close();
-  }
-}
 
 /** Sums over model calls. A count of tokens is absent when no call says: unknown is never 0. */
 export interface CallSums {
@@ -215,67 +190,6 @@ export const sessionsWithoutTranscript = (db: Database, limit: number): readonly
     .map((row) => sessionById(db, Number(row["id"])));
 
 // --- internal ---
-
-/** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
-function openReadOnly(path: string): Libsql.Database {
-  return guarded(path, () => {
-    const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
-    try {
-      // One snapshot for everything: a drain's commits do not show up half way
-      raw.exec("PRAGMA busy_timeout = 10000; BEGIN");
-      return raw;
-    } catch (error) {
-      raw.close();
-      throw error;
-    }
-  });
-}
-
-/** What SQLite says becomes a StoreError; what the caller throws goes through as it is. */
-function guarded<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const text = error instanceof Error ? error.message : String(error);
-    if (/^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)) {
-      throw new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${text}`, { cause: error });
-    }
-    if (!code.startsWith("SQLITE_") && !/^ConnectionFailed/.test(text)) throw error;
-    throw new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${text}`, { cause: error });
-  }
-}
-
-const otherVersion = (path: string, version: number): StoreError =>
-  version > MIGRATIONS.length
-    ? new StoreError(
-        "E_STORE_NEWER",
-        `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${MIGRATIONS.length}): update openhook-otel`,
-      )
-    : new StoreError(
-        "E_STORE",
-        `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run openhook-otel drain`,
-      );
-
-function wrap(raw: Libsql.Database): Database {
-  const prepared = new Map<string, Statement>();
-  return {
-    prepare(sql) {
-      const known = prepared.get(sql);
-      if (known !== undefined) return known;
-      const statement = raw.prepare(sql);
-      const made: Statement = {
-        run: (...values) => statement.run(...values) as { changes: number },
-        get: (...values) => statement.get(...values) as Row | undefined,
-        all: (...values) => statement.all(...values) as Row[],
-      };
-      prepared.set(sql, made);
-      return made;
-    },
-    transaction: (work) => work(),
-    close: () => raw.close(),
-  };
-}
 
 function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
   const where = (test: string): readonly StoredSession[] =>

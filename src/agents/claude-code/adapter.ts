@@ -1,10 +1,12 @@
 // https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
+
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
 import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, compact } from "../shared/json.ts";
+import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
 import { patchLines } from "./patch.ts";
 
 export const SOURCE = "claude-code";
@@ -28,7 +30,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
   const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const cwd = asString(p["cwd"]) ?? intake.cwd;
-  const shared = compact<Extras>({
+  const shared = defined<Extras>({
     native_event: native,
     prompt_id: asString(p["prompt_id"]),
     agent_id: asString(p["agent_id"]),
@@ -58,7 +60,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   });
 
   const callId = asString(p["tool_use_id"]);
-  const tool = compact<{ tool_name: string; tool_call_id: string }>({
+  const tool = defined<{ tool_name: string; tool_call_id: string }>({
     tool_name: asString(p["tool_name"]),
     tool_call_id: callId,
   });
@@ -71,9 +73,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "session.start",
           ...envelope(
             undefined,
-            compact<Extras>({ start_origin: origin, continues: origin === undefined ? undefined : CONTINUES[origin] }),
+            defined<Extras>({ start_origin: origin, continues: origin === undefined ? undefined : CONTINUES[origin] }),
           ),
-          data: compact<{ model: string }>({ model: asString(p["model"]) }),
+          data: defined<{ model: string }>({ model: asString(p["model"]) }),
         },
       ];
     }
@@ -83,7 +85,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "session.end",
           ...envelope(undefined, { native_reason: reason }),
-          data: compact<{ reason: SessionEndReason; transcript_path: string }>({
+          data: defined<{ reason: SessionEndReason; transcript_path: string }>({
             reason: END_REASON[reason] ?? "completed",
             transcript_path: asString(p["transcript_path"]),
           }),
@@ -98,7 +100,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           ...envelope(asString(p["prompt_id"]), {
             prompt_origin: prompt?.startsWith("<task-notification>") ? "machine" : "human",
           }),
-          data: compact<{ prompt_length: number }>({ prompt_length: prompt?.length }),
+          data: defined<{ prompt_length: number }>({ prompt_length: prompt?.length }),
         },
       ];
     }
@@ -106,7 +108,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "tool.start",
-          ...envelope(callId, compact<Extras>({ executable: executableOf(asObject(p["tool_input"])?.["command"]) })),
+          ...envelope(callId, defined<Extras>({ executable: executableOf(asObject(p["tool_input"])?.["command"]) })),
           data: tool,
         },
       ];
@@ -117,7 +119,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "tool.end",
           ...envelope(
             callId,
-            compact<Extras>({
+            defined<Extras>({
               ...patchLines(response),
               spawned_agent_id: asString(response?.["agentId"]),
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -133,7 +135,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "tool.end",
           ...envelope(
             callId,
-            compact<Extras>({
+            defined<Extras>({
               exit_code: exitCodeOf(p["error"]),
               error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -157,7 +159,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     case "SubagentStop":
       return [{ type: "subagent.end", ...signal(undefined) }];
     case "PreCompact":
-      return [{ type: "compaction", ...signal(undefined, compact<Extras>({ trigger: asCode(p["trigger"]) })) }];
+      return [{ type: "compaction", ...signal(undefined, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
     default:
       return [];
   }
@@ -174,7 +176,7 @@ export function exitCodeOf(error: unknown): number | undefined {
 const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",
   fork: "fork",
-  compact: "compaction",
+  defined: "compaction",
 };
 
 const END_REASON: Readonly<Record<string, SessionEndReason>> = {

@@ -1,6 +1,7 @@
+import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs, compact } from "../shared/json.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { exitCodeOf } from "./adapter.ts";
 import { patchLines } from "./patch.ts";
 
@@ -30,7 +31,7 @@ export function readLine(
 ): { readonly entries: readonly TranscriptEntry[]; readonly state: LineState } | undefined {
   // Most bytes of a transcript are attachments and requests: do not parse what cannot matter
   if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
-    return line[0] === OPEN_BRACE && line[line.length - 1] !== undefined ? { entries: [], state } : undefined;
+    return line[0] === OPEN_BRACE ? { entries: [], state } : undefined;
   }
   const o = parse(line);
   if (o === undefined) return undefined;
@@ -82,7 +83,7 @@ function parse(line: Buffer): Line | undefined {
 
 /** The fields that every entry has. */
 function at(here: Here, key: string, globalKey?: string) {
-  return compact<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
+  return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
     key,
     timeMs: here.timeMs,
     globalKey,
@@ -111,7 +112,7 @@ function userLine(here: Here) {
   }
   const promptKey = asString(o["promptId"]) ?? lineId(here);
   const state = { ...facts.state, promptKey, inputMs };
-  const prompt = compact<EntryOf<"prompt">>({
+  const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
     // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
     ...at({ ...here, state }, `prompt:${lineId(here)}`, `prompt:${lineId(here)}`),
@@ -160,7 +161,7 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
     const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
     const status = statusOf(o, b, text);
     return [
-      compact<EntryOf<"tool_result">>({
+      defined<EntryOf<"tool_result">>({
         kind: "tool_result",
         ...at(here, `result:${callId}`, `result:${callId}`),
         callId,
@@ -211,7 +212,7 @@ function assistantLine(here: Here) {
   const globalKey = `response:${id}:${requestId ?? ""}`;
   const finishReason = asString(message["stop_reason"]);
   const requested = here.state.requests?.[asString(o["requestRef"]) ?? ""];
-  const call = compact<EntryOf<"model_call">>({
+  const call = defined<EntryOf<"model_call">>({
     kind: "model_call",
     ...at(here, globalKey, globalKey),
     responseId: id,
@@ -230,7 +231,7 @@ function assistantLine(here: Here) {
     const name = asString(b["name"]);
     if (b["type"] !== "tool_use" || callId === undefined || name === undefined) return [];
     return [
-      compact<EntryOf<"tool_use">>({
+      defined<EntryOf<"tool_use">>({
         kind: "tool_use",
         ...at(here, `use:${callId}`, `use:${callId}`),
         callId,
@@ -250,7 +251,7 @@ function usageOf(usage: Line | undefined): TokenUsage | undefined {
   const cacheRead = asCount(usage["cache_read_input_tokens"]);
   const cacheWrite = asCount(usage["cache_creation_input_tokens"]);
   const lifetimes = asObject(usage["cache_creation"]);
-  return compact<TokenUsage>({
+  return defined<TokenUsage>({
     input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
     output,
     cacheRead,
@@ -265,7 +266,7 @@ function modelError(here: Here): readonly TranscriptEntry[] {
   const { o } = here;
   if (o["isApiErrorMessage"] !== true) return [];
   return [
-    compact<EntryOf<"model_error">>({
+    defined<EntryOf<"model_error">>({
       kind: "model_error",
       ...at(here, `error:${lineId(here)}`),
       errorType: asCode(o["apiErrorType"]) ?? asCode(o["error"]) ?? "_OTHER",
@@ -283,7 +284,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
     case "api_error": {
       const httpStatus = asCount(asObject(o["error"])?.["status"]);
       return [
-        compact<EntryOf<"model_error">>({
+        defined<EntryOf<"model_error">>({
           kind: "model_error",
           ...at(here, `error:${lineId(here)}`),
           errorType: httpStatus === undefined ? "_OTHER" : String(httpStatus),
@@ -294,7 +295,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
     }
     case "compact_boundary":
       return [
-        compact<EntryOf<"compaction">>({
+        defined<EntryOf<"compaction">>({
           kind: "compaction",
           ...at(here, `compaction:${lineId(here)}`),
           trigger: asCode(asObject(o["compactMetadata"])?.["trigger"]),
@@ -302,7 +303,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       ];
     case "turn_duration":
       return [
-        compact<EntryOf<"turn_end">>({
+        defined<EntryOf<"turn_end">>({
           kind: "turn_end",
           ...at(here, `turn_end:${lineId(here)}`),
           durationMs: asCount(o["durationMs"]),
@@ -344,7 +345,7 @@ function reportedUsage(here: Here): readonly TranscriptEntry[] {
 function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state: LineState } {
   const { o, state, agentId } = here;
   if (agentId !== undefined) return { entries: [], state };
-  const facts = compact<{ agentVersion: string; cwd: string; gitBranch: string }>({
+  const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
     agentVersion: asString(o["version"]),
     cwd: asString(o["cwd"]),
     gitBranch: asString(o["gitBranch"]),

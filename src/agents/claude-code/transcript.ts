@@ -2,8 +2,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asObject, asString, compact } from "../shared/json.ts";
+import { asObject, asString } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import { type LineState, readLine } from "./lines.ts";
 
@@ -110,7 +111,7 @@ async function belongsTo(path: string, sessionId: string): Promise<boolean> {
 async function subagentEntry(path: string, agentId: string, timeMs: number): Promise<TranscriptEntry> {
   const text = await readFile(path.replace(/\.jsonl$/, ".meta.json"), "utf8").catch(() => "{}");
   const meta = asObject(tryParse(text)) ?? {};
-  return compact<Extract<TranscriptEntry, { kind: "subagent" }>>({
+  return defined<Extract<TranscriptEntry, { kind: "subagent" }>>({
     kind: "subagent",
     key: `subagent:${agentId}`,
     timeMs,

@@ -1,9 +1,11 @@
 // OpenHook v0.1, read 2026-11-21
+
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
 import { Envelope } from "../../model/envelope.ts";
 import type { Event } from "../../model/event.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asObject, asString, compact } from "../shared/json.ts";
+import { asObject, asString } from "../shared/json.ts";
 
 /** The version's presence is the specification's own mark of a conforming envelope: nothing is left to guess. */
 export const recognises = (payload: unknown): Recognition =>
@@ -28,7 +30,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     extensions: storable(p["extensions"]),
   };
   const { data } = mended;
-  const envelope = Envelope.safeParse(compact(mended));
+  const envelope = Envelope.safeParse(defined(mended));
   if (envelope.success) return [envelope.data];
   // Something optional beside data is wrong: what is required still counts
   const { openhook, id, time } = mended;

@@ -29,7 +29,3 @@ export const asCode = (value: unknown): string | undefined => {
   if (text === undefined) return undefined;
   return /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) ? text : "_OTHER";
 };
-
-/** An object without its `undefined` members: what `exactOptionalPropertyTypes` asks for. */
-export const compact = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;

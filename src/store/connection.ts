@@ -1,0 +1,67 @@
+import type Libsql from "libsql";
+
+/** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
+export type Value = string | number | null;
+export type Row = Readonly<Record<string, Value>>;
+
+/** A prepared statement. */
+export interface Statement {
+  run(...values: readonly Value[]): { readonly changes: number };
+  get(...values: readonly Value[]): Row | undefined;
+  all(...values: readonly Value[]): readonly Row[];
+}
+
+/** A connection to store.db. */
+export interface Database {
+  prepare(sql: string): Statement;
+  /** All or nothing; nested calls join the outer one. */
+  transaction<T>(work: () => T): T;
+  close(): void;
+}
+
+export class StoreError extends Error {
+  readonly code: "E_STORE_NEWER" | "E_STORE_DAMAGED" | "E_STORE";
+  constructor(code: StoreError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreError";
+    this.code = code;
+  }
+}
+
+/** A statement is prepared once per connection. */
+export function preparerOf(raw: Libsql.Database): Database["prepare"] {
+  const prepared = new Map<string, Statement>();
+  return (sql) => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const statement = raw.prepare(sql);
+    const made: Statement = {
+      run: (...values) => statement.run(...values) as { changes: number },
+      get: (...values) => statement.get(...values) as Row | undefined,
+      all: (...values) => statement.all(...values) as Row[],
+    };
+    prepared.set(sql, made);
+    return made;
+  };
+}
+
+/** The store is of a schema that this version does not know yet. */
+export const newerError = (path: string, version: number, known: number): StoreError =>
+  new StoreError(
+    "E_STORE_NEWER",
+    `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${known}): update openhook-otel`,
+  );
+
+/** SQLite's word that the file is no sound database, or `undefined` for any other error. */
+export function damagedError(path: string, error: unknown): StoreError | undefined {
+  const { code, text } = said(error);
+  return /^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)
+    ? new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${text}`, { cause: error })
+    : undefined;
+}
+
+/** Code and message of whatever was thrown. */
+export const said = (error: unknown): { readonly code: string; readonly text: string } => ({
+  code: error instanceof Error && "code" in error ? String(error.code) : "",
+  text: error instanceof Error ? error.message : String(error),
+});
