@@ -176,7 +176,7 @@ export function exitCodeOf(error: unknown): number | undefined {
 const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",
   fork: "fork",
-  defined: "compaction",
+  compact: "compaction",
 };
 
 const END_REASON: Readonly<Record<string, SessionEndReason>> = {
