@@ -19,8 +19,8 @@ module.exports = {
     rule("intake-is-bare", { path: HOOK }, { pathNot: HOOK, dependencyTypesNot: ["core", ...TYPES] }),
     rule(
       "hook-starts-nothing-else",
-      { path: "^src/(hook-main|config/places)\\.ts$" },
-      { pathNot: "^src/(intake/hook|config/places)\\.ts$", dependencyTypesNot: ["core", ...TYPES] },
+      { path: "^src/(hook-main|config/places|agents/replies)\\.ts$" },
+      { pathNot: "^src/(intake/hook|config/places|agents/replies)\\.ts$", dependencyTypesNot: ["core", ...TYPES] },
     ),
     rule("intake-knows-only-the-model", { path: "^src/intake/" }, { path: "^src/", pathNot: "^src/(intake|model)/" }),
 
@@ -70,7 +70,12 @@ module.exports = {
       { path: "^src/", pathNot: "^src/(otlp|model)/" },
       { path: "node_modules/@opentelemetry/" },
     ),
-    rule("sqlite-lives-in-store", { path: "^src/", pathNot: "^src/(store|model)/" }, { path: "node_modules/libsql/" }),
+    // An agent that keeps its sessions in a database has that, too, in its folder
+    rule(
+      "sqlite-lives-in-store",
+      { path: "^src/", pathNot: "^src/(store|model|agents/[^/]+)/" },
+      { path: "node_modules/libsql/" },
+    ),
 
     // Nobody calls up
     rule("commands-are-the-edge", { path: "^src/(drain/|pipeline\\.ts)" }, { path: "^src/(commands/|cli\\.ts)" }),

@@ -1,6 +1,7 @@
 // One CommonJS bundle per entry: .mjs costs 4 ms more at every start. `libsql` stays outside, it brings a native binary.
 import { chmodSync, copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
+import { textOfFiles } from "./text-of-files.mjs";
 
 rmSync("dist", { recursive: true, force: true });
 mkdirSync("dist", { recursive: true });
@@ -19,6 +20,7 @@ await build({
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
+  plugins: [textOfFiles],
 });
 copyFileSync("src/bin.cjs", "dist/openhook-otel.cjs");
 copyFileSync("src/intake/hook.sh", "dist/hook.sh");

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { replyOf } from "./agents/replies.ts";
 import { placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
 
@@ -24,6 +25,7 @@ void runHook(
     pid: process.pid,
     ppid: process.ppid,
     write: (text) => process.stdout.write(text),
+    replyOf,
   },
   {
     stateDir: conf["state"] !== undefined && process.env["OPENHOOK_OTEL_HOME"] === undefined ? conf["state"] : stateDir,

@@ -9,7 +9,7 @@ import { takeInbox } from "./drain/take.ts";
 import { ensureStateDirs } from "./intake/inbox.ts";
 import { withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
-import { idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
+import { activeSessions, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
 
 /** What a drain is asked for beside its daily work. */
 export interface DrainOptions {
@@ -47,18 +47,21 @@ const READERS = 4;
 /** Agents write the last line of a turn up to a second after its hook ran; measured, see the agents' READMEs. */
 const LATE_LINES_MS = 2_000;
 const LOOK_AGAIN_MS = 100;
+/** Some write it only after their last hook: sessions are looked at again by the drains of this long. */
+const LATE_FILES_MS = 3_600_000;
+/** More of them than this are not worth their time. */
+const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
   const touched = await takeInbox(work);
-  const sessions = new Set([...touched, ...unsettledSessions(work.db)]);
-  await read(work, sessions);
+  const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
+  const sessions = await read(work, new Set([...touched, ...unsettledSessions(work.db), ...late]));
   let awaiting = derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
   while (awaiting.size > 0 && work.now() < untilMs) {
     await work.sleep(LOOK_AGAIN_MS);
     const news = await takeInbox(work);
-    const again = new Set([...awaiting, ...news]);
-    await read(work, again);
+    const again = await read(work, new Set([...awaiting, ...news]));
     awaiting = derive(work, again);
   }
   for (const session of awaiting) deriveSession(work, session, { patient: false });
@@ -66,9 +69,10 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   await deliver(work);
 }
 
-async function read(work: Drain, sessions: ReadonlySet<number>): Promise<void> {
+/** @returns the sessions that what was read belongs to */
+async function read(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const readers = new PQueue({ concurrency: READERS });
-  await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session)));
+  return new Set(await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session))));
 }
 
 /** @returns the sessions worth waiting for: lines come late by moments, what is older has been said or never will be */

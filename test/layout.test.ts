@@ -81,7 +81,9 @@ describe("who may import whom", () => {
     const { violations, sources } = cruise(ROOT);
     expect(violations).toEqual([]);
     // With a TypeScript it does not know the tool looks at nothing and reports success
-    expect(sources).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(ts|cjs)$/.test(file)));
+    // Texts that are written into other programs' folders are no modules
+    const modules = sources.filter((file) => !file.endsWith(".sh"));
+    expect(modules).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(ts|cjs|js)$/.test(file)));
     expect(sources.length).toBeGreaterThan(60);
   });
 

@@ -1,15 +1,19 @@
-import type { Agent, IntakeFacts } from "../model/agent.ts";
+import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
 
 /**
- * Finds the agent that sent a payload by asking the cards: who is certain comes before who thinks it possible, and the
- * payload before the command line. A possible sender counts only if the command line names it: nothing is guessed.
+ * Finds the agent that sent a payload by asking the cards: who is certain comes first, whatever the command line says;
+ * then the card that the command line names, if it thinks it possible; then the only one that thinks it likely. Between two
+ * that are equally sure the command line decides, or nobody: nothing is guessed.
  *
  * @returns `undefined` when no card is sure enough: the payload goes to quarantine
  */
 export function detect(agents: readonly Agent[], payload: unknown, intake: IntakeFacts): Agent | undefined {
   const said = agents.map((agent) => ({ agent, recognition: agent.recognises(payload, intake) }));
-  return (
-    said.find(({ recognition }) => recognition === "certain")?.agent ??
-    said.find(({ agent, recognition }) => recognition === "possible" && agent.source === intake.source)?.agent
-  );
+  const of = (recognition: Recognition) =>
+    said.filter((one) => one.recognition === recognition).map((one) => one.agent);
+  const isNamed = (agent: Agent): boolean => agent.source === intake.source;
+  const certain = of("certain");
+  if (certain.length > 0) return certain.length === 1 ? certain[0] : certain.find(isNamed);
+  const likely = of("likely");
+  return [...likely, ...of("possible")].find(isNamed) ?? (likely.length === 1 ? likely[0] : undefined);
 }

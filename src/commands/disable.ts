@@ -1,8 +1,16 @@
-import { rmdir } from "node:fs/promises";
-import { dirname } from "node:path";
-import { allRecords, type BackupRecord, dropBackup, originalOf, recordOf, sha256 } from "../config/backup.ts";
-import { removeFile, writeFileAtomic } from "../config/files.ts";
-import type { Installer } from "../model/agent.ts";
+import { stat } from "node:fs/promises";
+import {
+  allRecords,
+  type BackupRecord,
+  dropBackup,
+  type Holder,
+  holdersOf,
+  isSameHolder,
+  originalOf,
+  recordOf,
+  saveBackup,
+  sha256,
+} from "../config/backup.ts";
 import type { Context } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
 import type { EnableOptions } from "./enable.ts";
@@ -11,15 +19,18 @@ import {
   type AgentLookup,
   agreed,
   edited,
+  emptied,
   type InstallableAgent,
   installableAgents,
+  listed,
   namedAgents,
-  readSettingsFile,
+  readSettingsFiles,
   type Scope,
   type SettingsFile,
   targetOf,
   withUserErrors,
 } from "./settings-edit.ts";
+import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step } from "./settings-write.ts";
 
 export type DisableOptions = Omit<EnableOptions, "hookSource">;
 
@@ -47,13 +58,13 @@ export async function disable(
     const shown = names.length > 0 ? plans : enabled;
     if (options.dryRun) return showDryRun(shown, context);
 
-    const files = enabled.flatMap((plan) => (plan.changes ? [plan.file.path] : [])).join(" and ");
+    const files = listed(enabled.flatMap(changedPaths));
     if (files !== "" && !(await agreed(`Take the hook out of ${files}?`, options.yes || names.length > 0, context))) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
     for (const plan of shown) {
-      if (plan.enabled) await carryOut(plan, context);
+      await carryOut(plan, context);
       context.stdout.write(reportOf(plan));
     }
     if (enabled.length === 0) {
@@ -74,82 +85,144 @@ export async function disable(
 // --- internal ---
 
 interface Plan extends InstallableAgent {
+  readonly files: readonly FilePlan[];
+  /** False when neither the files nor our records know of us. */
+  readonly enabled: boolean;
+}
+
+interface FilePlan {
   readonly file: SettingsFile;
   readonly record: BackupRecord | undefined;
-  /** False when neither the file nor our records know of us. */
-  readonly enabled: boolean;
-  readonly changes: boolean;
+  /** The backup's bytes, where the record has any. */
+  readonly original: Buffer | undefined;
+  /** Other registrations that have something in the file, and whether this one has. */
+  readonly others: readonly Holder[];
+  readonly isOurs: boolean;
   /** `undefined`: the file goes. */
   readonly after: Uint8Array | undefined;
 }
 
 async function planOf({ agent, installer }: InstallableAgent, scope: Scope, context: Context): Promise<Plan> {
   const { backupDir } = context.places;
-  const file = await readSettingsFile(installer.path(scope, targetOf(context)));
-  const record = await recordOf(backupDir, file.path);
-  const plan = { agent, installer, file, record };
-  const { bytes, text } = file;
-  if (bytes === undefined || text === undefined) {
-    return { ...plan, enabled: record !== undefined, changes: false, after: undefined };
-  }
-  if (record !== undefined && sha256(bytes) === record.afterSha256) {
-    const original = await originalOf(backupDir, record);
-    if (record.existed === (original !== undefined)) {
-      return { ...plan, enabled: true, changes: original?.equals(bytes) !== true, after: original };
-    }
-  }
-  // a broken file that does not even name us is none of our business
-  if (record === undefined && !text.includes("openhook-otel") && installer.registered(text).length === 0) {
-    return { ...plan, enabled: false, changes: false, after: bytes };
-  }
-  const left = edited(file.path, () => withoutUs(installer, text, record));
-  const changes = left !== text;
-  const after = left === undefined ? undefined : changes ? Buffer.from(left) : bytes;
-  return { ...plan, enabled: record !== undefined || changes, changes, after };
+  const target = targetOf(context);
+  const self = { scope, ...(scope === "project" && { project: target.project }) };
+  const now = await installer.paths(scope, target);
+  // where an installer goes by what it finds, a file of then may be none of now
+  const then = (await allRecords(backupDir)).filter(
+    (record) =>
+      record.agent === agent.source &&
+      !now.includes(record.path) &&
+      record.holders?.some((holder) => isSameHolder(holder, self)) === true,
+  );
+  const files = await readSettingsFiles([...now, ...then.map(({ path }) => path)]);
+  const known = await Promise.all(
+    files.map(async (file): Promise<Known> => {
+      const record = await recordOf(backupDir, file.path);
+      const holders = record === undefined ? [] : holdersOf(record);
+      return {
+        file,
+        record,
+        original: record === undefined ? undefined : await originalOf(backupDir, record),
+        others: holders.filter((holder) => !isSameHolder(holder, self)),
+        isOurs: holders.some((holder) => isSameHolder(holder, self)),
+      };
+    }),
+  );
+  // broken files that do not even name us are none of our business
+  const isNamed = known.some(namesUs) || installer.registered(files).length > 0;
+  const isKnown = known.some(({ isOurs }) => isOurs);
+  const asTheyAre = known.map((one) => ({ ...one, after: one.file.bytes }));
+  if (!isKnown && !isNamed) return { agent, installer, files: asTheyAre, enabled: false };
+  // files that are as we left them, or never named us, need not be understood
+  const mustEdit = known.some((one) => !isUntouched(one) && (one.isOurs || namesUs(one) || !isKnown));
+  const without = mustEdit ? edited(files, () => installer.remove(files)) : files;
+  const plans = known.map((one, index) => ({ ...one, after: afterOf(one, without[index]?.text) }));
+  return { agent, installer, files: plans, enabled: isKnown || plans.some(isChanged) };
 }
 
-/** A file that held settings before us is left with an empty object rather than deleted. */
-function withoutUs(installer: Installer, text: string, record: BackupRecord | undefined): string | undefined {
-  const left = installer.remove(text);
-  return left === undefined && record?.existed !== false ? "{}\n" : left;
+type Known = Omit<FilePlan, "after">;
+
+const namesUs = ({ file }: Known): boolean => file.text?.includes("openhook-otel") === true;
+
+/** Only this registration has changed it, and what it was is still there: its first bytes come back. */
+const isUntouched = ({ file, record, original, others }: Known): boolean =>
+  file.bytes === undefined ||
+  (record !== undefined &&
+    others.length === 0 &&
+    sha256(file.bytes) === record.afterSha256 &&
+    record.existed === (original !== undefined));
+
+function afterOf(one: Known, without: string | undefined): Uint8Array | undefined {
+  const { file, record, original } = one;
+  if (file.bytes === undefined) return undefined;
+  if (isUntouched(one)) return original;
+  if (without === file.text) return file.bytes;
+  // a file that held settings before us is left with nothing in it rather than deleted
+  const left = without === undefined && record?.existed !== false ? emptied(file) : without;
+  return left === undefined ? undefined : Buffer.from(left);
 }
 
-async function carryOut({ file, record, changes, after }: Plan, { places }: Context): Promise<void> {
-  if (changes) {
-    if (after !== undefined) await writeFileAtomic(file.path, after, { expect: file.bytes ?? null });
-    else {
-      await removeFile(file.path);
-      await removeMadeDirectories(file.path, record);
-    }
-  }
-  if (record !== undefined) await dropBackup(places.backupDir, file.path);
+function isChanged({ file, after }: FilePlan): boolean {
+  if (file.bytes === undefined || after === undefined) return file.bytes !== after;
+  return !file.bytes.equals(after);
 }
 
-/** Directories that were made for the file, up to the topmost, as long as they are empty. */
-async function removeMadeDirectories(path: string, record: BackupRecord | undefined): Promise<void> {
-  const top = record?.madeDirectory;
-  if (top === undefined) return;
-  for (let at = dirname(path); at.startsWith(top); at = dirname(at)) {
-    const removed = await rmdir(at).then(
-      () => true,
-      () => false,
-    );
-    if (!removed) return;
-  }
+const changedPaths = ({ files }: Plan): readonly string[] => files.filter(isChanged).map(({ file }) => file.path);
+
+/** Last file first: what was written last leans on what was written before it. */
+async function carryOut({ files, enabled }: Plan, { places }: Context): Promise<void> {
+  if (enabled) await allOrNone(files.map((one) => stepOf(one, places.backupDir)).reverse());
+}
+
+function stepOf(plan: FilePlan, backupDir: string): Step {
+  const { file, record, original, after } = plan;
+  const { path, bytes } = file;
+  let change: FileChange = { path, before: bytes, after, madeDirectory: record?.madeDirectory };
+  return {
+    async run() {
+      if (bytes !== undefined) change = { ...change, modes: { mode: (await stat(path)).mode & 0o7777 } };
+      if (isChanged(plan)) await apply(change);
+      await forget(plan, backupDir);
+    },
+    async undo() {
+      if (isChanged(plan)) await apply(reversed(change));
+      await restoreRecord(backupDir, path, record, original);
+    },
+  };
+}
+
+/** The record goes with the last registration that the file holds; until then it tells how we left the file. */
+async function forget({ file, record, original, others, isOurs, after }: FilePlan, backupDir: string): Promise<void> {
+  if (record === undefined) return;
+  if (others.length === 0) return dropBackup(backupDir, file.path);
+  if (!isOurs) return;
+  const wasAsLeft = file.bytes !== undefined && sha256(file.bytes) === record.afterSha256;
+  const afterSha256 = wasAsLeft && after !== undefined ? sha256(after) : record.afterSha256;
+  await saveBackup(backupDir, { ...record, holders: [...others], afterSha256 }, original);
 }
 
 function showDryRun(plans: readonly Plan[], { stdout }: Context): number {
   for (const plan of plans) {
-    const { path, text } = plan.file;
-    const after = plan.after === undefined ? undefined : Buffer.from(plan.after).toString();
-    stdout.write(plan.changes ? unifiedDiff({ path, text }, { path, text: after }) : reportOf(plan));
+    if (changedPaths(plan).length === 0) stdout.write(reportOf(plan));
+    for (const { file, after } of plan.files) {
+      const text = after === undefined ? undefined : Buffer.from(after).toString();
+      stdout.write(unifiedDiff(file, { path: file.path, text }));
+    }
   }
   stdout.write("Dry run: nothing was written.\n");
   return 0;
 }
 
-function reportOf({ agent, file, enabled, changes, after }: Plan): string {
-  if (!enabled) return `${agent.title}: not enabled in ${file.path}\n`;
-  if (!changes) return `${agent.title}: nothing of ours was left in ${file.path}\n`;
-  return `${agent.title}: disabled, ${after === undefined ? "removed" : "restored"} ${file.path}\n`;
+function reportOf(plan: Plan): string {
+  const { agent, files, enabled } = plan;
+  const there = files.filter(({ file }) => file.bytes !== undefined);
+  const paths = (there.length > 0 ? there : files).map(({ file }) => file.path);
+  if (!enabled) return `${agent.title}: not enabled in ${listed(paths)}\n`;
+  const changed = files.filter(isChanged);
+  if (changed.length === 0) return `${agent.title}: nothing of ours was left in ${listed(paths)}\n`;
+  const done = ["restored", "removed"].flatMap((verb) => {
+    const those = changed.filter(({ after }) => (after === undefined) === (verb === "removed"));
+    return those.length === 0 ? [] : [`${verb} ${listed(those.map(({ file }) => file.path))}`];
+  });
+  return `${agent.title}: disabled, ${done.join(", ")}\n`;
 }

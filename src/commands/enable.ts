@@ -1,29 +1,39 @@
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { type BackupRecord, dropBackup, originalOf, recordOf, saveBackup, sha256 } from "../config/backup.ts";
-import { missingParent, writeFileAtomic } from "../config/files.ts";
+import {
+  type BackupRecord,
+  dropBackup,
+  type Holder,
+  holdersOf,
+  isSameHolder,
+  originalOf,
+  recordOf,
+  saveBackup,
+  sha256,
+} from "../config/backup.ts";
+import { FileError, missingParent } from "../config/files.ts";
+import type { SettingsText } from "../model/agent.ts";
+import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
 import { type Context, UserError } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
 import { hookCommandOf, installHookProgram } from "./hook-program.ts";
 import {
   type AgentLookup,
-  agreed,
   edited,
-  type InstallableAgent,
-  installableAgents,
+  emptied,
+  listed,
   namedAgents,
-  readSettingsFile,
+  readSettingsFiles,
   type Scope,
   type SettingsFile,
   targetOf,
   withUserErrors,
 } from "./settings-edit.ts";
+import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step } from "./settings-write.ts";
 
 export type { AgentLookup } from "./settings-edit.ts";
 
 export interface EnableOptions {
   readonly scope: Scope;
-  /** Do not ask. Whoever names an agent is not asked either. */
+  /** Take all that are found, do not ask. Whoever names an agent is not asked either. */
   readonly yes: boolean;
   /** Show the diff, write nothing. */
   readonly dryRun: boolean;
@@ -34,11 +44,12 @@ export interface EnableOptions {
 /**
  * Registers the hook program with agents, so that their next session is collected.
  *
- * Every settings file is kept as it was before the first change, and its edit is the last step: what fails before
- * leaves no trace that an agent could stumble over.
+ * Every settings file is kept as it was before the first change. An agent's files are written in the order that its
+ * installer gives, all of them or none.
  *
- * @param names agents by source; none: all that are found on this machine
- * @returns the exit code: 0 done or nothing to do, 1 when the user said no
+ * @param names agents by source; none: those found on this machine, of which the user chooses
+ * @returns the exit code: 0 done or nothing to do, 1 when the user chose none, or when one of several that nobody named
+ *          could not be enabled (the others are)
  * @throws UserError for anything the user can mend
  */
 export async function enable(
@@ -48,113 +59,164 @@ export async function enable(
   agents: AgentLookup,
 ): Promise<number> {
   return withUserErrors(async () => {
-    const chosen =
-      names.length > 0
-        ? await namedAgents(names, options.scope, agents)
-        : await presentAgents(options.scope, context, agents);
-    const plans = await Promise.all(chosen.map((one) => planOf(one, options.scope, context)));
-    const changing = plans.filter((plan) => plan.after !== plan.file.text);
-    if (options.dryRun) return showDryRun(plans, context);
-
-    const files = changing.map((plan) => plan.file.path).join(" and ");
-    if (
-      changing.length > 0 &&
-      !(await agreed(`Register the hook in ${files}?`, options.yes || names.length > 0, context))
-    ) {
+    const { scope, dryRun } = options;
+    const isNamed = names.length > 0;
+    const found: readonly PresentAgent[] = isNamed
+      ? await namedAgents(names, scope, agents)
+      : await presentAgents(scope, context, agents);
+    const chosen = isNamed || options.yes || dryRun ? found : await chosenByUser(found, scope, context);
+    if (chosen.length === 0) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
-    await installHookProgram(context, options.hookSource);
-    for (const plan of plans) {
-      await carryOut(plan, options.scope, context);
-      context.stdout.write(reportOf(plan));
+    // whoever takes all that there is, is not held up by one of them
+    const spared = isNamed ? undefined : complainTo(context);
+    const plans = await eachOf(chosen, spared, (one) => planOf(one, scope, context));
+    if (dryRun) {
+      showDryRun(plans, context);
+      return plans.length === chosen.length ? 0 : 1;
     }
-    if (changing.length > 0) {
+    if (plans.length > 0) await installHookProgram(context, options.hookSource);
+    const done = await eachOf(plans, spared, async (plan) => {
+      await carryOut(plan, scope, context);
+      context.stdout.write(reportOf(plan));
+      await sayFindings(plan, context);
+      return plan;
+    });
+    if (done.some(isChange)) {
       context.stdout.write(`The next session is collected. What is collected lies in ${context.places.stateDir}\n`);
     }
-    return 0;
+    return done.length === chosen.length ? 0 : 1;
   });
 }
 
 // --- internal ---
 
-interface Plan extends InstallableAgent {
-  readonly version: string | undefined;
-  readonly file: SettingsFile;
-  readonly after: string;
+interface Plan extends PresentAgent {
+  readonly files: readonly SettingsFile[];
+  /** The same files with our registrations, and without any of ours. */
+  readonly after: readonly SettingsText[];
+  readonly without: readonly SettingsText[];
 }
 
-/** Agents whose program answers or whose settings directory exists. */
-async function presentAgents(
-  scope: Scope,
-  context: Context,
-  agents: AgentLookup,
-): Promise<readonly InstallableAgent[]> {
-  const all = await installableAgents(scope, agents);
-  const present = await Promise.all(
-    all.map(async ({ installer }) => {
-      const home = dirname(installer.path(installer.scopes.includes("user") ? "user" : scope, targetOf(context)));
-      const hasHome = await stat(home).then(
-        (found) => found.isDirectory(),
-        () => false,
-      );
-      return hasHome || (await installer.detectVersion(context.env)) !== undefined;
-    }),
-  );
-  const found = all.filter((_, index) => present[index]);
-  if (found.length > 0) return found;
-  const known = all.map((one) => one.agent.source).join(", ");
-  throw new UserError("E_AGENT", `no agent was found on this machine; name the one you mean: ${known}`);
+/** Does something for each. With `complain` one that fails is left out, else the first failure ends it. */
+async function eachOf<T, R>(
+  all: readonly T[],
+  complain: ((error: unknown) => void) | undefined,
+  work: (one: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const done: R[] = [];
+  for (const one of all) {
+    try {
+      done.push(await work(one));
+    } catch (error) {
+      if (complain === undefined || !(error instanceof UserError || error instanceof FileError)) throw error;
+      complain(error);
+    }
+  }
+  return done;
 }
 
-async function planOf({ agent, installer }: InstallableAgent, scope: Scope, context: Context): Promise<Plan> {
+const complainTo =
+  ({ stderr }: Context) =>
+  (error: unknown): void => {
+    stderr.write(`openhook-otel: ${error instanceof Error ? error.message : String(error)}\n`);
+  };
+
+async function planOf(one: PresentAgent, scope: Scope, context: Context): Promise<Plan> {
+  const { installer } = one;
+  const target = targetOf(context);
   // A project's settings are shared with machines whose agent may be older than ours, and one event name too new
   // switches off every hook there: no version means the events that all of them know.
-  const version = scope === "user" ? await installer.detectVersion(context.env) : undefined;
-  const file = await readSettingsFile(installer.path(scope, targetOf(context)));
-  const after = edited(file.path, () => installer.add(file.text, hookCommandOf(context), version));
-  return { agent, installer, version, file, after };
+  const version = scope === "user" ? (one.version ?? (await installer.detect(target)).version) : undefined;
+  const files = await readSettingsFiles(await installer.paths(scope, target));
+  const registration = { scope, target, version, command: hookCommandOf(context) };
+  const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
+  return { ...one, ...(version !== undefined && { version }), files, after, without };
 }
 
-function showDryRun(plans: readonly Plan[], { stdout, places }: Context): number {
+const isChange = ({ files, after }: Plan): boolean => files.some(({ text }, index) => text !== after[index]?.text);
+
+function showDryRun(plans: readonly Plan[], { stdout, places }: Context): void {
   for (const plan of plans) {
-    const { path, text } = plan.file;
-    const diff = unifiedDiff({ path, text }, { path, text: plan.after });
-    stdout.write(diff === "" ? reportOf(plan) : diff);
+    if (!isChange(plan)) stdout.write(reportOf(plan));
+    for (const [index, file] of plan.files.entries()) {
+      stdout.write(unifiedDiff(file, { path: file.path, text: plan.after[index]?.text }));
+    }
   }
   stdout.write(`Dry run: nothing was written. The hook program would be ${places.hookPath}\n`);
-  return 0;
 }
 
-/** Backup, record, edit; a failed edit leaves the former backup and record. */
-async function carryOut({ agent, installer, file, after }: Plan, scope: Scope, context: Context): Promise<void> {
+async function carryOut(plan: Plan, scope: Scope, context: Context): Promise<void> {
+  const steps = await Promise.all(plan.files.map((_, index) => stepOf(plan, index, scope, context)));
+  await allOrNone(steps.filter((step) => step !== undefined));
+}
+
+/** Backup, record, edit of one file; `undefined` when nothing of it has to be done. */
+async function stepOf(plan: Plan, index: number, scope: Scope, context: Context): Promise<Step | undefined> {
   const { backupDir } = context.places;
-  const record = await recordOf(backupDir, file.path);
-  const changed = after !== file.text;
-  if (!changed && record !== undefined) return;
+  const file = plan.files[index];
+  if (file === undefined) return undefined;
+  const { path, bytes } = file;
+  const after = plan.after[index]?.text;
+  const without = plan.without[index]?.text;
+  const record = await recordOf(backupDir, path);
+  const isChanged = after !== file.text;
+  const holder: Holder = {
+    scope,
+    ...(scope === "project" && { project: targetOf(context).project }),
+    files: plan.files.map((one) => one.path),
+  };
+  const holders = record === undefined ? [] : holdersOf(record);
+  const isKnown = holders.some((one) => isSameHolder(one, holder));
+  // as it shall be, and known already or nothing of ours
+  if (!isChanged && (isKnown || without === file.text)) return undefined;
 
   const former = record === undefined ? undefined : await originalOf(backupDir, record);
-  const original = originalBytes(file, record, former, (text) => edited(file.path, () => installer.remove(text)));
-  const madeDirectory = record?.madeDirectory ?? (await missingParent(file.path));
-  const next = {
-    path: file.path,
-    afterSha256: sha256(after),
-    at: new Date(context.now()).toISOString(),
-    agent: agent.source,
-    scope,
-    ...(madeDirectory === undefined ? {} : { madeDirectory }),
+  const madeDirectory = record?.madeDirectory ?? (await missingParent(path));
+  const change: FileChange = {
+    path,
+    before: bytes,
+    after: after === undefined ? undefined : Buffer.from(after),
+    madeDirectory,
+    modes: modesOf(scope, after),
   };
-  await saveBackup(backupDir, next, original);
-  if (!changed) return;
-  const modes = scope === "user" ? { mode: 0o600, dirMode: 0o700 } : { mode: 0o644, dirMode: 0o755 };
-  try {
-    await writeFileAtomic(file.path, after, { ...modes, expect: file.bytes ?? null });
-  } catch (error) {
-    // a record whose bytes are lost must not come back as "there was no file": disable would delete the user's
-    if (record === undefined || record.existed !== (former !== undefined)) await dropBackup(backupDir, file.path);
-    else await saveBackup(backupDir, record, former);
-    throw error;
-  }
+  const putRecordBack = (): Promise<void> => restoreRecord(backupDir, path, record, former);
+  return {
+    async run() {
+      try {
+        if (change.after === undefined) await dropBackup(backupDir, path);
+        else {
+          const next = {
+            path,
+            afterSha256: sha256(change.after),
+            at: new Date(context.now()).toISOString(),
+            agent: plan.agent.source,
+            scope,
+            holders: [...holders.filter((one) => !isSameHolder(one, holder)), holder],
+            ...(madeDirectory === undefined ? {} : { madeDirectory }),
+          };
+          await saveBackup(backupDir, next, originalBytes(file, record, former, without));
+        }
+        if (isChanged) await apply(change);
+      } catch (error) {
+        await putRecordBack();
+        throw error;
+      }
+    },
+    async undo() {
+      if (isChanged) await apply(reversed(change));
+      await putRecordBack();
+    },
+  };
+}
+
+/** Of what we make: the user's own files are private, a project's are shared; a script must be one that can run. */
+function modesOf(scope: Scope, text: string | undefined): { readonly mode: number; readonly dirMode: number } {
+  const isScript = text?.startsWith("#!") === true;
+  return scope === "user"
+    ? { mode: isScript ? 0o700 : 0o600, dirMode: 0o700 }
+    : { mode: isScript ? 0o755 : 0o644, dirMode: 0o755 };
 }
 
 /**
@@ -165,24 +227,30 @@ async function carryOut({ agent, installer, file, after }: Plan, scope: Scope, c
  * original is then the file as it is now without our entries.
  */
 function originalBytes(
-  { bytes, text }: SettingsFile,
+  file: SettingsFile,
   record: BackupRecord | undefined,
   former: Buffer | undefined,
-  remove: (text: string) => string | undefined,
+  without: string | undefined,
 ): Uint8Array | undefined {
+  const { bytes, text } = file;
   if (bytes === undefined || text === undefined) return undefined;
   if (record !== undefined && sha256(bytes) === record.afterSha256 && record.existed === (former !== undefined)) {
     return former;
   }
-  const foreign = remove(text);
-  if (foreign === text) return bytes;
-  if (foreign !== undefined) return Buffer.from(foreign);
-  return record?.existed === false ? undefined : Buffer.from("{}\n");
+  if (without === text) return bytes;
+  if (without !== undefined) return Buffer.from(without);
+  const left = record?.existed === false ? undefined : emptied(file);
+  return left === undefined ? undefined : Buffer.from(left);
 }
 
-function reportOf({ agent, installer, version, file, after }: Plan): string {
-  if (after === file.text) return `${agent.title}: already enabled in ${file.path}\n`;
+function reportOf(plan: Plan): string {
+  const { agent, installer, version, files, after } = plan;
+  if (!isChange(plan)) {
+    const ours = files.filter((file, index) => plan.without[index]?.text !== file.text);
+    return `${agent.title}: already enabled in ${listed((ours.length > 0 ? ours : files).map(({ path }) => path))}\n`;
+  }
+  const changed = files.filter(({ text }, index) => text !== after[index]?.text).map(({ path }) => path);
   const events = installer.registered(after).length;
   const known = version === undefined ? "" : ` of ${agent.title} ${version}`;
-  return `${agent.title}: enabled in ${file.path} (${events} events${known})\n`;
+  return `${agent.title}: enabled in ${listed(changed)} (${events} events${known})\n`;
 }

@@ -14,13 +14,23 @@ import { type Context, UserError } from "./context.ts";
  */
 export function hookCommandOf({ places, platform, nodePath }: Context): HookCommand {
   if (platform === "win32") {
-    return ({ source, drain }) => `"${nodePath}" "${places.hookPath}" --source ${source} --drain ${drain}`;
+    return ({ source, event, reply, drain }) => {
+      const told = [
+        ...(event === undefined ? [] : ["--event", windowsWord(event)]),
+        ...(reply === undefined ? [] : ["--reply", windowsWord(reply)]),
+      ];
+      return [`"${nodePath}"`, `"${places.hookPath}"`, "--source", source, "--drain", drain, ...told].join(" ");
+    };
   }
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
-  const flags = { yes: " -d", "if-waiting": " -w", no: "" } as const;
-  return ({ source, drain }) => {
-    const line = `h=${program};[ ! -x "$h" ]||exec "$h"${flags[drain]} ${source}`;
+  const flags = { yes: ["-d"], "if-waiting": ["-w"], no: [] } as const;
+  return ({ source, event, reply, drain }) => {
+    const told = [
+      ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
+      ...(reply === undefined ? [] : [word(reply)]),
+    ];
+    const line = [`h=${program};[ ! -x "$h" ]||exec "$h"`, ...flags[drain], source, ...told].join(" ");
     // moved to a folder of another name, the line must still tell whose it is
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };
@@ -61,6 +71,15 @@ export async function removeHookProgram({ places }: Context): Promise<void> {
 
 /** Of a text that may hold anything, for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const isPlain = (text: string): boolean => /^[\w.:/-]+$/.test(text);
+
+/** One word of a POSIX shell's line. */
+const word = (text: string): string => (text === "" ? '""' : isPlain(text) ? text : quoted(text));
+
+/** One argument, by the rules with which Windows programs take their command line apart. */
+const windowsWord = (text: string): string =>
+  isPlain(text) ? text : `"${text.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
 
 async function makePrivate(path: string, platform: NodeJS.Platform): Promise<void> {
   try {

@@ -129,6 +129,7 @@ const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => 
   error_type: tool.errorType ?? null,
   exit_code: tool.exitCode ?? null,
   executable: tool.executable ?? null,
+  subcommand: tool.subcommand ?? null,
   mcp_server: tool.mcpServer ?? null,
   lines_added: tool.linesAdded ?? null,
   lines_removed: tool.linesRemoved ?? null,

@@ -126,7 +126,8 @@ export function sumOf(calls: readonly Pick<SettledCall, "call" | "costNanoUsd">[
   return calls.reduce<CallSums>((sums, { call, costNanoUsd: cost }) => {
     const { usage } = call;
     return addSums(sums, {
-      modelCalls: 1,
+      modelCalls: call.covers === undefined ? 1 : 0,
+      sumsTold: call.covers === undefined ? 0 : 1,
       ...usage,
       callsWithoutUsage: usage === undefined ? 1 : 0,
       incompleteCalls: call.complete ? 0 : 1,
@@ -136,7 +137,16 @@ export function sumOf(calls: readonly Pick<SettledCall, "call" | "costNanoUsd">[
   }, NO_CALLS);
 }
 
-export const NO_CALLS: CallSums = { modelCalls: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
+export const NO_CALLS: CallSums = {
+  modelCalls: 0,
+  sumsTold: 0,
+  callsWithoutUsage: 0,
+  incompleteCalls: 0,
+  unpricedCalls: 0,
+};
+
+/** Whether anything is known of tokens; else they are unknown for agents that never tell, and none for all others. */
+export const hasUsage = ({ modelCalls, sumsTold }: CallSums): boolean => modelCalls + sumsTold > 0;
 
 /** How long its segments were at work, pauses between them left out; an open one to its last sign of life. */
 export const activeMs = (segments: readonly Segment[]): number =>
@@ -155,6 +165,7 @@ function addSums(a: CallSums, b: CallSums): CallSums {
   ) as Pick<CallSums, (typeof OPTIONAL_SUMS)[number]>;
   return {
     modelCalls: a.modelCalls + b.modelCalls,
+    sumsTold: a.sumsTold + b.sumsTold,
     callsWithoutUsage: a.callsWithoutUsage + b.callsWithoutUsage,
     incompleteCalls: a.incompleteCalls + b.incompleteCalls,
     unpricedCalls: a.unpricedCalls + b.unpricedCalls,

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { count, dollars, duration, localTime } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { endJson, headJson, sumsJson } from "./session-json.ts";
-import { activeMs, type SessionSummary, summarise } from "./session-view.ts";
+import { activeMs, hasUsage, type SessionSummary, summarise } from "./session-view.ts";
 import { type Column, table } from "./table.ts";
 import { printable, terminalOf, writeLines } from "./terminal.ts";
 
@@ -42,7 +42,7 @@ function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSumm
     { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
     { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
     { title: "turns", rank: 5, align: "right", cell: ({ turns }) => String(turns) },
-    { title: "calls", rank: 1, align: "right", cell: ({ sums }) => String(sums.modelCalls) },
+    { title: "calls", rank: 1, align: "right", cell: ({ sums, facts }) => modelCalls(sums, facts) },
     {
       title: "tools",
       rank: 2,
@@ -83,16 +83,19 @@ const toolCalls = (tools: SessionSummary["tools"]): number => [...tools.values()
 const failed = (tools: SessionSummary["tools"]): number => (tools.get("error") ?? 0) + (tools.get("denied") ?? 0);
 const isOpen = ({ segments }: SessionSummary): boolean => segments.at(-1)?.endMs === undefined;
 
+const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>
+  sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true) ? "?" : String(sums.modelCalls);
+
 /** A number that some call did not tell is a lower bound. */
-function tokens({ sums }: SessionSummary): string {
-  if (sums.modelCalls === 0) return "";
+function tokens({ sums, facts }: SessionSummary): string {
+  if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";
   const [input, output] = [sums.callsWithoutUsage > 0, sums.callsWithoutUsage + sums.incompleteCalls > 0];
   if (sums.input === undefined) return "?";
   return `${input ? "≥" : ""}${count(sums.input)}→${output ? "≥" : ""}${count(sums.output)}`;
 }
 
-function cost({ sums }: SessionSummary): string {
-  if (sums.modelCalls === 0) return "";
+function cost({ sums, facts }: SessionSummary): string {
+  if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";
   if (sums.costNanoUsd === undefined) return "?";
   return `${sums.unpricedCalls + sums.incompleteCalls > 0 ? "≥" : ""}${dollars(sums.costNanoUsd)}`;
 }

@@ -1,8 +1,9 @@
+import { basename, dirname } from "node:path";
 import { Writable } from "node:stream";
 import { confirm, isCancel } from "@clack/prompts";
 import { SettingsError } from "../agents/shared/settings.ts";
 import { FileError, readFileIfAny } from "../config/files.ts";
-import type { Agent, Installer, InstallTarget } from "../model/agent.ts";
+import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 import { type Context, UserError } from "./context.ts";
 
 /** What `enable` and `disable` have in common: which agents, which files, what the user says to it. */
@@ -20,11 +21,9 @@ export interface InstallableAgent {
   readonly installer: Installer;
 }
 
-export interface SettingsFile {
-  readonly path: string;
+export interface SettingsFile extends SettingsText {
   /** `undefined` when there is no file. */
   readonly bytes: Buffer | undefined;
-  readonly text: string | undefined;
 }
 
 export const targetOf = ({ places, cwd, env }: Context): InstallTarget => ({ home: places.home, project: cwd, env });
@@ -67,25 +66,40 @@ export async function installableAgents(scope: Scope, agents: AgentLookup): Prom
   return found;
 }
 
-/** @throws FileError when it cannot be read; UserError when it is no UTF-8 text, which an edit would spoil */
-export async function readSettingsFile(path: string): Promise<SettingsFile> {
-  const bytes = await readFileIfAny(path);
-  if (bytes === undefined) return { path, bytes, text: undefined };
-  try {
-    return { path, bytes, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch (error) {
-    throw new UserError("E_SETTINGS", `${path} is no UTF-8 text; nothing was changed`, 2, { cause: error });
-  }
-}
+/** @throws FileError when one cannot be read; UserError when one is no UTF-8 text, which an edit would spoil */
+export const readSettingsFiles = (paths: readonly string[]): Promise<readonly SettingsFile[]> =>
+  Promise.all(paths.map(readSettingsFile));
 
-/** Runs an installer's edit; what it has against the text becomes one line with the file's name. */
-export function edited<T>(path: string, edit: () => T): T {
+/** Runs an installer's edit; what it has against a text becomes one line with the file's name. */
+export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
   try {
     return edit();
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    throw new UserError(error.code, `${path}, ${error.message}; nothing was changed`, 2, { cause: error });
+    // which of several it was, only the installer knows
+    const named = "path" in error && typeof error.path === "string" ? [error.path] : files.map(({ path }) => path);
+    throw new UserError(error.code, `${named.join(" or ")}, ${error.message}; nothing was changed`, 2, {
+      cause: error,
+    });
   }
+}
+
+/**
+ * What is left of a file that was there before us once nothing but ours was in it: an empty document. A script, and a
+ * file of our own name, goes, whoever brought it here.
+ */
+export function emptied({ path, text }: SettingsText): string | undefined {
+  if (text?.startsWith("#!") || basename(path).includes("openhook-otel")) return undefined;
+  return /\.jsonc?$/.test(path) ? "{}\n" : "";
+}
+
+/** Paths as a sentence has them; many of one folder by that folder. */
+export function listed(paths: readonly string[]): string {
+  const [first] = paths;
+  if (first === undefined || paths.length <= 2) return paths.join(" and ");
+  const folder = dirname(first);
+  if (paths.every((path) => dirname(path) === folder)) return `${folder} (${paths.length} files)`;
+  return `${paths.slice(0, -1).join(", ")} and ${paths.at(-1)}`;
 }
 
 /** Turns what the file system had against us into the one line that `cli.ts` prints. */
@@ -104,14 +118,35 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
  * @returns what the user said; true without asking when `sure` is set: by `--yes`, or by naming the agent
  * @throws UserError when there is nobody to ask
  */
-export async function agreed(message: string, sure: boolean, { stdin, stdout }: Context): Promise<boolean> {
+export async function agreed(message: string, sure: boolean, context: Context): Promise<boolean> {
   if (sure) return true;
-  if (stdin.isTTY !== true || stdout.isTTY !== true) {
+  if (!canAsk(context)) {
     throw new UserError(
       "E_CONFIRM",
       "this edits agents' settings: name the agents or pass --yes, or run it in a terminal to be asked",
     );
   }
-  const answer = await confirm({ message, input: stdin, ...(stdout instanceof Writable ? { output: stdout } : {}) });
+  const answer = await confirm({ message, ...streamsOf(context) });
   return !isCancel(answer) && answer;
+}
+
+/** Whether somebody sits in front of this. */
+export const canAsk = ({ stdin, stdout }: Context): boolean => stdin.isTTY === true && stdout.isTTY === true;
+
+/** Where a prompt reads and writes. */
+export const streamsOf = ({ stdin, stdout }: Context) => ({
+  input: stdin,
+  ...(stdout instanceof Writable && { output: stdout }),
+});
+
+// --- internal ---
+
+async function readSettingsFile(path: string): Promise<SettingsFile> {
+  const bytes = await readFileIfAny(path);
+  if (bytes === undefined) return { path, bytes, text: undefined };
+  try {
+    return { path, bytes, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (error) {
+    throw new UserError("E_SETTINGS", `${path} is no UTF-8 text; nothing was changed`, 2, { cause: error });
+  }
 }

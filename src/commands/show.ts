@@ -15,7 +15,7 @@ import { type Context, UserError } from "./context.ts";
 import { count, dollars, duration, localTime, plural } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { jsonParts } from "./session-json.ts";
-import { activeMs, type SessionView, viewOf } from "./session-view.ts";
+import { activeMs, hasUsage, type SessionView, viewOf } from "./session-view.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
 import { waterfall } from "./waterfall.ts";
 
@@ -147,7 +147,7 @@ function ending({ endMs, reason, nativeReason }: Segment): Part {
   return [reason === "error" ? { text, style: "red" } : { text }];
 }
 
-function totals({ turns, subagents, sums, tools }: SessionView): readonly Part[] {
+function totals({ turns, subagents, sums, tools, facts }: SessionView): readonly Part[] {
   const toolCalls = [...tools.values()].reduce((a, b) => a + b, 0);
   const marked = (["error", "denied", "unfinished", "open"] as const).flatMap((status) => {
     const n = tools.get(status) ?? 0;
@@ -155,16 +155,20 @@ function totals({ turns, subagents, sums, tools }: SessionView): readonly Part[]
   });
   return [
     plain(plural(turns, "turn")),
-    plain(plural(sums.modelCalls, "model call")),
+    ...(sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true)
+      ? []
+      : [plain(plural(sums.modelCalls, "model call"))]),
     plain(`${plural(toolCalls, "tool call")}${marked.length === 0 ? "" : ` (${marked.join(", ")})`}`),
     ...(subagents === 0 ? [] : [plain(plural(subagents, "subagent"))]),
-    ...tokens(sums),
-    ...(sums.modelCalls === 0 ? [] : [plain(costInWords(sums))]),
+    ...(hasUsage(sums)
+      ? [...tokens(sums), plain(costInWords(sums))]
+      : facts.usageUnknown === true
+        ? [plain("tokens unknown")]
+        : []),
   ];
 }
 
 function tokens(sums: SessionView["sums"]): readonly Part[] {
-  if (sums.modelCalls === 0) return [];
   if (sums.input === undefined && sums.output === undefined) return [plain("tokens unknown")];
   const share = (part: number | undefined, name: string): readonly string[] =>
     part === undefined || part === 0 || !sums.input ? [] : [`${name} ${Math.round((part / sums.input) * 100)}%`];

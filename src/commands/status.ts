@@ -2,6 +2,7 @@ import { VERSION } from "../version.ts";
 import type { Context } from "./context.ts";
 import { count, duration, localTime, plural } from "./figures.ts";
 import { collectStatus, type Status } from "./status/facts.ts";
+import { whereOf } from "./status/installed.ts";
 import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
 
 export interface StatusOptions {
@@ -57,15 +58,20 @@ function* inWords(facts: Status, terminal: Terminal, nowMs: number): Generator<s
 }
 
 function agentLines({ agents }: Status): readonly string[] {
-  return agents.flatMap(({ title, registrations }) => {
-    const held = registrations.filter((one) => one.state !== "none");
-    if (held.length === 0) return [`${title}: not enabled`];
-    return held.map(({ scope, path, state, events }) => {
-      if (state === "unreadable") return `${title}: cannot tell, ${path} cannot be read (${scope})`;
-      if (state === "gone") return `${title}: registration gone from ${path} (${scope})`;
-      return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
-    });
-  });
+  const held = agents.flatMap(({ title, registrations }) =>
+    registrations
+      .filter(({ state }) => state !== "none")
+      .map((registration) => {
+        const { scope, state, events } = registration;
+        const path = whereOf(registration);
+        if (state === "unreadable") return `${title}: cannot tell, ${path} cannot be read (${scope})`;
+        if (state === "gone") return `${title}: registration gone from ${path} (${scope})`;
+        return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
+      }),
+  );
+  if (held.length === 0) return ["none is enabled: openhook-otel enable finds those on this machine"];
+  const others = agents.filter(({ registrations }) => registrations.every(({ state }) => state === "none"));
+  return [...held, ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`])];
 }
 
 function hookLine({ hook }: Status): string {
@@ -83,7 +89,7 @@ function inboxLine({ inbox }: Status, nowMs: number): string {
 
 function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
   return [
-    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}`,
+    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}; openhook-otel replay tries again, after an update`,
     ...inbox.quarantine_newest.map(({ source, reason, at }) => {
       const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
       return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;

@@ -4,6 +4,15 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readFileIfAny, removeFile, writeFileAtomic } from "./files.ts";
 
+/** One registration, by its files in the installer's order. */
+const Holder = z.object({
+  scope: z.enum(["user", "project"]),
+  /** Absent in user scope. */
+  project: z.string().optional(),
+  files: z.array(z.string()),
+});
+export type Holder = z.infer<typeof Holder>;
+
 /** What one settings file was before our first edit and after our last one. */
 const BackupRecord = z.object({
   /** The settings file, as the agent's installer names it. */
@@ -20,6 +29,8 @@ const BackupRecord = z.object({
   scope: z.enum(["user", "project"]),
   /** The topmost directory that was made for the file. */
   madeDirectory: z.string().optional(),
+  /** Registrations that have something in the file: two scopes may share one. @default one of `scope`, of this file */
+  holders: z.array(Holder).optional(),
 });
 export type BackupRecord = z.infer<typeof BackupRecord>;
 
@@ -27,6 +38,14 @@ export type BackupRecord = z.infer<typeof BackupRecord>;
 export async function recordOf(backupDir: string, path: string): Promise<BackupRecord | undefined> {
   return parseRecord(await readFileIfAny(recordPath(backupDir, path)));
 }
+
+/** Whose the file is. */
+export const holdersOf = ({ holders, scope, path }: BackupRecord): readonly Holder[] =>
+  holders ?? [{ scope, files: [path] }];
+
+/** The same registration, even where its files have changed. A record without a project may be any's. */
+export const isSameHolder = (a: Omit<Holder, "files">, b: Omit<Holder, "files">): boolean =>
+  a.scope === b.scope && (a.project === undefined || b.project === undefined || a.project === b.project);
 
 /** All records that can be read, in no order. */
 export async function allRecords(backupDir: string): Promise<readonly BackupRecord[]> {
@@ -55,11 +74,12 @@ export async function saveBackup(
   const bytes = bytesPath(backupDir, record.path);
   if (original === undefined) await removeFile(bytes);
   else await writeFileAtomic(bytes, original, { mode: 0o600 });
-  const whole: BackupRecord = {
+  // parsed: a record that is put back has the same bytes, its members in the schema's order
+  const whole = BackupRecord.parse({
     ...record,
     existed: original !== undefined,
     beforeSha256: original === undefined ? null : sha256(original),
-  };
+  });
   await writeFileAtomic(recordPath(backupDir, record.path), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
 }
 

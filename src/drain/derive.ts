@@ -102,12 +102,14 @@ export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSess
 
 /** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
 export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession): SessionFacts {
-  const provider = cardOf(deps, stored.source)?.provider;
+  const card = cardOf(deps, stored.source);
+  const provider = card?.provider;
   const branch = stored.branch ?? stored.repository?.branch;
   return {
     source: stored.source,
     sessionId: stored.sessionId,
     ...(provider !== undefined && { provider }),
+    ...((card?.tokens ?? "none") === "none" && { usageUnknown: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },

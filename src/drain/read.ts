@@ -2,37 +2,55 @@ import { lstat, stat } from "node:fs/promises";
 import type { TranscriptBatch, TranscriptFile } from "../model/agent.ts";
 import { type EntryOf, START, type TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
-import { count } from "../store/counters.ts";
-import { addEntries, positionOf, type Revision, setPosition, toldPromptIds } from "../store/facts.ts";
-import { learn, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
+import { positionOf, setPosition, toldPromptIds } from "../store/facts.ts";
+import { learn, rootOf, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
 import { lastSegment } from "../store/settle.ts";
-import { revise } from "../store/work.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
-import { METRIC_SHAPES, modelCallRevision } from "../telemetry/metrics.ts";
+import { adopt } from "./adopt.ts";
 import { cardOf, type Drain, messageOf } from "./deps.ts";
-import { factsOf } from "./derive.ts";
+import { keepEntries } from "./keep.ts";
 
-/** Transcripts of one session → store, from where they were left. Entries and the new offset are one commit. */
-export async function readTranscripts(drain: Drain, sessionNumber: number): Promise<void> {
+/**
+ * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit.
+ *
+ * @returns the number of the session they belong to: another one where this turned out to be a subagent's
+ */
+export async function readTranscripts(drain: Drain, sessionNumber: number): Promise<number> {
   const { db } = drain;
-  let session = sessionById(db, sessionNumber);
+  const own = rootOf(db, sessionById(db, sessionNumber));
+  await readOwn(drain, own);
+  const root = rootOf(db, sessionById(db, own.id));
+  if (root.id !== own.id) await readOwn(drain, root);
+  return root.id;
+}
+
+// --- internal ---
+
+async function readOwn(drain: Drain, start: StoredSession): Promise<void> {
+  const { db, places } = drain;
+  let session = start;
   if (session.repository === undefined && session.cwd !== undefined) {
     const repository = await readRepository(session.cwd);
     if (repository !== undefined) learn(db, session.id, { timeMs: session.lastMs, repository });
   }
   const loadReader = cardOf(drain, session.source)?.transcript;
-  if (loadReader === undefined || session.transcriptPath === undefined || !mayRead(drain, session)) return;
+  if (loadReader === undefined || !mayRead(drain, session)) return;
   const { default: reader } = await loadReader();
   const path = session.transcriptPath;
-  const files = await reader.files(path, session.sessionId).catch((error: unknown) => unreadable(drain, path, error));
-  if (files.length === 0 && !(await isGone(path))) unreadable(drain, path, new Error("it is no regular file"));
+  const query = { sessionId: session.sessionId, home: places.home, ...(path !== undefined && { path }) };
+  const files = await reader
+    .files(query)
+    .catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));
+  if (files.length === 0 && path !== undefined && !(await isGone(path))) {
+    unreadable(drain, path, new Error("it is no regular file"));
+  }
   for (const file of files) {
     try {
-      const before = positionOf(db, file.path);
-      const { size, mtimeMs } = await stat(file.path);
+      const before = positionOf(db, keyOf(file));
+      const { size, mtimeMs } = await sizeOf(file);
       if (before !== undefined && before.sizeBytes === size && before.modifiedMs === mtimeMs) continue;
       for await (const batch of reader.read(file, before?.offset ?? START)) {
-        session = sessionById(db, sessionNumber);
+        session = sessionById(db, start.id);
+        if (session.parent !== undefined) return;
         keep(drain, session, file, batch, { size, mtimeMs });
       }
     } catch (error) {
@@ -41,7 +59,16 @@ export async function readTranscripts(drain: Drain, sessionNumber: number): Prom
   }
 }
 
-// --- internal ---
+const keyOf = (file: TranscriptFile): string => file.key ?? file.path;
+
+/** Of all files that a part consists of together; one that is not there has none. */
+async function sizeOf({ path, watch = [path] }: TranscriptFile): Promise<{ size: number; mtimeMs: number }> {
+  const found = await Promise.all(watch.map((one) => (one === path ? stat(one) : stat(one).catch(() => undefined))));
+  return found.reduce(
+    (all, one) => ({ size: all.size + (one?.size ?? 0), mtimeMs: Math.max(all.mtimeMs, one?.mtimeMs ?? 0) }),
+    { size: 0, mtimeMs: 0 },
+  );
+}
 
 /** Tells of a transcript that cannot be read; the session goes on with what its hooks told. */
 function unreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
@@ -77,10 +104,10 @@ function keep(
     const own = ownPart(drain, session, batch.entries);
     // Told once per file, in a fork's among the copied lines
     for (const entry of batch.entries) if (entry.kind === "session") learnFacts(drain, session, entry);
+    if (sessionById(db, session.id).parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
-    const revisions = addEntries(db, session, facts);
-    for (const revision of revisions) applyRevision(drain, session, revision);
+    keepEntries(drain, session, facts);
     learn(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),
       reported: reported === undefined ? undefined : JSON.stringify(reported.byModel),
@@ -88,7 +115,7 @@ function keep(
     setPosition(
       db,
       session.id,
-      file.path,
+      keyOf(file),
       { offset: batch.next, sizeBytes: seen.size, modifiedMs: seen.mtimeMs },
       batch.unreadable,
     );
@@ -103,6 +130,7 @@ function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"sessio
     agentVersion: entry.agentVersion,
     branch: entry.gitBranch,
   });
+  if (entry.parentSessionId !== undefined) adopt(drain.db, session, entry.parentSessionId, entry.timeMs);
 }
 
 function ownPart(
@@ -121,12 +149,4 @@ function ownPart(
   if (begins === -1) return [];
   setFork(drain.db, session.id, "begun");
   return entries.slice(begins);
-}
-
-/** The tokens of this call were counted; what more there is, is counted now. */
-function applyRevision(drain: Drain, session: StoredSession, { before, after }: Revision): void {
-  const facts = factsOf(drain, session);
-  const revised = revise(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
-  if (revised === undefined) return;
-  count(drain.db, [modelCallRevision(revised.before, revised.after, facts)], METRIC_SHAPES, drain.now());
 }

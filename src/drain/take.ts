@@ -1,11 +1,16 @@
-import { detect } from "../agents/detect.ts";
 import { claim, type InboxFile, quarantine, settle } from "../intake/inbox.ts";
-import { decodePayload } from "../intake/payload.ts";
+import { type Decoded, decodeEvent } from "../intake/payload.ts";
+import type { IntakeFacts } from "../model/agent.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { addEvents } from "../store/facts.ts";
+import { isMinted } from "../session/processes.ts";
+import { addEvents, inRoot } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
-import { learn, sessionOf, setFork } from "../store/sessions.ts";
-import { type Drain, messageOf } from "./deps.ts";
+import { learn, rootOf, type StoredSession, sessionOf, setFork } from "../store/sessions.ts";
+import { adapt, type Told } from "./adapt.ts";
+import { adopt } from "./adopt.ts";
+import type { Drain } from "./deps.ts";
+import { keepEntries } from "./keep.ts";
+import { inProcess, learnProcess } from "./process.ts";
 
 /**
  * Inbox → store. A file goes only after its events are committed; one that nobody recognises goes to quarantine.
@@ -24,15 +29,17 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const problems = { now: drain.now, onProblem: (p: Problem) => tell(drain, p) };
   for await (const file of claim(places, problems)) {
     report.files++;
-    const events = adapt(drain, file);
-    if (typeof events === "string") {
+    const decoded = decodeEvent(file.payload, file.facts);
+    const told = decoded.ok ? adapt(drain.agents, decoded.value, factsOf(file, decoded)) : decoded.reason;
+    if (typeof told === "string") {
       report.quarantined++;
-      await quarantine(places, file, events, drain.now());
-      drain.log(`set aside a payload of ${file.facts.source ?? "an unnamed agent"}: ${events}`);
+      await quarantine(places, file, told, drain.now());
+      drain.log(`set aside a payload of ${file.facts.source ?? "an unnamed agent"}: ${told}`);
       continue;
     }
-    if (events.length === 0) report.ignored++;
-    batch.push({ file, events });
+    for (const remark of told.remarks) drain.log(remark);
+    if (told.events.length === 0) report.ignored++;
+    batch.push({ file, ...told });
     if (batch.length >= FILES_PER_COMMIT) await commit();
   }
   await commit();
@@ -44,42 +51,32 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
 /** Few enough that a killed drain repeats little, enough that a commit's fsync is shared. */
 const FILES_PER_COMMIT = 200;
 
-interface Taken {
+interface Taken extends Told {
   readonly file: Pick<InboxFile, "path">;
-  readonly events: readonly Event[];
 }
 
 type Problem = { readonly path: string; readonly reason: string; readonly outcome: "left" | "quarantined" };
 
-/** One file → its events, or the reason why it cannot be understood. */
-function adapt(drain: Drain, file: InboxFile): readonly Event[] | string {
-  const decoded = decodePayload(file.payload);
-  if (!decoded.ok) return decoded.reason;
-  const cut = decoded.notes.includes("cut");
-  const facts = cut ? { ...file.facts, truncated: true } : file.facts;
-  const agent = detect(drain.agents, decoded.value, facts);
-  if (agent === undefined) return "no agent recognises it";
-  try {
-    const events = agent.toEvents(decoded.value, facts);
-    JSON.stringify(events);
-    return events;
-  } catch (error) {
-    // A payload that nobody can store must not stop the ones behind it
-    return `it cannot be converted: ${messageOf(error)}`;
-  }
-}
+const factsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
+  notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
 function store(drain: Drain, batch: readonly Taken[]): readonly number[] {
   if (batch.length === 0) return [];
   const { db, report } = drain;
   return db.transaction(() => {
     const touched: number[] = [];
-    for (const event of batch.flatMap(({ events }) => events)) {
-      const session = sessionOf(db, event.source, event.session_id, timeMsOf(event));
+    const keepEvent = (told: Event): Place => {
+      const place = placeOf(drain, told);
+      const { session, event } = place;
       touched.push(session.id);
-      if (addEvents(db, session, [event]) === 0) continue;
+      if (addEvents(db, session, [event]) === 0) return place;
       report.events++;
       const extras = extrasOf(event);
+      // A subagent's own folder and file are not the session's
+      if (place.subagent !== undefined) {
+        learn(db, session.id, { timeMs: timeMsOf(event) });
+        return place;
+      }
       learn(db, session.id, {
         timeMs: timeMsOf(event),
         cwd: session.cwd === undefined ? event.cwd : undefined,
@@ -88,6 +85,14 @@ function store(drain: Drain, batch: readonly Taken[]): readonly number[] {
         agentVersion: extras.agent_version,
       });
       if (extras.continues === "fork") setFork(db, session.id, "waiting");
+      return place;
+    };
+    for (const { events, entries } of batch) {
+      const [place] = events.map(keepEvent);
+      if (place === undefined) continue;
+      const { session, subagent } = place;
+      const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
+      keepEntries(drain, session, own);
     }
     addToMeta(
       db,
@@ -96,6 +101,30 @@ function store(drain: Drain, batch: readonly Taken[]): readonly number[] {
     );
     return touched;
   });
+}
+
+interface Place {
+  readonly session: StoredSession;
+  readonly event: Event;
+  /** Set for a subagent with a session of its own. */
+  readonly subagent?: string;
+}
+
+/** The session whose event it is: for a subagent with a session of its own, the one that it works for. */
+function placeOf({ db }: Drain, event: Event): Place {
+  const timeMs = timeMsOf(event);
+  const told = inProcess(db, event);
+  let own = sessionOf(db, told.source, told.session_id, timeMs);
+  if (!isMinted(event)) learnProcess(db, own, event);
+  const parentId = extrasOf(event).parent_session_id;
+  if (parentId !== undefined && own.parent === undefined) {
+    adopt(db, own, parentId, timeMs);
+    own = sessionOf(db, told.source, told.session_id, timeMs);
+  }
+  const root = rootOf(db, own);
+  return root.id === own.id
+    ? { session: own, event: told }
+    : { session: root, event: inRoot(told, own, root), subagent: own.sessionId };
 }
 
 function tell(drain: Drain, problem: Problem): void {

@@ -1,10 +1,11 @@
 // The inbox file on one page. hook.sh writes the same form; test/intake/hook.test.ts holds the two together.
 //
-//   openhook-inbox 1        then key=value lines, each only where known and free of newlines: source event ppid pid cwd
-//   source=claude-code      env.<NAME> for the variables in KEPT_ENV
+//   openhook-inbox 1        then key=value lines, each only where known and free of newlines: source event ppid pid
+//   source=claude-code      cwd, and env.<NAME> for the variables in KEPT_ENV
 //   <empty line>
 //   <payload, untouched>
-//   <newline>end=whole      the last line; without it the intake is still at work, or died
+//   <newline>end=whole 88   the last line, with the parent's start time where there is one; without this line the intake is
+//                           still at work, or died
 import type { IntakeFacts } from "../model/agent.ts";
 
 /** Bound of one inbox file up to its end line. hook.sh has the same number. */
@@ -13,17 +14,38 @@ export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** How long the intake reads stdin; some hosts never close it. hook.sh has the same number. */
 export const READ_TIMEOUT_MS = 5_000;
 
-/** The only environment variables the intake keeps: they name sessions, never secrets. hook.sh has the same list. */
+/**
+ * How long stdin may take to begin where USER_PROMPT could hold the payload: some hosts put it there and leave stdin open,
+ * silent. Shorter where it does look like one. hook.sh has the same numbers.
+ */
+export const FIRST_BYTE_TIMEOUT_MS = { json: 250, empty: 1_000 } as const;
+
+/**
+ * The only environment variables the intake keeps: they name sessions and the folders agents write to, never secrets.
+ * hook.sh has the same list.
+ */
 export const KEPT_ENV = [
+  "HOME",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_PID",
   "CLAUDE_PROJECT_DIR",
   "KIRO_SESSION_ID",
+  "KIRO_VERSION",
+  "CRUSH",
   "CRUSH_SESSION_ID",
   "OPENHOOK_SESSION_ID",
   "CODEX_HOME",
-  "CRUSH",
+  "CODEX_THREAD_ID",
   "CURSOR_VERSION",
+  "COPILOT_HOME",
+  "COPILOT_CLI",
+  "COPILOT_CLI_BINARY_VERSION",
+  "GEMINI_SESSION_ID",
+  "XDG_DATA_HOME",
+  "OPENCODE_DB",
+  "CLINE_DIR",
+  "CLINE_DATA_DIR",
+  "CLINE_SESSION_DATA_DIR",
 ] as const;
 
 /** How reading stdin ended: at its end; when time was up; at the size bound (or by a failed write). */
@@ -52,19 +74,41 @@ export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string
   return `${MAGIC}\n${lines.map(([name, value]) => `${name}=${value}\n`).join("")}\n`;
 }
 
-/** The last line, with the newline that parts it from the payload. */
-export const formatEnd = (end: PayloadEnd): string => `\nend=${end}\n`;
+/**
+ * When a process was started, from its line in Linux' /proc/<pid>/stat: field 22, which is the 20th behind the name. The
+ * name may hold anything, spaces and brackets and newlines too.
+ */
+export const startOf = (stat: string): string | undefined => stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19];
+
+/**
+ * The last line, with the newline that parts it from the payload.
+ *
+ * @param parentStart when the parent was started, as the system says it; not in the header, since a shell reads it slowly
+ *        and the payload need not wait
+ */
+export const formatEnd = (end: PayloadEnd, parentStart?: string): string =>
+  `\nend=${end}${parentStart === undefined ? "" : ` ${parentStart}`}\n`;
 
 /** No end line is longer. Enough of a file's tail to tell whether it is complete. */
-export const END_BYTES = formatEnd("whole").length;
+export const END_BYTES = formatEnd("whole", "9".repeat(20)).length;
+
+export interface FileEnd {
+  readonly end: PayloadEnd;
+  readonly parentStart?: string;
+  /** Of the end line. */
+  readonly bytes: number;
+}
 
 /**
  * @param tail the last bytes of a file, at least `END_BYTES` of them where there are as many
  * @returns how the payload ended, or `undefined` when the end line is missing: the intake is at work, or died
  */
-export function endOf(tail: Buffer): PayloadEnd | undefined {
+export function endOf(tail: Buffer): FileEnd | undefined {
   const text = tail.toString("latin1", Math.max(0, tail.length - END_BYTES));
-  return ENDS.find((end) => text.endsWith(formatEnd(end)));
+  const [line, word, parentStart] = /\nend=(whole|late|cut)(?: (\d{1,20}))?\n$/.exec(text) ?? [];
+  const end = ENDS.find((known) => known === word);
+  if (line === undefined || end === undefined) return undefined;
+  return { end, bytes: line.length, ...(parentStart === undefined ? {} : { parentStart }) };
 }
 
 export type ParsedFile =
@@ -97,26 +141,31 @@ export function parseInboxFile(bytes: Buffer, mtimeMs: number): ParsedFile {
     else fields.set(name, value);
   }
 
-  const end = endOf(bytes);
-  const payload = bytes.subarray(headEnd + 2, end === undefined ? bytes.length : bytes.length - formatEnd(end).length);
-  const parentPid = Number(fields.get("ppid"));
-  const text = (name: "source" | "event" | "cwd") => {
-    const value = fields.get(name);
-    return value === undefined ? {} : { [name]: value };
+  const last = endOf(bytes);
+  const payload = bytes.subarray(headEnd + 2, bytes.length - (last?.bytes ?? 0));
+  const text = <K extends string>(key: K) => {
+    const value = fields.get(key);
+    return (value === undefined ? {} : { [key]: value }) as { readonly [key in K]?: string };
+  };
+  const pid = <K extends string>(key: K, name: string) => {
+    const value = Number(fields.get(name));
+    return (Number.isSafeInteger(value) && value > 0 ? { [key]: value } : {}) as { readonly [key in K]?: number };
   };
   return {
     ok: true,
     payload,
-    ...(end === undefined ? {} : { end }),
+    ...(last === undefined ? {} : { end: last.end }),
     facts: {
       ...text("source"),
       ...text("event"),
       ...text("cwd"),
-      ...(Number.isSafeInteger(parentPid) && parentPid > 0 ? { parentPid } : {}),
+      ...pid("parentPid", "ppid"),
+      ...(last?.parentStart === undefined ? {} : { parentStart: last.parentStart }),
+      ...pid("hookPid", "pid"),
       timeMs: mtimeMs,
       env,
       payloadBytes: payload.length,
-      truncated: end === "cut",
+      truncated: last?.end === "cut",
     },
   };
 }

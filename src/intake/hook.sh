@@ -1,8 +1,11 @@
 #!/bin/sh
 # What an agent starts for every event: puts stdin into one file of the inbox, answers, exits 0. Nothing else.
 #
-#   hook [-d|-w] <source> [<event> [<reply>]]
+#   hook [-d|-w|-s] [-e] <source> [<event> [<reply>]]
+#   hook [-d|-w|-s] -a <source> [<event> [<reply>]] <payload>
 #     -d       start a drain afterwards           -w  start one only if other files wait
+#     -s       start one in some seconds, for all events until then
+#     -e       the payload is in USER_PROMPT      -a  it is the last argument; stdin is left alone in both cases
 #     <reply>  printed as it is, with a newline; without it stdout stays empty
 #
 # The agent waits for this, so forks are counted: one for cat, one for the watchdog; the rest is builtins.
@@ -21,20 +24,32 @@ caller_path=${PATH-}
 PATH=/usr/bin:/bin:$caller_path # cat shall be cat
 
 max_bytes=67108864 # 64 MiB of one file, header included; MAX_FILE_BYTES in facts.ts
+soon_seconds=5     # many calls in a loop are one drain
 read_seconds=5     # some hosts never close stdin; what came until then is the event
 nl='
 '
 
-drain=no
+drain=no from=stdin payload=
 while :; do
   case ${1-} in
     -d) drain=yes ;;
     -w) drain=if-waiting ;;
+    -s) drain=soon ;;
+    -e) from=variable payload=${USER_PROMPT-} ;;
+    -a) from=argument ;;
     -?*) ;;
     *) break ;;
   esac
   shift
 done
+if [ "$from" = argument ]; then
+  for payload; do :; done
+  case $# in # it is the last one, wherever the others stop
+    0 | 1) set -- ;;
+    2) set -- "$1" ;;
+    3) set -- "$1" "$2" ;;
+  esac
+fi
 source=${1-} event=${2-} reply=${3-}
 
 # What `enable` wrote beside this file. `command` keeps a missing or damaged one from ending the shell.
@@ -80,27 +95,52 @@ keep event "$event"
 keep ppid "$PPID"
 keep pid "$$"
 keep cwd "${PWD-}"
+keep env.HOME "${HOME-}"
 keep env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
 keep env.CLAUDE_PID "${CLAUDE_PID-}"
 keep env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
 keep env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
+keep env.KIRO_VERSION "${KIRO_VERSION-}"
+keep env.CRUSH "${CRUSH-}"
 keep env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
 keep env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 keep env.CODEX_HOME "${CODEX_HOME-}"
-keep env.CRUSH "${CRUSH-}"
+keep env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"
 keep env.CURSOR_VERSION "${CURSOR_VERSION-}"
+keep env.COPILOT_HOME "${COPILOT_HOME-}"
+keep env.COPILOT_CLI "${COPILOT_CLI-}"
+keep env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
+keep env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
+keep env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
+keep env.OPENCODE_DB "${OPENCODE_DB-}"
+keep env.CLINE_DIR "${CLINE_DIR-}"
+keep env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
+keep env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"
 
-# A closed stdin or a keyboard is no payload.
-if [ -t 0 ]; then exec </dev/null; fi
+# A closed stdin or a keyboard is no payload; one that comes another way leaves stdin to whoever it belongs to.
+if [ "$from" != stdin ] || [ -t 0 ]; then exec </dev/null; fi
 { :; } 4<&0 || exec </dev/null
 
-# Copies fd 4 to stdout, bounded in size and time; sets `end` to whole, late or cut.
+# A pid comes back, a pid with its start time does not: field 22 of stat, 20 from the end of the name, which may hold
+# anything, newlines too. Systems without /proc do without. Shells read it byte by byte, so cat works meanwhile.
+ppid_start=
+look_at_parent() {
+  if [ -z "$ppid_start" ] && [ -r "/proc/$PPID/stat" ]; then
+    stat=
+    while IFS= read -r line; do stat=$line; done <"/proc/$PPID/stat"
+    # shellcheck disable=SC2086 # it is to be split
+    twentieth ${stat##*) }
+  fi
+}
+twentieth() { ppid_start=${20-}; }
+
+# Copies fd 4 to stdout, bounded in size and to <seconds>; sets `end` to whole, late or cut.
 # `timeout` would be shorter, but lies in cat's way (two forks and two execs in a row), and macOS has none. Here the
 # sleeper is waited for and the reader ends it, so that the usual path depends on no signal handler (older shells can
 # miss a signal just before they block in `wait`) and leaves no orphan behind for a container without an init.
-copy() {
+copy() { # seconds
   # shellcheck disable=SC2217 # it is not to hold the agent's pipe
-  LC_ALL=C sleep "$read_seconds" </dev/null >/dev/null 4<&- &
+  LC_ALL=C sleep "$1" </dev/null >/dev/null 4<&- &
   sleeper=$!
   (
     trap 'kill -KILL "$!"; wait "$!"; exit 143' TERM
@@ -119,13 +159,44 @@ copy() {
     exit "$status"
   ) &
   reader=$!
-  wait "$sleeper" && kill "$reader"
+  look_at_parent
+  wait "$sleeper"
+  case $? in
+    0 | 1) kill "$reader" ;; # 1: it knows no fractions
+  esac
   wait "$reader"
   case $? in
     0) end=whole ;;
     143) end=late ;; # time is up; cat does not buffer, so all that came is on disk
     *) end='cut' ;;
   esac
+}
+
+# The payload of this event to stdout, which is $file. Some hosts put it into USER_PROMPT and leave stdin open, silent: where
+# that variable could be one, stdin has a moment to begin, then the variable is believed.
+take() {
+  case $from-${USER_PROMPT-unset} in
+    stdin-'{'*) begin_seconds=0.25 ;;
+    stdin-) begin_seconds=1 ;;
+    stdin-*)
+      copy "$read_seconds"
+      return
+      ;;
+    *)
+      look_at_parent
+      printf '%s' "$payload" && end=whole
+      return
+      ;;
+  esac
+  before=$(wc -c <"$file")
+  copy "$begin_seconds"
+  if [ "$before" = "$(wc -c <"$file")" ]; then
+    case $end-$USER_PROMPT in
+      *-'{'*) printf '%s' "$USER_PROMPT" && end=whole ;;
+    esac
+  elif [ "$end" = late ]; then
+    copy "$read_seconds"
+  fi
 }
 
 # The file stands under its last name from the start: the drain takes it only when the end line is there, which saves
@@ -141,7 +212,7 @@ record() {
       {
         opened=yes
         set +C
-        printf '%s\n' "$head" && copy && printf '\nend=%s\n' "$end" && written=yes
+        printf '%s\n' "$head" && take && printf '\nend=%s%s\n' "$end" "${ppid_start:+ $ppid_start}" && written=yes
       } >"$file" 4<&0
     fi
     if [ "$opened" = yes ]; then
@@ -163,14 +234,18 @@ end=unread
 
 # What nobody read would come back to the agent as a broken pipe.
 case $end in
-  unread | cut) { copy >/dev/null; } 4<&0 ;;
+  unread | cut) { copy "$read_seconds" >/dev/null; } 4<&0 ;;
 esac
 
 if [ "$drain" = if-waiting ]; then
   set +f -- "$inbox"/*.evt
   [ "$#" -lt 2 ] || drain=yes
 fi
-if [ "$drain" = yes ] && [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
+case $drain in
+  yes | soon) ;;
+  *) node='' ;;
+esac
+if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
   # Answered and let go of before the fork: the agent sees the end of our output when we exit, not when the child runs.
   [ -z "$reply" ] || printf '%s\n' "$reply"
   reply=
@@ -178,6 +253,14 @@ if [ "$drain" = yes ] && [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] 
   (
     # Its own session, none of the agent's files, pipes or directories: it outlives the agent and delays nobody.
     exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+    if [ "$drain" = soon ]; then
+      # the first one waits for all; one that died over it is waited for no longer than a minute
+      soon=$state/drain.soon
+      set -C
+      { :; } >"$soon" || [ -n "$(find "$soon" -mmin +1)" ] || exit
+      LC_ALL=C sleep "$soon_seconds"
+      rm -f "$soon"
+    fi
     trap - HUP INT PIPE XFSZ
     cd / && PATH=$caller_path
     [ -x "$node" ] || node=node

@@ -1,9 +1,17 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { join, parse } from "node:path";
 import type { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { formatEnd, formatHead, MAX_FILE_BYTES, type PayloadEnd, READ_TIMEOUT_MS } from "./facts.ts";
+import {
+  FIRST_BYTE_TIMEOUT_MS,
+  formatEnd,
+  formatHead,
+  MAX_FILE_BYTES,
+  type PayloadEnd,
+  READ_TIMEOUT_MS,
+  startOf,
+} from "./facts.ts";
 
 /** The process as the intake sees it. */
 export interface HookIo {
@@ -14,6 +22,8 @@ export interface HookIo {
   readonly ppid: number;
   /** To stdout. */
   write(text: string): unknown;
+  /** What to print where the command line does not say it. @default nothing */
+  readonly replyOf?: (source: string, event: string | undefined) => string | undefined;
 }
 
 /** Where the intake writes, and what a drain is started with. Absolute paths. */
@@ -25,26 +35,35 @@ export interface HookPlaces {
 }
 
 /**
- * The node twin of hook.sh, for Windows and for `.openhook.json`: puts stdin into one file of the inbox, prints the
+ * The node twin of hook.sh, for Windows and for `.openhook.json`: puts the payload into one file of the inbox, prints the
  * reply, starts a drain where one is due. The caller exits afterwards: stdin may still be open.
  *
  * @param argv `--source S --event E --reply R --drain yes|if-waiting|no`, or the first three by position as hook.sh
- *        takes them; anything else is ignored. Without `--drain` the event's name decides.
+ *        takes them; anything else is ignored. Without `--drain` the event's name decides. `--payload-env`: the payload is
+ *        in USER_PROMPT, `--payload-argument`: it is the last argument; stdin is left alone then. Hand-written wrappers say
+ *        `<source> --phase pre|post --cli <program> [--exit-code N] -- <args…>` instead; the arguments are not kept.
  * @returns after at most some 5 s (READ_TIMEOUT_MS), whatever stdin does
  * @throws never, nor rejects: what cannot be written is lost, the agent goes on
  */
 export async function runHook(argv: readonly string[], io: HookIo, places: HookPlaces): Promise<void> {
   const options = optionsOf(argv);
+  let { event } = options;
   try {
-    const head = Buffer.from(formatHead({ ...options, ppid: io.ppid, pid: io.pid, cwd: io.cwd, env: io.env }));
-    const { chunks, end } = await readBounded(io.stdin, MAX_FILE_BYTES - head.length);
-    attempt(() => writeEvent(places.inboxDir, `${io.ppid}-${io.pid}`, [head, ...chunks, Buffer.from(formatEnd(end))]));
-    const drain = options.drain ?? drainFor(options.event ?? eventNameIn(chunks));
+    const { pid, ppid, cwd, env } = io;
+    const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env }));
+    const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
+    const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
+    attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
+    event ??= eventNameIn(chunks);
+    const drain = options.drain ?? drainFor(event);
     if (drain === "yes" || (drain === "if-waiting" && filesWaiting(places.inboxDir) > 1)) startDrain(places, io.env);
   } catch {
     // the agent must not feel it
   }
-  attempt(() => options.reply !== undefined && options.reply !== "" && io.write(`${options.reply}\n`));
+  attempt(() => {
+    const reply = options.reply ?? (options.source && io.replyOf?.(options.source, event));
+    if (reply !== undefined && reply !== "") io.write(`${reply}\n`);
+  });
 }
 
 /**
@@ -81,13 +100,21 @@ type Drain = "yes" | "if-waiting" | "no";
 interface Options {
   readonly source?: string;
   readonly event?: string;
+  /** An empty one was asked for: print nothing. */
   readonly reply?: string;
   readonly drain?: Drain;
+  readonly payload: PayloadPlace;
 }
 
+type PayloadPlace =
+  | { readonly in: "stdin" }
+  | { readonly in: "variable" }
+  | { readonly in: "argument"; readonly text: string };
+
 function optionsOf(argv: readonly string[]): Options {
+  const inArgument = argv.includes("--payload-argument");
   const { values, positionals } = parseArgs({
-    args: [...argv],
+    args: inArgument ? argv.slice(0, -1) : [...argv],
     strict: false,
     allowPositionals: true,
     options: {
@@ -95,15 +122,30 @@ function optionsOf(argv: readonly string[]): Options {
       event: { type: "string" },
       reply: { type: "string" },
       drain: { type: "string" },
+      "payload-env": { type: "boolean" },
+      "payload-argument": { type: "boolean" },
+      phase: { type: "string" },
+      cli: { type: "string" },
+      "exit-code": { type: "string" },
     },
   });
+  const { drain, phase, cli } = values;
+  const known = drain === "yes" || drain === "if-waiting" || drain === "no" ? { drain: drain as Drain } : {};
+  if ((phase === "pre" || phase === "post") && typeof cli === "string") {
+    const exitCode = phase === "post" && /^\d{1,9}$/.test(String(values["exit-code"])) && Number(values["exit-code"]);
+    const call = { cli, args: [], phase, ...(exitCode !== false && { exit_code: exitCode }) };
+    const source = String(values.source ?? positionals[0] ?? "");
+    return { source, event: phase, ...known, payload: { in: "argument", text: JSON.stringify(call) } };
+  }
   const text = (name: "source" | "event" | "reply", position: number) => {
     const value = values[name] ?? positionals[position];
-    return typeof value === "string" && value !== "" ? { [name]: value } : {};
+    const isSilence = name === "reply" && values.reply === "";
+    return typeof value === "string" && (value !== "" || isSilence) ? { [name]: value } : {};
   };
-  const { drain } = values;
-  const known = drain === "yes" || drain === "if-waiting" || drain === "no" ? { drain: drain as Drain } : {};
-  return { ...text("source", 0), ...text("event", 1), ...text("reply", 2), ...known };
+  const payload: PayloadPlace = inArgument
+    ? { in: "argument", text: argv.at(-1) ?? "" }
+    : { in: values["payload-env"] === true ? "variable" : "stdin" };
+  return { ...text("source", 0), ...text("event", 1), ...text("reply", 2), ...known, payload };
 }
 
 interface Read {
@@ -111,16 +153,34 @@ interface Read {
   readonly end: PayloadEnd;
 }
 
+/** Some hosts put the payload into USER_PROMPT and leave stdin open, silent: then what is there is believed. */
+async function readPayload(place: PayloadPlace, { stdin, env }: HookIo, maxBytes: number): Promise<Read> {
+  if (place.in === "argument") return bounded(place.text, maxBytes);
+  const prompt = env["USER_PROMPT"];
+  if (place.in === "variable") return bounded(prompt ?? "", maxBytes);
+  const isJson = prompt?.startsWith("{") === true;
+  const firstByteMs = isJson ? FIRST_BYTE_TIMEOUT_MS.json : prompt === "" ? FIRST_BYTE_TIMEOUT_MS.empty : undefined;
+  const read = await readBounded(stdin, maxBytes, firstByteMs);
+  return isJson && read.chunks.length === 0 ? bounded(prompt, maxBytes) : read;
+}
+
+function bounded(text: string, maxBytes: number): Read {
+  const bytes = Buffer.from(text);
+  return { chunks: [bytes.subarray(0, maxBytes)], end: bytes.length > maxBytes ? "cut" : "whole" };
+}
+
 /** Reads to the end, the bound or the time-out. Beyond the bound it goes on without keeping: no broken pipe. */
-function readBounded(stdin: HookIo["stdin"], maxBytes: number): Promise<Read> {
+function readBounded(stdin: HookIo["stdin"], maxBytes: number, firstByteMs = READ_TIMEOUT_MS): Promise<Read> {
   if (stdin.isTTY === true) return Promise.resolve({ chunks: [], end: "whole" });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cut = false;
     const timer = setTimeout(() => finish("late"), READ_TIMEOUT_MS);
+    const firstTimer = setTimeout(() => bytes === 0 && finish("late"), firstByteMs);
     const finish = (end: PayloadEnd) => {
       clearTimeout(timer);
+      clearTimeout(firstTimer);
       stdin.removeAllListeners("data");
       stdin.destroy();
       resolve({ chunks, end: cut ? "cut" : end });
@@ -136,6 +196,15 @@ function readBounded(stdin: HookIo["stdin"], maxBytes: number): Promise<Read> {
       cut ||= kept.length < chunk.length;
     });
   });
+}
+
+/** As hook.sh reads it; `undefined` where there is no /proc. */
+function startOfProcess(pid: number): string | undefined {
+  try {
+    return startOf(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes under the last name at once; the end line makes it complete, see hook.sh. */

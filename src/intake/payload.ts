@@ -1,3 +1,4 @@
+import type { IntakeFacts } from "../model/agent.ts";
 import { shrinkJson } from "./shrink.ts";
 
 /** Payloads above this are shortened before they are parsed. */
@@ -29,7 +30,22 @@ export function decodePayload(payload: Buffer): Decoded {
   return closed.ok ? closed : { ok: false, reason: `the payload is not JSON: ${closed.reason}` };
 }
 
+/**
+ * `decodePayload` of one event: where the command line says whose it is and which one, an empty payload is `{}`; some agents
+ * have nothing more to tell.
+ */
+export function decodeEvent(payload: Buffer, { source, event }: Pick<IntakeFacts, "source" | "event">): Decoded {
+  const isNamed = source !== undefined && event !== undefined;
+  const isEmpty = withoutBom(payload.subarray(0, SCANNED_BYTES)).toString("latin1").trim() === "";
+  return isNamed && isEmpty && payload.length <= SCANNED_BYTES
+    ? { ok: true, value: {}, notes: [] }
+    : decodePayload(payload);
+}
+
 // --- internal ---
+
+/** An empty payload is no longer than this, white space included. */
+const SCANNED_BYTES = 64;
 
 /** Where even short strings make it too large: no array or object below the top longer than this. */
 const MAX_NESTED_BYTES = 256 * 1024;

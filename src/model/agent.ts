@@ -11,6 +11,10 @@ export interface IntakeFacts {
   readonly cwd?: string;
   /** Parent of the intake process: the agent, or a shell it started. */
   readonly parentPid?: number;
+  /** When that parent was started, in the system's own unit; with its pid it names one process for ever. */
+  readonly parentStart?: string;
+  /** The intake process itself: tells two equal payloads of one moment apart. */
+  readonly hookPid?: number;
   /** The few environment variables the intake keeps, by name. */
   readonly env: Readonly<Record<string, string>>;
   readonly payloadBytes: number;
@@ -18,25 +22,40 @@ export interface IntakeFacts {
   readonly truncated: boolean;
 }
 
-export type Recognition = "certain" | "possible" | "no";
-
 /**
- * Which part of a session an agent's events settle. A transcript file is read when an event of its session came in.
+ * `certain`: nobody else sends this. `likely`: the shape alone says so, and it may be another's if the command line names
+ * one. `possible`: only if the command line names us.
  */
+export type Recognition = "certain" | "likely" | "possible" | "no";
+
+/** One readable part of a session's transcript. */
 export interface TranscriptFile {
   readonly path: string;
   /** The subagent this file belongs to; absent for the main file. */
   readonly agentId?: string;
+  /** Names this part where several sessions share one file, as in a database. @default path */
+  readonly key?: string;
+  /** Files whose size and time tell whether there is news, where it is not `path` alone. @default [path] */
+  readonly watch?: readonly string[];
+}
+
+/** What is known of a session whose transcript is wanted. */
+export interface TranscriptQuery {
+  readonly sessionId: string;
+  /** As hooks told it; need not exist. Absent where they never do. */
+  readonly path?: string;
+  readonly home: string;
 }
 
 export interface TranscriptReader {
-  /** Every session's main file below a home directory, for `import`. Yields nothing where there is none. */
-  locate(home: string): AsyncIterable<string>;
-  /** All files of one session that exist now, main file first. `mainPath` need not exist. */
-  files(mainPath: string, sessionId: string): Promise<readonly TranscriptFile[]>;
+  /** Every session below a home directory, for `import`. Yields nothing where there is none. */
+  locate(home: string): AsyncIterable<TranscriptQuery & { readonly path: string }>;
+  /** All parts of one session that exist now, the main one first; empty when there is none. */
+  files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
   /**
-   * Entries from an offset on, oldest first, each with the offset that follows it. Ends at the last complete line.
-   * Lines it does not know yield nothing. Throws only what the file system throws.
+   * Entries from an offset on, oldest first, each batch with the offset that follows it. Files of lines end at the last
+   * complete line; files that are rewritten as a whole give all their entries again. Records it does not know yield
+   * nothing. Throws only what the file system throws.
    */
   read(file: TranscriptFile, from: Offset): AsyncIterable<TranscriptBatch>;
 }
@@ -49,36 +68,84 @@ export interface TranscriptBatch {
   readonly unreadable: number;
 }
 
-/** One place where an agent keeps its settings. */
+/** Whose settings. */
 export interface InstallTarget {
   readonly home: string;
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Puts our hook command into an agent's settings and takes it out again. Both are pure text → text. */
+/** A settings file as it is, or shall be; `undefined`: there is none. */
+export interface SettingsText {
+  readonly path: string;
+  readonly text: string | undefined;
+}
+
+/** What is to be registered. */
+export interface Registration {
+  readonly scope: "user" | "project";
+  readonly target: InstallTarget;
+  /** Gives the command line of one registration. */
+  readonly command: HookCommand;
+  /** The agent's version, where it could be found out and counts: in the user's own settings. */
+  readonly version: string | undefined;
+}
+
+/** Something that keeps registered hooks from doing their work, with what to do. No content, no secrets. */
+export interface Finding {
+  readonly level: "broken" | "remark";
+  readonly text: string;
+}
+
+/**
+ * Puts our hook command into an agent's settings and takes it out again. `add`, `remove` and `registered` are pure: texts
+ * of all files of one scope in, texts of the same files out, in the same order.
+ */
 export interface Installer {
   /** Scopes the agent offers. */
   readonly scopes: readonly ("user" | "project")[];
-  path(scope: "user" | "project", target: InstallTarget): string;
+  /** The files that registrations of a scope are in or go to, in the order they must be written; never empty. */
+  paths(scope: "user" | "project", target: InstallTarget): Promise<readonly string[]>;
   /**
-   * @param text the settings file as it is; `undefined` when there is none
-   * @param command what the agent shall run: gives the command line for one registration
-   * @param version the agent's version, where it could be found out
-   * @returns the file with exactly our registrations in it; the same text when they are there already
-   * @throws SettingsError when the file is not what the agent itself could read
+   * @returns the files with exactly our registrations in them; the same texts when they are there already
+   * @throws SettingsError when a file is not what the agent itself could read
    */
-  add(text: string | undefined, command: HookCommand, version: string | undefined): string;
-  /** @returns the file without our registrations, or `undefined` when nothing but ours was in it */
-  remove(text: string): string | undefined;
-  /** Native event names that `text` has us registered for. Empty when it cannot be read. */
-  registered(text: string): readonly string[];
-  /** The installed agent's version, or `undefined` when it is not found. Never runs longer than a few seconds. */
-  detectVersion(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined>;
+  add(files: readonly SettingsText[], registration: Registration): readonly SettingsText[];
+  /** @returns the files without our registrations; a text of `undefined` where nothing but ours was in it */
+  remove(files: readonly SettingsText[]): readonly SettingsText[];
+  /** Native event names that the files have us registered for. Empty when they cannot be read. Never throws. */
+  registered(files: readonly SettingsText[]): readonly string[];
+  /** What keeps these registrations from running: trust, versions, shadowed files. Looks only. Empty when all is well. */
+  check?(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]>;
+  /** Whether the agent is on this machine, and its version where it tells. Never runs longer than a few seconds. */
+  detect(target: InstallTarget): Promise<{ readonly present: boolean; readonly version?: string }>;
 }
 
-/** Gives the command line an agent shall run. `drain`: also start a drain; `if-waiting`: only if files wait. */
-export type HookCommand = (options: { readonly source: string; readonly drain: "yes" | "if-waiting" | "no" }) => string;
+/**
+ * Gives the command line an agent shall run. `event` where the payload does not name it; `reply` where stdout must not stay
+ * empty. `drain`: also start a drain; `if-waiting`: only if files wait.
+ */
+export type HookCommand = (options: {
+  readonly source: string;
+  readonly event?: string;
+  readonly reply?: string;
+  readonly drain: "yes" | "if-waiting" | "no";
+}) => string;
+
+/** What an agent gives us, as far as its events and `tokens` do not say it: one row of the README's table. */
+export interface Capabilities {
+  /** `recorded`: the real program ran; `documented`: public documentation and captures alone. */
+  readonly basis: "recorded" | "documented";
+  /** Versions that were looked at, e.g. `2.0.77 to 2.1.329`. */
+  readonly versions?: string;
+  readonly subagents: boolean;
+  /** Where session ids come from; `minted` where some payloads have none. */
+  readonly sessionIds: "native" | "minted";
+  /** Where ids of tool calls come from; `transcript`: hooks have none, the transcript does. */
+  readonly callIds: "native" | "transcript" | "minted";
+  /** `payload`: a payload told twice is one event; `arrival`: nothing in it tells two equal ones apart but their time. */
+  readonly eventIds: "payload" | "arrival";
+}
 
 /** The contract of an agent folder. */
 export interface Agent {
@@ -92,11 +159,17 @@ export interface Agent {
   /** Declared: "never sent" must not look like "zero". */
   readonly emits: readonly EventType[];
   readonly tokens: "transcript" | "payload" | "none";
-  /** Constant stdout the agent waits for; absent = silence. */
-  readonly reply?: string;
+  readonly capabilities: Capabilities;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;
   /** Pure; never throws; `[]` = nothing to tell. */
   toEvents(payload: unknown, intake: IntakeFacts): readonly Event[];
+  /**
+   * What a payload tells in the transcript's stead, in the transcript's form: model calls of agents that write their
+   * tokens nowhere else. Pure; never throws. The session is that of the payload's events: there is at least one.
+   */
+  toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
+  /** One line each for the log, where a payload was taken with reservations. No content. */
+  remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
   readonly installer?: () => Promise<{ default: Installer }>;
 }

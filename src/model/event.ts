@@ -7,6 +7,8 @@ export const SIGNAL_TYPES = [
   "turn.error",
   "subagent.start",
   "subagent.end",
+  "model.start",
+  "model.end",
   "tool.batch",
   "compaction",
   "permission",
@@ -54,7 +56,14 @@ export const Extras = z.object({
   spawned_agent_id: z.string().optional(),
   /** The program of a shell command, without path or arguments; only where one is known for sure. */
   executable: z.string().optional(),
+  /** The words that say which of a program's commands it was, e.g. `pr create`; never an argument. */
+  subcommand: z.string().optional(),
   trigger: z.string().optional(),
+  /** Digest of a tool call's input: pairs start and end where the agent gives no call id. Absent for an empty input. */
+  input_digest: z.string().optional(),
+  /** The session that this one is a subagent of: what it tells belongs there. */
+  parent_session_id: z.string().optional(),
+  http_status: z.number().int().optional(),
   /** Work that goes on in the background after the turn's end. */
   background_count: z.number().int().nonnegative().optional(),
   /** The agent's own process, as far as the intake could see it; tells two runs of one session apart. */

@@ -8,6 +8,8 @@ export interface ModelCall {
   readonly responseId?: string;
   readonly requestId?: string;
   readonly model?: string;
+  /** OpenTelemetry's name of who answered, where the agent talks to several; else it is the session's. */
+  readonly provider?: string;
   readonly requestedModel?: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -16,6 +18,10 @@ export interface ModelCall {
   /** False: the agent never wrote down how the answer ended, so its output count is a lower bound. */
   readonly complete: boolean;
   readonly finishReason?: string;
+  /** The answer asked for tools: its turn goes on. */
+  readonly asksForTools?: true;
+  /** Set where the usage is not that of one call but of all calls of a turn or session. */
+  readonly covers?: "turn" | "session";
   readonly agentId?: string;
 }
 
@@ -32,10 +38,13 @@ export interface ToolCall {
   readonly errorType?: string;
   readonly exitCode?: number;
   readonly executable?: string;
+  readonly subcommand?: string;
   readonly mcpServer?: string;
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
   readonly spawnedAgentId?: string;
+  /** Of its input, where either side needs it to find the other. */
+  readonly inputDigest?: string;
   readonly agentId?: string;
 }
 
@@ -111,6 +120,8 @@ export interface SessionFacts {
   readonly source: string;
   readonly sessionId: string;
   readonly provider?: string;
+  /** The agent never tells tokens: none seen does not mean none used. */
+  readonly usageUnknown?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }
@@ -155,9 +166,15 @@ export interface SessionContext {
   readonly segment?: Segment;
   readonly turns: ReadonlyMap<string, SettledTurn>;
   readonly subagents: ReadonlyMap<string, SettledSubagent>;
+  /** Model calls of this session were told one by one: sums over all of them add nothing. */
+  readonly knowsCalls: boolean;
   /** Tool calls that were settled: what is told of them again changes nothing. */
   readonly callIds: ReadonlySet<string>;
+  /** Those of them that facts without the agent's call id could be about. */
+  readonly calls: readonly SettledCall[];
 }
+
+export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs">;
 
 export interface SettledTurn {
   readonly segment: number;
@@ -190,4 +207,10 @@ export interface SessionInput {
   readonly endIdle?: { readonly reason: SessionEndReason; readonly nativeReason: string };
 }
 
-export const NOTHING_SETTLED: SessionContext = { turns: new Map(), subagents: new Map(), callIds: new Set() };
+export const NOTHING_SETTLED: SessionContext = {
+  turns: new Map(),
+  subagents: new Map(),
+  callIds: new Set(),
+  knowsCalls: false,
+  calls: [],
+};

@@ -43,6 +43,8 @@ export const SessionFacts = z.object({
   agentVersion: z.string().optional(),
   cwd: z.string().optional(),
   gitBranch: z.string().optional(),
+  /** The session that this one is a subagent of. */
+  parentSessionId: z.string().optional(),
 });
 
 export const Prompt = z.object({
@@ -61,6 +63,8 @@ export const ModelCallEntry = z.object({
   responseId: z.string().optional(),
   requestId: z.string().optional(),
   model: z.string().optional(),
+  /** OpenTelemetry's name of who answered, where the agent talks to several. */
+  provider: z.string().optional(),
   requestedModel: z.string().optional(),
   /** When the request left, as well as the transcript can tell. */
   startMs: z.number().optional(),
@@ -70,6 +74,10 @@ export const ModelCallEntry = z.object({
   /** False while no record of this answer says how it finished: its output count is a lower bound. */
   complete: z.boolean(),
   finishReason: z.string().optional(),
+  /** The answer asked for tools: its turn goes on. */
+  asksForTools: z.literal(true).optional(),
+  /** Set where the usage is not that of one call: it counts as tokens and cost, not as a call. */
+  covers: z.enum(["turn", "session"]).optional(),
 });
 
 export const ToolUseEntry = z.object({
@@ -78,6 +86,9 @@ export const ToolUseEntry = z.object({
   callId: z.string().min(1),
   name: z.string(),
   executable: z.string().optional(),
+  mcpServer: z.string().optional(),
+  /** As in the hooks' `input_digest`, where those have no call id to join by. */
+  inputDigest: z.string().optional(),
 });
 
 export const ToolResultEntry = z.object({

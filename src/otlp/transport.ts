@@ -33,15 +33,24 @@ export class SendError extends Error {
 }
 
 /** What became of one request, in the SDK's terms and with what the SDK's own transport drops. */
-export type HttpAnswer =
-  | (ExportResponseSuccess & {
-      readonly data: Uint8Array;
-      readonly contentType: string;
-      /** False when the body broke off or was longer than 1 MiB: the records were taken, the rest is unknown. */
-      readonly complete: boolean;
-    })
-  | (ExportResponseRetryable & { readonly error: SendError })
-  | (ExportResponseFailure & { readonly error: SendError });
+export type HttpAnswer = Heard &
+  (
+    | (ExportResponseSuccess & {
+        readonly data: Uint8Array;
+        readonly contentType: string;
+        /** False when the body broke off or was longer than 1 MiB: the records were taken, the rest is unknown. */
+        readonly complete: boolean;
+      })
+    | (ExportResponseRetryable & { readonly error: SendError })
+    | (ExportResponseFailure & { readonly error: SendError })
+  );
+
+/** What came of an answer's head; absent where no answer came. */
+interface Heard {
+  readonly httpStatus?: number;
+  /** The backend's own clock, to the second, where it tells. Milliseconds since the epoch. */
+  readonly dateMs?: number;
+}
 
 export interface HttpTransport extends IExporterTransport {
   /** Never rejects. */
@@ -181,6 +190,17 @@ function exchange(
 }
 
 function answerOf(
+  response: IncomingMessage,
+  data: Buffer,
+  complete: boolean,
+  settings: OtlpSignalSettings,
+): HttpAnswer {
+  const httpStatus = response.statusCode ?? 0;
+  const dateMs = Date.parse(response.headers.date ?? "");
+  return { ...verdictOf(response, data, complete, settings), httpStatus, ...(Number.isFinite(dateMs) && { dateMs }) };
+}
+
+function verdictOf(
   response: IncomingMessage,
   data: Buffer,
   complete: boolean,

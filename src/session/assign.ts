@@ -71,10 +71,13 @@ export function assign(
     else turnBin(prompt.key).prompt = prompt;
   }
   for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
+  const knowsCalls = context.knowsCalls || entries.some((e) => e.kind === "model_call" && e.covers === undefined);
   for (const entry of entries) {
     switch (entry.kind) {
       case "model_call":
-        binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
+        // Sums over a session stand in for calls that nobody told; beside them they would count twice
+        if (entry.covers === "session" && knowsCalls) spentHere.push(entry.key);
+        else binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
         break;
       case "model_error":
       case "interruption":
@@ -95,6 +98,11 @@ export function assign(
       case "tool.batch":
       case "permission":
         binFor(extras.agent_id, extras.prompt_id, timeMsOf(event)).events.push(event);
+        break;
+      case "session.start":
+      case "session.end":
+        // A subagent with a session of its own begins and ends like one
+        if (extras.agent_id !== undefined) binOf(subagents, extras.agent_id).events.push(event);
         break;
       case "subagent.start":
       case "subagent.end":
@@ -140,7 +148,7 @@ export function assign(
   const subagentDrafts = [...subagents].flatMap(([agentId, bin]) => {
     const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
     const settled = context.subagents.has(agentId);
-    const started = bin.events.some((e) => e.type === "subagent.start") || bin.meta !== undefined;
+    const started = bin.events.some((e) => STARTS.has(e.type)) || bin.meta !== undefined;
     const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
     if (working || (started && !settled)) return [draft];
     // An end without a start or any work is the agent's own housekeeping, as during compaction
@@ -155,6 +163,7 @@ export function assign(
 /** A hook of the first tool can be faster than the hook of its prompt. */
 const LATE_PROMPT_MS = 2_000;
 const MAX_DEPTH = 32;
+const STARTS: ReadonlySet<string> = new Set(["subagent.start", "session.start"]);
 
 interface Bin {
   prompt?: JoinedPrompt;
@@ -252,12 +261,15 @@ function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     responseId: entry.responseId,
     requestId: entry.requestId,
     model: entry.model,
+    provider: entry.provider,
     requestedModel: entry.requestedModel,
     startMs: Math.min(entry.startMs ?? entry.timeMs, entry.endMs),
     endMs: entry.endMs,
     usage: entry.usage,
     complete: entry.complete,
     finishReason: entry.finishReason,
+    asksForTools: entry.asksForTools,
+    covers: entry.covers,
     agentId: entry.agentId,
   });
 }

@@ -3,7 +3,7 @@ import { extrasOf, timeMsOf } from "../model/event.ts";
 import type { Compaction, Segment, Session, SessionInput, Subagent, Turn } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
-import { cutSegments } from "./segments.ts";
+import { cutSegments, SUPERSEDED } from "./segments.ts";
 
 /**
  * Builds the session, or what of it is not settled, from what agents told and wrote.
@@ -19,7 +19,8 @@ export function buildSession(input: SessionInput): Session {
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const spent = new Set(spentEvents(input));
   const live = events.filter((e) => !spent.has(e.id));
-  const tools = pairTools(live, entries).filter((tool) => !context.callIds.has(tool.callId));
+  const paired = pairTools(live, entries, context.calls);
+  const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
   const drafts = assign(live, entries, tools, context);
   const cut = cutSegments(
     { ...input, events: live },
@@ -29,7 +30,11 @@ export function buildSession(input: SessionInput): Session {
   const segments = cut.segments.map((s): Segment => {
     const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, cut.segmentOf));
     const seen = { ...s, lastActivityMs };
-    return s.endMs === undefined && idle !== undefined ? { ...seen, endMs: lastActivityMs, ...idle } : seen;
+    if (s.endMs === undefined) return idle === undefined ? seen : { ...seen, endMs: lastActivityMs, ...idle };
+    // A process that died was at work until its last sign of life, or until the next one took over
+    if (s.nativeReason !== SUPERSEDED) return seen;
+    const next = cut.segments.find(({ ordinal }) => ordinal > s.ordinal);
+    return { ...seen, endMs: Math.max(s.endMs, Math.min(lastActivityMs, next?.startMs ?? lastActivityMs)) };
   });
   const placed = new Map(segments.map((s) => [s.ordinal, s]));
   const last = segments.at(-1);
@@ -56,7 +61,7 @@ export function buildSession(input: SessionInput): Session {
     return toSubagent(draft, segment, turn);
   });
   for (const key of [...drafts.spent, ...cut.spent]) spent.add(key);
-  for (const tool of pairTools(live, entries)) {
+  for (const tool of paired) {
     if (context.callIds.has(tool.callId)) for (const key of tool.uses) spent.add(key);
   }
   // Whatever found no place has nothing more to tell: it must not be looked at for ever
@@ -117,9 +122,10 @@ function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined
 
   const segmentEnded = segment?.endMs !== undefined;
   const superseded = draft.markMs < lastPromptMs;
-  const hasLastWord = lastCall?.complete === true && lastCall.finishReason !== "tool_use";
-  const finished =
-    draft.toolCalls.every((tool) => tool.status !== "open") && (failed || !input.expectsTranscript || hasLastWord);
+  const hasLastWord =
+    (lastCall?.complete === true && lastCall.asksForTools !== true) || draft.entries.some((e) => e.kind === "turn_end");
+  const isWorking = draft.toolCalls.some((tool) => tool.status === "open");
+  const finished = !isWorking && (failed || !input.expectsTranscript || hasLastWord);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
   const boundMs = segmentEnded ? segment.endMs : undefined;
@@ -132,7 +138,7 @@ function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined
       ? "interrupted"
       : failed
         ? "failed"
-        : ended || hasLastWord
+        : ended || (hasLastWord && !isWorking)
           ? "ended"
           : closed
             ? "unfinished"
@@ -164,11 +170,11 @@ function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined
 
 function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | undefined): Subagent {
   const lastCall = draft.modelCalls.at(-1);
-  const told = draft.events.some((e) => e.type === "subagent.end");
+  const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type));
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
-    lastCall.finishReason !== "tool_use";
+    lastCall.asksForTools !== true;
   const segmentEnded = segment?.endMs !== undefined;
   const closed = segmentEnded || (told && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, segment?.endMs));
@@ -194,6 +200,8 @@ function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | und
   });
 }
 
+const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);
+
 /** A call that is still open when its run closes was never answered: never invented as success or error. */
 function finishTool({ promptKey: _, uses: __, ...tool }: PairedTool, closed: boolean, boundMs: number | undefined) {
   if (tool.status !== "open" || !closed) return tool;
@@ -205,8 +213,10 @@ function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: S
   if (!input.expectsTranscript || input.endIdle !== undefined) return false;
   if (segment?.endMs !== undefined) {
     const lastCall = run.modelCalls.at(-1);
+    const wentOn = "state" in run && (run.state === "ended" || run.state === "unfinished");
     return (
       run.toolCalls.some((t) => t.status === "unfinished") ||
+      (wentOn && lastCall?.asksForTools === true) ||
       (lastCall === undefined ? run.errors.length === 0 && !("agentId" in run) : !lastCall.complete)
     );
   }

@@ -1,7 +1,9 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import type { ToolCall } from "../model/session.ts";
+import type { SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { joinCalls } from "./join.ts";
+import { mintCallIds } from "./mint.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {
@@ -10,27 +12,35 @@ export interface PairedTool extends ToolCall {
 }
 
 /**
- * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call.
+ * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call. Agents that give
+ * no id: by tool and input, see `mintCallIds` and `joinCalls`.
  *
- * Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not.
- * Never pairs by order.
+ * Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not, and
+ * the name that the model used.
  *
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
+ * @param settled calls that were counted before; what turns out to be one of them comes under its id
  * @returns calls ordered by start; a call without any end is `open`; an end without start begins at end − duration when
  *          the agent gave one, else it has no length. `endMs >= startMs`.
  */
-export function pairTools(events: readonly Event[], entries: readonly TranscriptEntry[]): readonly PairedTool[] {
+export function pairTools(
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+  settled: readonly SettledCall[] = [],
+): readonly PairedTool[] {
+  const named = mintCallIds([...events].sort(byTime));
+  const joined = joinCalls(named, entries, settled);
   const calls = new Map<string, Told>();
-  const told = (callId: string): Told => {
+  const told = (given: string): Told => {
+    const callId = joined.get(given) ?? given;
     const known = calls.get(callId) ?? { uses: [] };
     calls.set(callId, known);
     return known;
   };
-  for (const event of [...events].sort(byTime)) {
+  for (const event of named) {
     if (event.type === "tool.start" || event.type === "tool.end") {
-      // A sender that gives no id still used a tool; nothing can be paired with it
-      const call = told(event.data?.tool_call_id ?? `event:${event.id}`);
+      const call = told(event.data?.tool_call_id ?? event.id);
       call.uses.push(event.id);
       if (event.type === "tool.start") call.start ??= event;
       else call.end ??= event;
@@ -95,7 +105,7 @@ function pair(callId: string, call: Told): PairedTool {
     status === "error" ? (atEnd.error_type ?? result?.errorType) : status === "denied" ? "denied" : undefined;
   return defined<PairedTool>({
     callId,
-    name: start?.data?.tool_name ?? end?.data?.tool_name ?? use?.name ?? "unknown",
+    name: use?.name ?? start?.data?.tool_name ?? end?.data?.tool_name ?? "unknown",
     startMs,
     endMs: Math.max(startMs, endMs ?? startMs),
     status,
@@ -103,10 +113,12 @@ function pair(callId: string, call: Told): PairedTool {
     errorType,
     exitCode: atEnd.exit_code ?? result?.exitCode,
     executable: atStart.executable ?? atEnd.executable ?? use?.executable,
-    mcpServer: atStart.mcp_server ?? atEnd.mcp_server,
+    subcommand: atStart.subcommand ?? atEnd.subcommand,
+    mcpServer: atStart.mcp_server ?? atEnd.mcp_server ?? use?.mcpServer,
     linesAdded: atEnd.lines_added ?? result?.linesAdded,
     linesRemoved: atEnd.lines_removed ?? result?.linesRemoved,
     spawnedAgentId: atEnd.spawned_agent_id ?? result?.spawnedAgentId,
+    inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,

@@ -32,7 +32,11 @@ export function joinPrompts(
   const byKey = new Map(written.map((e) => [e.promptKey ?? e.key, e]));
   const linesOf = new Map<string, string[]>();
   for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
-  const told = events.filter((e) => e.type === "prompt.submit").sort((a, b) => timeMsOf(a) - timeMsOf(b));
+  // What a subagent is told to do is no prompt of the user's
+  const told = events
+    .filter((e) => e.type === "prompt.submit")
+    .filter((e) => extrasOf(e).agent_id === undefined)
+    .sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
   const hooks = new Map<string, (typeof told)[number][]>();
   const spent: string[] = [];

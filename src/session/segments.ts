@@ -38,6 +38,9 @@ export function cutSegments(input: SessionInput, activities: readonly Activity[]
   return walk.finish(input.endIdle !== undefined);
 }
 
+/** Our own word for a segment whose process was followed by another without an end. */
+export const SUPERSEDED = "superseded";
+
 // --- internal ---
 
 /** Async hooks arrive out of order by less than this; measured up to 0.2 s. */
@@ -79,6 +82,8 @@ function marksOf(events: readonly Event[], activities: readonly Activity[]): rea
   for (const event of events) {
     const extras = extrasOf(event);
     const ms = timeMsOf(event);
+    // A subagent's own beginning and end are no segment's
+    if (extras.agent_id !== undefined) continue;
     if (event.type === "session.start" && extras.continues !== "compaction") {
       const resumes = extras.continues === "same-session";
       marks.push({ kind: "start", ms, id: event.id, origin: extras.start_origin, resumes });
@@ -255,9 +260,6 @@ class Walk {
     return segment;
   }
 }
-
-/** Our own word for a segment whose process was followed by another without an end. */
-const SUPERSEDED = "superseded";
 
 function close(segment: Open, mark: EndMark): void {
   segment.endMs = Math.max(segment.startMs, mark.ms);

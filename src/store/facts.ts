@@ -1,4 +1,4 @@
-import { type Event, timeMsOf } from "../model/event.ts";
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
@@ -87,6 +87,58 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
     if (event.run(key, sessionNumber).changes === 0) entry.run(sessionNumber, key);
   }
 }
+
+/** Events of a process that told no session id, and that no closed turn has taken yet. */
+export const unplacedEvents = (
+  db: Database,
+  source: string,
+  process: string,
+): readonly { readonly session: number; readonly event: Event }[] =>
+  db
+    .prepare(
+      `SELECT e.session, e.body FROM events e JOIN sessions s ON s.id = e.session
+       WHERE e.settled = 0 AND s.source = ? AND json_extract(e.body, '$.extensions.process') = ?
+         AND json_extract(e.body, '$.extensions.session_id_origin') = 'minted'`,
+    )
+    .all(source, process)
+    .map((row) => ({ session: Number(row["session"]), event: JSON.parse(String(row["body"])) as Event }));
+
+/** Moves one event to another session of its source. */
+export function moveEvent(db: Database, event: Event, to: StoredSession): void {
+  const moved = { ...event, session_id: to.sessionId };
+  db.prepare("UPDATE events SET session = ?, body = ? WHERE id = ?").run(to.id, JSON.stringify(moved), event.id);
+}
+
+/** Moves what no closed turn has taken yet to the session that this one is a subagent of. */
+export function moveFacts(db: Database, child: StoredSession, root: StoredSession): void {
+  const { events, entries } = openFacts(db, child.id);
+  const event = db.prepare("UPDATE events SET session = ?, body = ? WHERE id = ?");
+  for (const e of events) event.run(root.id, JSON.stringify(inRoot(e, child, root)), e.id);
+  const drop = db.prepare("DELETE FROM entries WHERE session = ? AND key = ?");
+  for (const entry of entries) {
+    drop.run(child.id, entry.key);
+    if (entry.globalKey !== undefined) {
+      db.prepare("UPDATE owners SET session = ? WHERE source = ? AND global_key = ? AND session = ?").run(
+        root.id,
+        root.source,
+        entry.globalKey,
+        child.id,
+      );
+    }
+  }
+  addEntries(
+    db,
+    root,
+    entries.map((entry) => ({ ...entry, agentId: entry.agentId ?? child.sessionId })),
+  );
+}
+
+/** An event of a subagent that has a session of its own, as its root session keeps it. */
+export const inRoot = (event: Event, child: StoredSession, root: StoredSession): Event => ({
+  ...event,
+  session_id: root.sessionId,
+  extensions: { ...event.extensions, agent_id: extrasOf(event).agent_id ?? child.sessionId },
+});
 
 /** Ids of the prompts that hooks told of this session. */
 export const toldPromptIds = (db: Database, sessionNumber: number): ReadonlySet<string> =>

@@ -175,4 +175,17 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX counters_changed ON counters (id) WHERE changed = 1;
   `,
+  `
+  -- The session that this one is a subagent of: its facts are kept there
+  ALTER TABLE sessions ADD COLUMN parent INTEGER REFERENCES sessions (id);
+  CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
+
+  -- The agent process that told the session's id last; hooks of the same process that tell none belong to it
+  ALTER TABLE sessions ADD COLUMN process TEXT;
+  CREATE INDEX sessions_by_process ON sessions (source, process) WHERE process IS NOT NULL;
+
+  -- Of calls that hooks and transcripts can join by tool and input alone
+  ALTER TABLE tool_calls ADD COLUMN input_digest TEXT;
+  CREATE INDEX tool_calls_by_digest ON tool_calls (session, input_digest) WHERE input_digest IS NOT NULL;
+  `,
 ];

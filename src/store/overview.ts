@@ -6,6 +6,8 @@ import { type StoredSession, sessionById } from "./sessions.ts";
 /** Sums over model calls. A count of tokens is absent when no call says: unknown is never 0. */
 export interface CallSums {
   readonly modelCalls: number;
+  /** Usages that are not of one call but of a turn or session: how many calls those were, nobody told. */
+  readonly sumsTold: number;
   readonly input?: number | undefined;
   readonly output?: number | undefined;
   readonly cacheRead?: number | undefined;
@@ -25,7 +27,7 @@ export interface CallSums {
 /** Sessions, the one with the latest activity first. */
 export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
   db
-    .prepare("SELECT id FROM sessions ORDER BY last_ms DESC, id DESC LIMIT ?")
+    .prepare("SELECT id FROM sessions WHERE parent IS NULL ORDER BY last_ms DESC, id DESC LIMIT ?")
     .all(limit)
     .map((row) => sessionById(db, Number(row["id"])));
 
@@ -44,7 +46,7 @@ export function findSessions(db: Database, name: string, limit: number): readonl
 export function settledSums(db: Database, session: number): CallSums {
   const row = db
     .prepare(
-      `SELECT count(*) AS calls, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
+      `SELECT count(*) AS calls, count(json_extract(body, '$.covers')) AS sums_told, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
          sum(cache_write) AS cache_write, sum(json_extract(body, '$.usage.cacheWrite5m')) AS cache_write_5m,
          sum(json_extract(body, '$.usage.cacheWrite1h')) AS cache_write_1h,
          sum(json_extract(body, '$.usage.reasoning')) AS reasoning, count(*) - count(input) AS without_usage,
@@ -58,7 +60,8 @@ export function settledSums(db: Database, session: number): CallSums {
     return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
   };
   return {
-    modelCalls: Number(row?.["calls"] ?? 0),
+    modelCalls: Number(row?.["calls"] ?? 0) - Number(row?.["sums_told"] ?? 0),
+    sumsTold: Number(row?.["sums_told"] ?? 0),
     ...known("input", "input"),
     ...known("output", "output"),
     ...known("cacheRead", "cache_read"),
@@ -165,7 +168,8 @@ export function sessionCounts(db: Database): { readonly sessions: number; readon
       `SELECT count(*) AS n, coalesce(sum(
          EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
          OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
-         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open FROM sessions s`,
+         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open
+       FROM sessions s WHERE parent IS NULL`,
     )
     .get();
   return { sessions: Number(row?.["n"] ?? 0), open: Number(row?.["open"] ?? 0) };
@@ -183,7 +187,7 @@ export function unreadableLines(db: Database): { readonly lines: number; readonl
 export const sessionsWithoutTranscript = (db: Database, limit: number): readonly StoredSession[] =>
   db
     .prepare(
-      `SELECT id FROM sessions s WHERE transcript_path IS NOT NULL
+      `SELECT id FROM sessions s WHERE transcript_path IS NOT NULL AND parent IS NULL
          AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) ORDER BY last_ms DESC LIMIT ?`,
     )
     .all(limit)
@@ -194,7 +198,9 @@ export const sessionsWithoutTranscript = (db: Database, limit: number): readonly
 function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
   const where = (test: string): readonly StoredSession[] =>
     db
-      .prepare(`SELECT id FROM sessions WHERE ${test} AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`)
+      .prepare(
+        `SELECT coalesce(parent, id) AS id FROM sessions WHERE ${test} AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`,
+      )
       .all(id, source ?? null, source ?? null, limit)
       .map((row) => sessionById(db, Number(row["id"])));
   const whole = where("session_id = ?");

@@ -14,6 +14,8 @@ export interface StoredSession {
   readonly reported?: string;
   /** `waiting`: a fork whose own part has not begun; what its transcript holds until then is another session's. */
   readonly fork: "no" | "waiting" | "begun";
+  /** Number of the session that this one is a subagent of: its facts are kept there. */
+  readonly parent?: number;
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -36,6 +38,40 @@ export function sessionOf(db: Database, source: string, sessionId: string, timeM
   ).run(source, sessionId, timeMs, timeMs);
   const row = db.prepare("SELECT * FROM sessions WHERE source = ? AND session_id = ?").get(source, sessionId);
   return toSession(row as Row);
+}
+
+/** Notes which process told a session's id. @returns false where that was known */
+export const setProcess = (db: Database, id: number, process: string): boolean =>
+  db.prepare("UPDATE sessions SET process = ? WHERE id = ? AND process IS NOT ?").run(process, id, process).changes > 0;
+
+/** The sessions whose ids a process told, with what is known of their beginnings and ends. */
+export const processSessions = (db: Database, source: string, process: string) =>
+  db
+    .prepare(
+      `SELECT s.id, s.session_id, s.first_ms,
+         (SELECT max(time_ms) FROM events e WHERE e.session = s.id AND e.type = 'session.end') AS end_ms
+       FROM sessions s WHERE s.source = ? AND s.process = ? ORDER BY s.last_ms DESC LIMIT 20`,
+    )
+    .all(source, process)
+    .map((row) => ({
+      id: Number(row["id"]),
+      sessionId: String(row["session_id"]),
+      firstMs: Number(row["first_ms"]),
+      ...(row["end_ms"] !== null && { endMs: Number(row["end_ms"]) }),
+    }));
+
+/** The session in which the facts of one are kept: itself, or the topmost that it is a subagent of. */
+export function rootOf(db: Database, session: StoredSession): StoredSession {
+  let root = session;
+  for (let depth = 0; root.parent !== undefined && depth < MAX_DEPTH; depth++) root = sessionById(db, root.parent);
+  return root;
+}
+
+/** Notes that one session is a subagent of another. @returns false where that was known, or would make a circle */
+export function setParent(db: Database, child: StoredSession, parent: StoredSession): boolean {
+  if (child.parent !== undefined || rootOf(db, parent).id === child.id) return false;
+  db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(parent.id, child.id);
+  return true;
 }
 
 /** @throws when there is no such session: its number came from this store */
@@ -79,6 +115,13 @@ export const unsettledSessions = (db: Database): readonly number[] =>
     .all()
     .map((row) => Number(row["session"]));
 
+/** Numbers of the sessions that something happened in since a time, the latest first. */
+export const activeSessions = (db: Database, sinceMs: number, limit: number): readonly number[] =>
+  db
+    .prepare("SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL ORDER BY last_ms DESC LIMIT ?")
+    .all(sinceMs, limit)
+    .map((row) => Number(row["id"]));
+
 /** Numbers of the open sessions in which nothing has happened since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
   db
@@ -93,6 +136,8 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
 
 // --- internal ---
 
+const MAX_DEPTH = 32;
+
 function toSession(row: Row): StoredSession {
   const text = (name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
   const repository = text("repository");
@@ -103,6 +148,7 @@ function toSession(row: Row): StoredSession {
     fork: row["fork_state"] === 1 ? "waiting" : row["fork_state"] === 2 ? "begun" : "no",
     firstMs: Number(row["first_ms"]),
     lastMs: Number(row["last_ms"]),
+    ...(row["parent"] !== null && { parent: Number(row["parent"]) }),
     ...optional("cwd", text("cwd")),
     ...optional("transcriptPath", text("transcript_path")),
     ...optional("agentVersion", text("agent_version")),

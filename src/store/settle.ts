@@ -3,6 +3,7 @@ import type {
   Segment,
   Session,
   SessionContext,
+  SettledCall,
   SettledSubagent,
   SettledTurn,
   Subagent,
@@ -72,18 +73,22 @@ export function contextOf(
 ): SessionContext {
   const promptKeys = new Set(["none"]);
   const callIds = new Set<string>();
+  const digests = new Set<string>();
   const agentIds = new Set<string>();
   for (const event of events) {
     const extras = extrasOf(event);
     add(promptKeys, extras.prompt_id);
     add(agentIds, extras.agent_id);
     add(agentIds, extras.spawned_agent_id);
-    if (event.type === "tool.start" || event.type === "tool.end") add(callIds, event.data?.tool_call_id);
+    if (event.type !== "tool.start" && event.type !== "tool.end") continue;
+    add(callIds, event.data?.tool_call_id);
+    if (event.data?.tool_call_id === undefined) add(digests, extras.input_digest);
   }
   for (const entry of entries) {
     add(promptKeys, entry.promptKey);
     add(agentIds, entry.agentId);
     if (entry.kind === "tool_use" || entry.kind === "tool_result") callIds.add(entry.callId);
+    if (entry.kind === "tool_use") add(digests, entry.inputDigest);
   }
   const subagents = new Map<string, SettledSubagent>();
   for (const id of agentIds) {
@@ -105,8 +110,19 @@ export function contextOf(
         db.prepare("SELECT 1 FROM tool_calls WHERE session = ? AND call_id = ?").get(sessionNumber, id) !== undefined,
     ),
   );
+  const calls = [...digests].flatMap((digest) =>
+    db
+      .prepare("SELECT body FROM tool_calls WHERE session = ? AND input_digest = ? ORDER BY start_ms DESC LIMIT ?")
+      .all(sessionNumber, digest, LIKE_CALLS)
+      .map((row) => JSON.parse(String(row["body"])) as SettledCall),
+  );
+  for (const { callId } of calls) settledCalls.add(callId);
   const segment = lastSegment(db, sessionNumber)?.segment;
-  return { turns, subagents, callIds: settledCalls, ...(segment !== undefined && { segment }) };
+  const knowsCalls =
+    db
+      .prepare("SELECT 1 FROM model_calls WHERE session = ? AND json_extract(body, '$.covers') IS NULL LIMIT 1")
+      .get(sessionNumber) !== undefined;
+  return { turns, subagents, knowsCalls, callIds: settledCalls, calls, ...(segment !== undefined && { segment }) };
 }
 
 /** The last segment of a session with what it adds up to; `undefined` before the first. */
@@ -129,6 +145,9 @@ export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY
 
 /** Facts without a prompt id go to the last turn that had begun; no agent is this far behind. */
 const RECENT_TURNS = 50;
+
+/** Of one tool and input: more are never near enough in time. */
+const LIKE_CALLS = 50;
 
 const add = (set: Set<string>, value: string | undefined): void => {
   if (value !== undefined) set.add(value);
@@ -217,8 +236,8 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
   }
   for (const tool of run.toolCalls) {
     db.prepare(
-      `INSERT INTO tool_calls (session, call_id, segment, name, status, subagent, start_ms, end_ms, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO tool_calls (session, call_id, segment, name, status, subagent, start_ms, end_ms, input_digest, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ).run(
       sessionNumber,
       tool.callId,
@@ -228,6 +247,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
       tool.agentId === undefined ? 0 : 1,
       tool.startMs,
       tool.endMs,
+      tool.inputDigest ?? null,
       JSON.stringify(tool),
     );
   }

@@ -206,7 +206,10 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
       ...name,
       [semconv.ERROR_TYPE]: errorType,
     }),
-    step(SHAPES.invokeAgentInferenceCalls, run.modelCalls.length, facts, name),
+    // Where usage is told per turn alone, nobody knows how many calls that were
+    ...(run.modelCalls.some((call) => call.covers !== undefined)
+      ? []
+      : [step(SHAPES.invokeAgentInferenceCalls, run.modelCalls.length, facts, name)]),
     step(SHAPES.invokeAgentToolCalls, run.toolCalls.length, facts, name),
     isTurn
       ? step(SHAPES.turns, 1, facts, {
@@ -223,7 +226,7 @@ function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
   const { usage } = call;
   const conventional = {
     [semconv.GEN_AI_OPERATION_NAME]: "chat",
-    [semconv.GEN_AI_PROVIDER_NAME]: facts.provider,
+    [semconv.GEN_AI_PROVIDER_NAME]: call.provider ?? facts.provider,
     [semconv.GEN_AI_REQUEST_MODEL]: call.requestedModel ?? call.model,
     [semconv.GEN_AI_RESPONSE_MODEL]: call.model,
   };
@@ -245,15 +248,8 @@ function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
   return {
     key: keyOf(facts, "model_call", call.key),
     increments: [
-      step(SHAPES.modelCalls, 1, facts, ours),
       ...tokens,
-      ...(usage === undefined
-        ? []
-        : [
-            step(SHAPES.operationInputTokens, usage.input, facts, conventional),
-            step(SHAPES.operationOutputTokens, usage.output, facts, conventional),
-          ]),
-      step(SHAPES.inferenceDuration, seconds(call), facts, conventional),
+      ...(call.covers === undefined ? perCall(call, facts, ours, conventional) : []),
       cost === undefined
         ? step(SHAPES.unpricedCalls, 1, facts, ours)
         : step(SHAPES.cost, cost, facts, { ...ours, [semconv.OPENHOOK_COST_SOURCE]: "price_table" }),
@@ -261,6 +257,23 @@ function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
     ],
   };
 }
+
+/** What only the usage of one single call can tell. */
+function perCall(call: ModelCall, facts: SessionFacts, ours: Named, conventional: Named): readonly Increment[] {
+  const { usage } = call;
+  return [
+    step(SHAPES.modelCalls, 1, facts, ours),
+    ...(usage === undefined
+      ? []
+      : [
+          step(SHAPES.operationInputTokens, usage.input, facts, conventional),
+          step(SHAPES.operationOutputTokens, usage.output, facts, conventional),
+        ]),
+    step(SHAPES.inferenceDuration, seconds(call), facts, conventional),
+  ];
+}
+
+type Named = Readonly<Record<string, AttributeValue | undefined>>;
 
 const TOKEN_KINDS: readonly (readonly [MetricShape, string, (usage: TokenUsage) => number | undefined])[] = [
   [SHAPES.inputTokens, "input", (u) => u.input],
@@ -300,12 +313,7 @@ function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Cou
   };
 }
 
-function step(
-  shape: MetricShape,
-  amount: number,
-  facts: SessionFacts,
-  attributes: Readonly<Record<string, AttributeValue | undefined>>,
-): Increment {
+function step(shape: MetricShape, amount: number, facts: SessionFacts, attributes: Named): Increment {
   return {
     metric: shape.name,
     amount,

@@ -66,6 +66,7 @@ export const OPENHOOK_PRICE_TABLE = "openhook.cost.price_table";
 /** Model calls of the session whose price is not known; its cost is then a lower bound. */
 export const OPENHOOK_UNPRICED_CALLS = "openhook.cost.unpriced_calls";
 export const OPENHOOK_TOOL_STATUS = "openhook.tool.status";
+export const OPENHOOK_TOOL_SUBCOMMAND = "openhook.tool.subcommand";
 export const OPENHOOK_TOOL_EXECUTION = "openhook.tool.execution_ms";
 export const OPENHOOK_MCP_SERVER = "openhook.mcp.server.name";
 export const OPENHOOK_LINES_ADDED = "openhook.code.lines_added";

@@ -123,7 +123,8 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_END_REASON]: segment.reason,
       [semconv.OPENHOOK_NATIVE_END_REASON]: segment.nativeReason,
       [semconv.OPENHOOK_TURNS]: totals.turns,
-      [semconv.OPENHOOK_MODEL_CALLS]: totals.modelCalls,
+      [semconv.OPENHOOK_MODEL_CALLS]:
+        totals.modelCalls === 0 && totals.callsWithUsage > 0 ? undefined : totals.modelCalls,
       [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
       [semconv.OPENHOOK_SUBAGENTS]: totals.subagents,
       ...(totals.callsWithUsage > 0 && {
@@ -205,7 +206,9 @@ function workSpans(
   agentName: string,
 ): readonly KeyedSpan[] {
   return [
-    ...run.modelCalls.map((call) => modelCallSpan(call, facts, settings, traceId, parentSpanId)),
+    ...run.modelCalls
+      .filter((call) => call.covers === undefined)
+      .map((call) => modelCallSpan(call, facts, settings, traceId, parentSpanId)),
     ...run.toolCalls.map((tool) => toolCallSpan(tool, facts, traceId, parentSpanId, agentName)),
   ];
 }
@@ -229,7 +232,7 @@ function modelCallSpan(
     error: undefined,
     attributes: {
       [semconv.GEN_AI_OPERATION_NAME]: "chat",
-      [semconv.GEN_AI_PROVIDER_NAME]: facts.provider,
+      [semconv.GEN_AI_PROVIDER_NAME]: call.provider ?? facts.provider,
       [semconv.GEN_AI_REQUEST_MODEL]: model,
       [semconv.GEN_AI_RESPONSE_MODEL]: call.model,
       [semconv.GEN_AI_RESPONSE_ID]: call.responseId,
@@ -259,7 +262,9 @@ function toolCallSpan(
 ): KeyedSpan {
   return span(facts, "tool_call", tool.callId, traceId, {
     parentSpanId,
-    name: `execute_tool ${tool.name}${tool.executable === undefined ? "" : ` ${tool.executable}`}`,
+    name: ["execute_tool", tool.name, tool.executable ?? tool.subcommand]
+      .filter((word) => word !== undefined)
+      .join(" "),
     kind: "internal",
     startMs: tool.startMs,
     endMs: tool.endMs,
@@ -276,6 +281,7 @@ function toolCallSpan(
       [semconv.MCP_METHOD_NAME]: mcpServerOf(tool) === undefined ? undefined : "tools/call",
       [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
       [semconv.PROCESS_EXECUTABLE_NAME]: tool.executable,
+      [semconv.OPENHOOK_TOOL_SUBCOMMAND]: tool.subcommand,
       [semconv.PROCESS_EXIT_CODE]: tool.exitCode,
       [semconv.OPENHOOK_LINES_ADDED]: tool.linesAdded,
       [semconv.OPENHOOK_LINES_REMOVED]: tool.linesRemoved,
@@ -304,17 +310,26 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubj
     [semconv.GEN_AI_REQUEST_MODEL]: models.length === 1 ? models[0] : undefined,
     [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: finish === undefined ? undefined : [finish],
     [semconv.OPENHOOK_SPAN_KIND]: kind,
-    [semconv.OPENHOOK_MODEL_CALLS]: run.modelCalls.length,
+    [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run),
     [semconv.OPENHOOK_TOOL_CALLS]: run.toolCalls.length,
     ...(totals.callsWithUsage > 0 && {
       [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
       [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
+    }),
+    // Usage that stands on no span of its own
+    ...(run.modelCalls.some((call) => call.covers !== undefined) && {
+      [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
+      [semconv.GEN_AI_USAGE_CACHE_CREATION]: totals.cacheWrite,
     }),
     [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
     ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
     [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
   };
 }
+
+/** Unknown where usage is told per turn alone. */
+const callsOf = (run: Turn | Subagent): number | undefined =>
+  run.modelCalls.some((call) => call.covers !== undefined) ? undefined : run.modelCalls.length;
 
 const costAttributes = (nanoUsd: number | undefined): Loose =>
   nanoUsd === undefined

@@ -48,7 +48,7 @@ export function totalOf(runs: readonly Run[], provider: string | undefined): Tot
   const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   return {
     ...NO_TOTALS,
-    modelCalls: calls.length,
+    modelCalls: calls.filter((call) => call.covers === undefined).length,
     toolCalls: sum(runs.map((run) => run.toolCalls.length)),
     input: sum(used.map((u) => u.input)),
     output: sum(used.map((u) => u.output)),

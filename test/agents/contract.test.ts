@@ -2,13 +2,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { agentNames, allAgents, findAgent } from "../../src/agents/registry.ts";
+import { replyOf } from "../../src/agents/replies.ts";
 import { decodePayload } from "../../src/intake/payload.ts";
 import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
 import { EVENT_TYPES, Event, Extras, isEnvelope } from "../../src/model/event.ts";
+import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { recordedPayloads } from "../session/recorded.ts";
 
 const agents = await allAgents();
 const recorded = recordedPayloads();
+/** One payload of each agent and event. */
+const kinds: ReadonlySet<unknown> = new Set(
+  new Map(recorded.map(({ source, event, payload }) => [`${source} ${event}`, payload])).values(),
+);
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
@@ -67,7 +73,10 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     for (const type of agent.emits) expect(EVENT_TYPES).toContain(type);
     expect(["transcript", "payload", "none"]).toContain(agent.tokens);
     if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
-    if (agent.reply !== undefined) expect(agent.reply).not.toMatch(/\n/);
+    const { basis, sessionIds, callIds, eventIds } = agent.capabilities;
+    expect(["recorded", "documented"]).toContain(basis);
+    expect([sessionIds, callIds, eventIds].every((kind) => kind.length > 0)).toBe(true);
+    for (const event of [undefined, "Stop", "__proto__"]) expect(replyOf(source, event) ?? "").not.toMatch(/\n/);
   });
 
   test("what it can load is what it says", async () => {
@@ -75,9 +84,12 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     if (reader !== undefined) {
       for (const part of [reader.locate, reader.files, reader.read]) expect(part).toBeTypeOf("function");
       const found: string[] = [];
-      for await (const path of reader.locate("/home/dev/nowhere")) found.push(path);
+      for await (const { path } of reader.locate("/home/dev/nowhere")) found.push(path);
       expect(found).toEqual([]);
-      expect(await reader.files("/home/dev/nowhere/s.jsonl", "s")).toEqual([]);
+      const nowhere = { sessionId: "s", home: "/home/dev/nowhere" };
+      expect(await reader.files(nowhere)).toEqual([]);
+      expect(await reader.files({ ...nowhere, path: "/home/dev/nowhere/s.jsonl" })).toEqual([]);
+      expect(await reader.files({ ...nowhere, sessionId: "../../../etc/passwd" })).toEqual([]);
     }
     const installer = (await agent.installer?.())?.default;
     if (installer !== undefined) expect(installer.scopes.length).toBeGreaterThan(0);
@@ -109,7 +121,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
 
   test("takes any value in the fields that payloads have", () => {
     const names = [...new Set(recorded.flatMap(({ payload }) => Object.keys(Object(payload))))];
-    const events = [...new Set(recorded.map(({ payload }) => (payload as Record<string, unknown>)["hook_event_name"]))];
+    const events = [...new Set(recorded.map(({ payload }) => String(Object(payload)["hook_event_name"])))];
     const field = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...events), fc.string(), fc.double());
     const payload = fc
       .tuple(fc.dictionary(fc.constantFrom(...names), field), fc.constantFrom(...events), fc.string({ minLength: 1 }))
@@ -123,18 +135,20 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
   });
 
   test("takes every recorded payload, its own and those of others, whole and with a part missing", () => {
-    for (const { payload } of recorded) {
-      check(agent, payload, intake({ source }));
+    for (const { source: from, event, env, payload } of recorded) {
+      check(agent, payload, intake({ source, event, env }));
+      // Of others' one kind each is enough: what matters is the set of fields
+      if (from !== source && !kinds.has(payload)) continue;
       for (const name of Object.keys(Object(payload))) {
         const { [name]: _, ...rest } = payload as Record<string, unknown>;
-        check(agent, rest, intake({ source }));
+        check(agent, rest, intake({ source, event, env }));
       }
     }
   });
 
   test("knows its own payloads for sure, and is sure of nobody else's", () => {
-    for (const { source: from, payload } of recorded) {
-      const recognition = agent.recognises(payload, intake({ source: from }));
+    for (const { source: from, event, env, payload } of recorded) {
+      const recognition = agent.recognises(payload, intake({ source: from, event, env }));
       if (from === source) expect(recognition).not.toBe("no");
       else expect(recognition).not.toBe("certain");
     }
@@ -143,7 +157,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
 
 /** No throw, valid events, ids that depend on the payload alone. */
 function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
-  expect(["certain", "possible", "no"]).toContain(agent.recognises(payload, facts));
+  expect(["certain", "likely", "possible", "no"]).toContain(agent.recognises(payload, facts));
   const events = agent.toEvents(payload, facts);
   for (const event of events) {
     const parsed = Event.safeParse(event);
@@ -159,8 +173,14 @@ function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
     } else expect(isEnvelope(event)).toBe(true);
   }
   expect(new Set(events.map((e) => e.id)).size).toBe(events.length);
-  const later = agent.toEvents(payload, { ...facts, timeMs: facts.timeMs + 5_000 });
-  expect(later.map((e) => e.id)).toEqual(events.map((e) => e.id));
+  if (agent.capabilities.eventIds === "payload") {
+    const later = agent.toEvents(payload, { ...facts, timeMs: facts.timeMs + 5_000 });
+    expect(later.map((e) => e.id)).toEqual(events.map((e) => e.id));
+  }
+  for (const entry of agent.toEntries?.(payload, facts) ?? []) {
+    expect(TranscriptEntry.safeParse(entry).error, JSON.stringify(payload)?.slice(0, 400)).toBeUndefined();
+  }
+  for (const remark of agent.remarks?.(payload) ?? []) expect(remark).toMatch(/^\S.*\S$/);
 }
 
 function deep(levels: number): unknown {

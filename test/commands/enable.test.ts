@@ -20,17 +20,25 @@ import { PassThrough, Writable } from "node:stream";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import claudeInstaller from "../../src/agents/claude-code/installer.ts";
+import { isOurCommand } from "../../src/agents/shared/settings.ts";
 import { type Context, UserError } from "../../src/commands/context.ts";
 import { disable } from "../../src/commands/disable.ts";
 import { type AgentLookup, enable } from "../../src/commands/enable.ts";
 import { hookCommandOf } from "../../src/commands/hook-program.ts";
 import { placesOf } from "../../src/config/places.ts";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent, SettingsText } from "../../src/model/agent.ts";
 
 const card = {
   docs: "https://code.claude.com/docs/en/hooks",
   emits: [],
   tokens: "transcript",
+  capabilities: {
+    basis: "documented",
+    subagents: false,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
   recognises: () => "no",
   toEvents: () => [],
 } satisfies Partial<Agent>;
@@ -41,7 +49,72 @@ const claude: Agent = {
   installer: async () => ({ default: claudeInstaller }),
 };
 const wrapper: Agent = { ...card, source: "cli-wrapper", title: "Wrapped tools" };
-const AGENTS: readonly Agent[] = [claude, wrapper];
+
+/** An agent with two files: hooks in the one, trust in them in the other. Both hold lines, ours begin with `ours `. */
+const rover: Agent = {
+  ...card,
+  source: "rover",
+  title: "Rover",
+  installer: async () => ({
+    default: {
+      scopes: ["user", "project"],
+      paths: async (scope, { home, project }) => {
+        const folder = join(scope === "user" ? home : project, ".rover");
+        return [join(folder, "hooks.toml"), join(folder, "trust.json")];
+      },
+      add: (files, { command, version }) =>
+        files.map(({ path, text = "" }, index) => {
+          const line =
+            index === 0 ? command({ source: "rover", event: "end", drain: "yes" }) : `openhook-otel/hook ${version}`;
+          return { path, text: `${foreign(text)}ours ${line}\n` };
+        }),
+      remove: (files) =>
+        files.map(({ path, text }) => ({ path, text: text === undefined ? undefined : foreign(text) || undefined })),
+      registered: ([hooks]) => (hooks?.text?.includes("ours ") === true ? ["end"] : []),
+      check: async ([hooks, trust]) =>
+        hooks?.text?.includes("ours ") === true && trust?.text?.includes("nobody") === true
+          ? [
+              { level: "broken", text: "Rover trusts nobody: take that line out of trust.json" },
+              { level: "remark", text: "Rover asks once at its next start: answer yes" },
+            ]
+          : [],
+      detect: async ({ home }) =>
+        existsSync(join(home, ".rover")) ? { present: true, version: "7.1.0" } : { present: false },
+    },
+  }),
+};
+const foreign = (text: string): string => text.replaceAll(/^ours .*\n/gm, "");
+
+/** One whose trust for every project stands in the user's own file. */
+const lander: Agent = {
+  ...card,
+  source: "lander",
+  title: "Lander",
+  installer: async () => ({
+    default: {
+      scopes: ["user", "project"],
+      paths: async (scope, { home, project }) => [
+        join(home, ".lander", "trust"),
+        join(scope === "user" ? home : project, ".lander", "hooks"),
+      ],
+      add: (files) =>
+        files.map(({ path, text = "" }, index) => {
+          const line = index === 0 ? trustOf(files) : "ours openhook-otel/hook";
+          return { path, text: text.includes(line) ? text : `${text}${line}\n` };
+        }),
+      remove: (files) =>
+        files.map(({ path, text }, index) => {
+          const left = text?.replace(`${index === 0 ? trustOf(files) : "ours openhook-otel/hook"}\n`, "");
+          return { path, text: left || undefined };
+        }),
+      registered: ([, hooks]) => (hooks?.text?.includes("ours ") === true ? ["end"] : []),
+      detect: async () => ({ present: false }),
+    },
+  }),
+};
+const trustOf = ([, hooks]: readonly SettingsText[]): string => `openhook-otel/hook in ${hooks?.path}`;
+
+const AGENTS: readonly Agent[] = [claude, rover, lander, wrapper];
 const agents: AgentLookup = {
   list: async () => AGENTS,
   find: async (source) => AGENTS.find((agent) => agent.source === source),
@@ -158,17 +231,41 @@ describe("the command line an agent runs", () => {
     const text = readFileSync(userSettings(), "utf8");
     const line = JSON.parse(text).hooks.SessionStart[0].hooks[0].command;
     expect(execFileSync("sh", ["-c", line], { encoding: "utf8" })).toBe("ran -w claude-code\n");
-    expect(claudeInstaller.registered(text)).toContain("SessionStart");
+    expect(claudeInstaller.registered([{ path: "settings.json", text }])).toContain("SessionStart");
     // back to the standard place: replaced, not doubled
     await on();
     expect(readFileSync(userSettings(), "utf8")).not.toContain("moved");
     expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks.Stop).toHaveLength(1);
   });
 
+  it("tells the event and the answer where the payload cannot, in words that any shell takes as they are", async () => {
+    writeFileSync(hookSource, "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done\n");
+    await on();
+    const command = hookCommandOf(contextOf());
+    const run = (options: Partial<Parameters<typeof command>[0]>) => {
+      const line = command({ source: "cursor", drain: "no", ...options });
+      return { line, words: execFileSync("sh", ["-c", line], { env: { HOME: home }, encoding: "utf8" }) };
+    };
+    expect(run({ event: "beforeSubmitPrompt" }).words).toBe("<cursor><beforeSubmitPrompt>");
+    const reply = run({ reply: "{}", drain: "yes" });
+    expect(reply.words).toBe("<-d><cursor><><{}>");
+    expect(reply.line).toMatch(/ -d cursor "" '\{\}'$/);
+    expect(reply.line.length).toBeLessThan(80);
+    expect(run({ event: "stop", reply: '{"decision":"allow"}' }).words).toBe('<cursor><stop><{"decision":"allow"}>');
+    expect(run({ event: "it's $HOME", reply: "a b" }).words).toBe("<cursor><it's $HOME><a b>");
+  });
+
   it("on Windows starts node with the program", () => {
     const context = contextOf({ platform: "win32", nodePath: "C:\\node.exe" });
-    const line = hookCommandOf(context)({ source: "claude-code", drain: "if-waiting" });
-    expect(line).toBe(`"C:\\node.exe" "${context.places.hookPath}" --source claude-code --drain if-waiting`);
+    const command = hookCommandOf(context);
+    const start = `"C:\\node.exe" "${context.places.hookPath}"`;
+    expect(command({ source: "claude-code", drain: "if-waiting" })).toBe(
+      `${start} --source claude-code --drain if-waiting`,
+    );
+    expect(command({ source: "cursor", event: "stop", reply: '{"decision":"allow"}', drain: "yes" })).toBe(
+      `${start} --source cursor --drain yes --event stop --reply "{\\"decision\\":\\"allow\\"}"`,
+    );
+    expect(isOurCommand(command({ source: "cursor", reply: "{}", drain: "no" }))).toBe(true);
   });
 });
 
@@ -202,9 +299,9 @@ describe("enable", () => {
     put(join(root, "bin", "claude"), "#!/bin/sh\necho '2.1.329 (Claude Code)'\n", 0o755);
     await on();
     await on({ scope: "project" });
-    expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks).toHaveProperty("PostToolBatch");
-    expect(JSON.parse(readFileSync(projectSettings(), "utf8")).hooks).not.toHaveProperty("PostToolBatch");
-    expect(printed).toContain("12 events of Claude Code 2.1.329");
+    expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks).toHaveProperty("StopFailure");
+    expect(JSON.parse(readFileSync(projectSettings(), "utf8")).hooks).not.toHaveProperty("StopFailure");
+    expect(printed).toContain("11 events of Claude Code 2.1.329");
   });
 
   it("without a name takes the agents that are here", async () => {
@@ -247,14 +344,18 @@ describe("enable", () => {
     expect(existsSync(userSettings())).toBe(true);
   });
 
-  it("asks on a terminal where none is named, and refuses where nobody can answer", async () => {
+  it("without a name refuses where nobody can answer, and says whom it found", async () => {
     mkdirSync(join(home, ".claude"));
+    mkdirSync(join(home, ".rover"));
     expect(await refusal(on({ yes: false }, contextOf(), []))).toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining("pass --yes"),
+      message: expect.stringMatching(/^found claude-code, rover: .*pass --yes/),
     });
     expect(existsSync(userSettings())).toBe(false);
-    const answer = async (key: string) => {
+  });
+
+  describe("on a terminal, without a name, lets the user choose", () => {
+    const answer = async (...keys: readonly string[]) => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
       let shown = "";
       const stdout = Object.assign(
@@ -264,18 +365,203 @@ describe("enable", () => {
             done();
           },
         }),
-        { isTTY: true, columns: 80 },
+        { isTTY: true, columns: 120 },
       );
       const running = on({ yes: false }, contextOf({ stdin, stdout }), []);
       while (!shown.includes("Register the hook")) await new Promise((wake) => setTimeout(wake, 10));
-      stdin.write(key);
-      return running;
+      for (const key of keys) {
+        stdin.write(key);
+        await new Promise((wake) => setTimeout(wake, 30));
+      }
+      return { code: await running, shown };
     };
-    expect(await answer("n")).toBe(1);
-    expect(existsSync(userSettings())).toBe(false);
-    expect(existsSync(contextOf().places.hookPath)).toBe(false);
-    expect(await answer("y")).toBe(0);
-    expect(existsSync(userSettings())).toBe(true);
+    const rovers = () => join(home, ".rover", "hooks.toml");
+    beforeEach(() => {
+      mkdirSync(join(home, ".claude"));
+      mkdirSync(join(home, ".rover"));
+    });
+
+    it("all of them by Enter", async () => {
+      const { code, shown } = await answer("\r");
+      expect(code).toBe(0);
+      expect(shown).toContain("Rover 7.1.0");
+      expect([existsSync(userSettings()), existsSync(rovers())]).toEqual([true, true]);
+    });
+
+    it("some of them", async () => {
+      expect((await answer(" ", "\r")).code).toBe(0);
+      expect([existsSync(userSettings()), existsSync(rovers())]).toEqual([false, true]);
+    });
+
+    it.each([
+      ["none of them", [" ", "j", " ", "\r"]],
+      ["goes away", ["\u0003"]],
+    ])("%s", async (_name, keys) => {
+      const { code, shown } = await answer(...keys);
+      expect(code).toBe(1);
+      expect(shown).toContain("Nothing was changed.");
+      expect([existsSync(userSettings()), existsSync(rovers())]).toEqual([false, false]);
+      expect(existsSync(contextOf().places.hookPath)).toBe(false);
+    });
+  });
+
+  it("of all that are found, one that cannot be enabled does not hold up the others", async () => {
+    put(userSettings(), "{ broken");
+    mkdirSync(join(home, ".rover"));
+    let complaints = "";
+    const context = contextOf({ stderr: { write: (text) => (complaints += text) } });
+    expect(await on({}, context, [])).toBe(1);
+    expect(complaints).toMatch(/^openhook-otel: \S+settings\.json, line 1, .*nothing was changed\n$/);
+    expect(printed).toMatch(/^Rover: enabled in /);
+    // by name it is an error as before
+    expect((await refusal(on({}, contextOf(), ["claude-code"]))).exitCode).toBe(2);
+  });
+});
+
+describe("an agent with several files", () => {
+  const folder = () => join(home, ".rover");
+  const hooks = () => join(folder(), "hooks.toml");
+  const trust = () => join(folder(), "trust.json");
+  const rovers = ["rover"];
+
+  it("are edited together, each with its own mode, and come back byte for byte", async () => {
+    put(hooks(), "mine = 1\r\n", 0o640);
+    put(trust(), "ask\n", 0o600);
+    expect(await on({}, contextOf(), rovers)).toBe(0);
+    expect(printed).toContain(`Rover: enabled in ${hooks()} and ${trust()} (1 events of Rover 7.1.0)\n`);
+    expect(readFileSync(hooks(), "utf8")).toMatch(/^mine = 1\r\nours h=~\S+;.* -d rover end\n$/);
+    expect(readFileSync(trust(), "utf8")).toBe("ask\nours openhook-otel/hook 7.1.0\n");
+    const before = snapshot();
+    printed = "";
+    expect(await on({}, contextOf(), rovers)).toBe(0);
+    expect(printed).toBe(`Rover: already enabled in ${hooks()} and ${trust()}\n`);
+    expect(snapshot()).toEqual(before);
+    printed = "";
+    expect(await off({}, contextOf(), rovers)).toBe(0);
+    expect(printed).toContain(`Rover: disabled, restored ${hooks()} and ${trust()}\n`);
+    expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["mine = 1\r\n", "ask\n"]);
+    expect(statSync(hooks()).mode & 0o777).toBe(0o640);
+    expect(existsSync(contextOf().places.backupDir)).toBe(false);
+  });
+
+  it("--dry-run shows every file's diff", async () => {
+    put(trust(), "ask\n");
+    expect(await on({ dryRun: true }, contextOf(), rovers)).toBe(0);
+    expect(printed).toContain(`--- /dev/null\n+++ ${hooks()}\n`);
+    expect(printed).toContain(`--- ${trust()}\n+++ ${trust()}\n`);
+    expect(existsSync(hooks())).toBe(false);
+    await on({}, contextOf(), rovers);
+    printed = "";
+    await off({ dryRun: true }, contextOf(), rovers);
+    expect(printed).toContain(`--- ${hooks()}\n+++ /dev/null\n`);
+    expect(printed).toContain("-ours openhook-otel/hook 7.1.0\n");
+  });
+
+  it("a project's files are shared: no version, modes for all", async () => {
+    await on({ scope: "project" }, contextOf(), rovers);
+    expect(readFileSync(join(project, ".rover", "trust.json"), "utf8")).toContain("undefined");
+    expect(statSync(join(project, ".rover", "trust.json")).mode & 0o777).toBe(0o644);
+    await off({ scope: "project" }, contextOf(), rovers);
+    expect(existsSync(join(project, ".rover"))).toBe(false);
+  });
+
+  it("when the second cannot be written the first is taken back: file, record, folder", async () => {
+    put(trust(), "ask\n", 0o444);
+    const settings = () => snapshot().filter((line) => line.includes(".rover"));
+    const before = settings();
+    expect((await refusal(on({}, contextOf(), rovers))).message).toMatch(/trust\.json.* it is read-only/);
+    expect(settings()).toEqual(before);
+    expect(existsSync(contextOf().places.backupDir)).toBe(false);
+    // an upgrade that fails leaves the former registration and what disable would put back
+    rmSync(trust());
+    put(hooks(), "mine\n", 0o600);
+    await on({}, contextOf(), rovers);
+    const enabled = settings();
+    const records = () => snapshot(contextOf().places.backupDir);
+    const kept = records();
+    chmodSync(trust(), 0o444);
+    const moved = contextOf({ env: { OPENHOOK_OTEL_HOME: join(root, "elsewhere") } });
+    const places = {
+      ...moved.places,
+      hookPath: join(root, "openhook-otel", "hook"),
+      hookConfPath: join(root, "openhook-otel", "hook.conf"),
+    };
+    put(trust(), "ours openhook-otel/hook 6\n", 0o444);
+    const changed = settings();
+    await refusal(on({}, { ...moved, places }, rovers));
+    expect(settings()).toEqual(changed);
+    expect(enabled).not.toEqual(changed);
+    expect(records()).toEqual(kept);
+  });
+
+  it("when disabling fails at one, the other stays registered", async () => {
+    put(hooks(), "mine\n");
+    put(trust(), "ask\n");
+    await on({}, contextOf(), rovers);
+    const before = snapshot().filter((line) => line.includes(".rover") || line.includes("backup"));
+    // the last is taken out first, then the first cannot be written
+    chmodSync(hooks(), 0o444);
+    expect((await refusal(off({}, contextOf(), rovers))).message).toMatch(/hooks\.toml.* it is read-only/);
+    chmodSync(hooks(), 0o644);
+    expect(snapshot().filter((line) => line.includes(".rover") || line.includes("backup"))).toEqual(before);
+    expect(await off({}, contextOf(), rovers)).toBe(0);
+  });
+
+  it("keeps what others changed since, file by file", async () => {
+    put(hooks(), "mine\n");
+    put(trust(), "ask\n");
+    await on({}, contextOf(), rovers);
+    put(trust(), `${readFileSync(trust(), "utf8")}nobody\n`);
+    await off({}, contextOf(), rovers);
+    expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["mine\n", "ask\nnobody\n"]);
+  });
+
+  it("files that came with ours alone are left empty in their own way", async () => {
+    put(hooks(), "ours x/openhook-otel/hook\n");
+    put(trust(), "ours openhook-otel/hook 1\n");
+    expect(await off({}, contextOf(), rovers)).toBe(0);
+    expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["", "{}\n"]);
+  });
+
+  it("of which two scopes share one: what the other has in it stays, the last gives the first bytes back", async () => {
+    const shared = join(home, ".lander", "trust");
+    const run = (does: typeof off, scope: string, cwd = project) => does({ scope }, contextOf({ cwd }), ["lander"]);
+    const other = join(home, "other");
+    mkdirSync(other);
+    put(shared, "mine\n", 0o600);
+    for (const order of [
+      ["user", "project"],
+      ["project", "user"],
+    ]) {
+      await run(on, "user");
+      await run(on, "project");
+      expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(4);
+      // a project where nothing was registered has nothing to give back
+      printed = "";
+      await run(off, "project", other);
+      expect(printed).toMatch(/^Lander: not enabled in /);
+      expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(4);
+      for (const [index, scope] of order.entries()) {
+        expect(existsSync(contextOf().places.hookPath)).toBe(true);
+        expect(await run(off, scope)).toBe(0);
+        expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(3 - index);
+      }
+      expect(readFileSync(shared, "utf8")).toBe("mine\n");
+      expect(existsSync(contextOf().places.hookPath)).toBe(false);
+      expect(existsSync(contextOf().places.backupDir)).toBe(false);
+    }
+  });
+
+  it("says what still keeps the registration from running", async () => {
+    put(trust(), "nobody\n");
+    await on({}, contextOf(), rovers);
+    expect(printed).toContain(
+      "  ✗ Rover trusts nobody: take that line out of trust.json\n  ! Rover asks once at its next start: answer yes\n",
+    );
+    printed = "";
+    await on({}, contextOf(), rovers);
+    expect(printed).toContain("already enabled");
+    expect(printed).toContain("✗ Rover trusts nobody");
   });
 });
 
@@ -283,7 +569,7 @@ describe("errors are one line, and nothing is half done", () => {
   it("names that are none", async () => {
     expect(await refusal(on({}, contextOf(), ["claude"]))).toMatchObject({
       exitCode: 2,
-      message: 'unknown agent "claude"; known are: claude-code',
+      message: 'unknown agent "claude"; known are: claude-code, rover, lander',
     });
     expect((await refusal(on({}, contextOf(), ["cli-wrapper"]))).exitCode).toBe(2);
     expect((await refusal(off({}, contextOf(), ["claude"]))).exitCode).toBe(2);
@@ -438,7 +724,7 @@ describe("disable", () => {
     await on();
     put(join(root, "bin", "claude"), "#!/bin/sh\necho 2.1.329\n", 0o755);
     await on();
-    expect(readFileSync(userSettings(), "utf8")).toContain("PostToolBatch");
+    expect(readFileSync(userSettings(), "utf8")).toContain("StopFailure");
     await off();
     expect(readFileSync(userSettings(), "utf8")).toBe(text);
   });

@@ -70,7 +70,7 @@ describe("status", () => {
     const { code, text, facts } = await told();
     expect(code).toBe(0);
     expect(text).toMatch(/^openhook-otel \d/);
-    expect(text).toMatch(/^agents +Claude Code: not enabled$/m);
+    expect(text).toMatch(/^agents +none is enabled: openhook-otel enable finds those on this machine$/m);
     expect(text).toMatch(/^state .*\(not made yet\)$/m);
     expect(text).toMatch(/^last drain +none yet$/m);
     expect(text).toMatch(/^traces +no endpoint: the store alone is the destination$/m);
@@ -95,14 +95,13 @@ describe("status", () => {
     );
     expect(text).toMatch(/^hook .*\/\.local\/share\/openhook-otel\/hook$/m);
     expect(facts.hook).toMatchObject({ installed: true, executable: true, node: process.execPath, program });
-    expect(facts.agents[0]?.registrations.find((one) => one.state === "enabled")).toMatchObject({
-      scope: "user",
-      path: settingsPath(),
-      recorded: true,
-    });
+    const claude = facts.agents.find(({ source }) => source === "claude-code");
+    expect(claude?.registrations.filter((one) => one.state === "enabled")).toMatchObject([
+      { scope: "user", paths: [settingsPath()], project: null, recorded: true },
+    ]);
     const { context } = contextAt(places(), { programPath: program });
     await disable(["claude-code"], { scope: "user", yes: true, dryRun: false }, context, agents);
-    expect((await told()).text).toMatch(/Claude Code: not enabled/);
+    expect((await told()).text).toMatch(/^agents +none is enabled/m);
   });
 
   test("what waits, what the last drain took, how many sessions are open", async () => {

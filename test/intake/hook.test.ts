@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
-import { KEPT_ENV, MAX_FILE_BYTES, READ_TIMEOUT_MS } from "../../src/intake/facts.ts";
+import { FIRST_BYTE_TIMEOUT_MS, KEPT_ENV, MAX_FILE_BYTES, READ_TIMEOUT_MS, startOf } from "../../src/intake/facts.ts";
 import { intakes, makeSandbox, onlyEvent, readInbox, run, type Sandbox, sleepMs, until } from "./intakes.ts";
 
 const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
@@ -16,6 +17,8 @@ beforeEach(() => {
   sandbox = makeSandbox();
 });
 afterEach(() => sandbox.remove());
+
+const startedAt = (pid: number) => startOf(readFileSync(`/proc/${pid}/stat`, "latin1"));
 
 const limitHere = spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
 
@@ -47,7 +50,9 @@ describe.each(intakes())("$title", (intake) => {
       event: "PreToolUse",
       cwd: sandbox.home,
       parentPid: process.pid,
-      env: { CLAUDE_PID: "3131", CRUSH: "1" },
+      ...(process.platform === "linux" && { parentStart: startedAt(process.pid) }),
+      hookPid: expect.any(Number),
+      env: { HOME: sandbox.home, CLAUDE_PID: "3131", CRUSH: "1" },
       payloadBytes: Buffer.byteLength(PAYLOAD),
       truncated: false,
     });
@@ -72,7 +77,8 @@ describe.each(intakes())("$title", (intake) => {
     const kept = Object.fromEntries(KEPT_ENV.map((name) => [name, `value of ${name}`]));
     const cwd = join(sandbox.root, "two\nlines");
     mkdirSync(cwd);
-    await run(hook(), { env: { ...env(), ...kept, CRUSH: "a\nsource=evil" }, cwd });
+    // a home that is a relative path leads nowhere; hook.conf does
+    await run(hook(), { env: { ...kept, CRUSH: "a\nsource=evil" }, cwd });
     const { CRUSH: _, ...rest } = kept;
     expect(onlyEvent(sandbox).facts.env).toEqual(rest);
     expect(onlyEvent(sandbox).facts).not.toHaveProperty("cwd");
@@ -163,6 +169,70 @@ describe.each(intakes())("$title", (intake) => {
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await until(() => (drained().length === 1 ? true : undefined));
     expect(readInbox(sandbox)).toHaveLength(4);
+  });
+
+  test("takes the payload from its last argument, and leaves stdin to its owner", async () => {
+    const argument = '{"type":"agent-turn-complete","text":"-d --source=x \\n %s $(id) Grüße\n"}';
+    const startMs = performance.now();
+    const outcomes = [
+      await run(hook({ payload: { argument } }), { keepOpen: true, env: env() }),
+      await run(hook({ payload: { argument }, event: "notify" }), { keepOpen: true, env: env() }),
+      await run(hook({ payload: { argument }, event: "notify", reply: "{}" }), { keepOpen: true, env: env() }),
+    ];
+    expect(performance.now() - startMs).toBeLessThan(READ_TIMEOUT_MS);
+    expect(outcomes.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
+      [0, "", ""],
+      [0, "", ""],
+      [0, "{}\n", ""],
+    ]);
+    const files = readInbox(sandbox).flatMap((file) => (file.ok ? [file] : []));
+    expect(files.map(({ payload, end }) => [payload.toString(), end])).toEqual(Array(3).fill([argument, "whole"]));
+    expect(files.map(({ facts }) => facts.source)).toEqual(Array(3).fill("claude-code"));
+    expect(new Set(files.map(({ facts }) => facts.event))).toEqual(new Set([undefined, "notify"]));
+  });
+
+  test("takes the payload from USER_PROMPT when told to, without a look at stdin", async () => {
+    const prompt = '{"toolName":"fs_write","toolArgs":{},"text":"\\n %s $HOME"}';
+    const startMs = performance.now();
+    for (const USER_PROMPT of [prompt, ""]) {
+      const options = { keepOpen: true, env: { ...env(), USER_PROMPT } };
+      const outcome = await run(hook({ payload: "variable", event: "preToolUse" }), options);
+      expect(outcome).toMatchObject({ code: 0, stdout: "", stderr: "" });
+      expect(onlyEvent(sandbox)).toMatchObject({ end: "whole", facts: { event: "preToolUse" } });
+      expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
+      rmSync(sandbox.inboxDir, { recursive: true });
+    }
+    expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.empty);
+  });
+
+  test("believes USER_PROMPT when stdin stays silent, and stdin when it speaks", async () => {
+    const USER_PROMPT = '{"toolName":"fs_write"}';
+    const silent = await run(hook(), { keepOpen: true, env: { ...env(), USER_PROMPT } });
+    expect(silent).toMatchObject(QUIET);
+    expect(silent.durationMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.json + 1_500);
+    expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
+    expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
+    rmSync(sandbox.inboxDir, { recursive: true });
+
+    await run(hook(), { input: "", env: { ...env(), USER_PROMPT } });
+    expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
+    rmSync(sandbox.inboxDir, { recursive: true });
+
+    // a large one, and one that begins at once and goes on after the moment that it has to begin
+    const large = Buffer.alloc(5 * MIB, "x");
+    expect(await run(hook(), { input: large, env: { ...env(), USER_PROMPT } })).toMatchObject(QUIET);
+    expect(onlyEvent(sandbox).payload.equals(large)).toBe(true);
+    rmSync(sandbox.inboxDir, { recursive: true });
+    const [first, rest] = [PAYLOAD.slice(0, 9), PAYLOAD.slice(9)];
+    const slow = await run(hook(), {
+      input: first,
+      keepOpen: true,
+      env: { ...env(), USER_PROMPT },
+      onSpawn: (child) => setTimeout(() => child.stdin?.end(rest), FIRST_BYTE_TIMEOUT_MS.json + 500),
+    });
+    expect(slow).toMatchObject(QUIET);
+    expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
+    expect(onlyEvent(sandbox).payload.toString()).toBe(PAYLOAD);
   });
 
   test("goes where OPENHOOK_OTEL_HOME says", async () => {
@@ -279,6 +349,65 @@ describe("the two intakes", () => {
     await Promise.all(intakes().map(check));
   });
 
+  test("wait a moment where USER_PROMPT is there and empty, the whole time where it is anything else", {
+    timeout: 20_000,
+  }, async () => {
+    const check = async (intake: ReturnType<typeof intakes>[number]) => {
+      const own = makeSandbox();
+      try {
+        const command = intake.command(own, { source: "claude-code", drain: "no" });
+        const env = { HOME: own.home };
+        const empty = await run(command, { keepOpen: true, env: { ...env, USER_PROMPT: "" } });
+        expect(empty.durationMs, intake.title).toBeLessThan(READ_TIMEOUT_MS - 500);
+        expect(onlyEvent(own)).toMatchObject({ end: "late", facts: { payloadBytes: 0 } });
+        rmSync(own.inboxDir, { recursive: true });
+        const other = await run(command, {
+          keepOpen: true,
+          env: { ...env, USER_PROMPT: "planted" },
+          onSpawn: (child) => setTimeout(() => child.stdin?.end(PAYLOAD), FIRST_BYTE_TIMEOUT_MS.empty + 500),
+        });
+        expect(other, intake.title).toMatchObject(QUIET);
+        expect(onlyEvent(own).payload.toString()).toBe(PAYLOAD);
+      } finally {
+        own.remove();
+      }
+    };
+    await Promise.all(intakes().map(check));
+  });
+
+  test("hook.sh starts one drain for many events, some seconds later, when told to", { timeout: 20_000 }, async () => {
+    const check = async (intake: ReturnType<typeof intakes>[number]) => {
+      const own = makeSandbox();
+      try {
+        const args = { source: "claude-code", payload: { argument: PAYLOAD } };
+        const [program = "", ...words] = intake.command(own, args);
+        const soon = words.flatMap((word) => (word === "-a" ? ["-s", "-a"] : [word]));
+        const outcomes = await Promise.all(
+          [1, 2, 3, 4].map(() => run([program, ...soon], { env: { HOME: own.home } })),
+        );
+        for (const { durationMs } of outcomes) expect(durationMs, intake.title).toBeLessThan(4_000);
+        expect(readInbox(own), intake.title).toHaveLength(4);
+        expect(drained(own.drainedDir), intake.title).toEqual([]);
+        await until(() => (drained(own.drainedDir).length > 0 ? true : undefined));
+        await sleepMs(300);
+        expect(drained(own.drainedDir), intake.title).toHaveLength(1);
+        expect(readdirSync(own.stateDir)).toEqual(["inbox"]);
+        // one that died over its waiting keeps nobody back for longer than a minute
+        writeFileSync(join(own.stateDir, "drain.soon"), "");
+        utimesSync(join(own.stateDir, "drain.soon"), new Date(Date.now() - 130_000), new Date(Date.now() - 130_000));
+        await run([program, ...soon], { env: { HOME: own.home } });
+        await until(() => (drained(own.drainedDir).length === 2 ? true : undefined));
+      } finally {
+        own.remove();
+      }
+    };
+    await Promise.all(
+      intakes()
+        .filter(({ isShell }) => isShell)
+        .map(check),
+    );
+  });
+
   test("write the same header", async () => {
     const env = { HOME: sandbox.home, CLAUDE_CODE_SESSION_ID: "s-1", CODEX_HOME: "/home/dev/.codex" };
     for (const intake of intakes()) {
@@ -296,9 +425,57 @@ describe("the two intakes", () => {
     const text = readFileSync("src/intake/hook.sh", "utf8");
     expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
     expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
+    expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
+    expect(text).toContain(`stdin-) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.empty / 1000} ;;`);
     expect([...text.matchAll(/^keep env\.(\w+) "\$\{(\w+)-\}"$/gm)].map(([, name, from]) => [name, from])).toEqual(
       KEPT_ENV.map((name) => [name, name]),
     );
+  });
+
+  test("the program's own twin answers as the agent's table says, unless told what to print", async () => {
+    const twin = join(sandbox.root, "hook.cjs");
+    const options = { bundle: true, platform: "node", target: "node20", format: "cjs" } as const;
+    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...options });
+    const check = async (args: readonly string[], stdout: string) => {
+      const command = [process.execPath, twin, "hook", "--drain", "no", ...args] as const;
+      const outcome = await run(command, { input: PAYLOAD, env: { HOME: sandbox.home } });
+      expect(outcome, args.join(" ")).toMatchObject({ ...QUIET, stdout });
+    };
+    await check(["--source", "cursor", "--event", "preToolUse"], "{}\n");
+    await check(["--source", "cursor"], "{}\n");
+    await check(["--source", "cursor", "--reply", ""], "");
+    await check(["--source", "cursor", "--reply", "[]"], "[]\n");
+    await check(["--source", "kiro", "--event", "preToolUse"], "");
+    await check([], "");
+  });
+
+  test("the twin takes the plain words of a hand-written wrapper, without the program's arguments", async () => {
+    const [twin] = intakes().filter(({ isShell }) => !isShell);
+    const [node = "", path = ""] = twin?.command(sandbox, { source: "" }) ?? [];
+    const plain = async (...words: readonly string[]) => {
+      const command = [node, path, "cli-wrapper", ...words, "--", "secret", "--token", "planted"] as const;
+      expect(await run(command, { keepOpen: true, env: { HOME: sandbox.home } })).toMatchObject({
+        code: 0,
+        stdout: "",
+      });
+      const { facts, payload } = onlyEvent(sandbox);
+      rmSync(sandbox.inboxDir, { recursive: true });
+      return { source: facts.source, event: facts.event, payload: JSON.parse(payload.toString()) };
+    };
+    const call = { cli: "gh", args: [] };
+    expect(await plain("--phase", "pre", "--cli", "gh")).toEqual({
+      source: "cli-wrapper",
+      event: "pre",
+      payload: { ...call, phase: "pre" },
+    });
+    expect(await plain("--phase=post", "--cli=gh", "--exit-code=3")).toMatchObject({
+      event: "post",
+      payload: { ...call, phase: "post", exit_code: 3 },
+    });
+    for (const code of [[], ["--exit-code", ""], ["--exit-code", "x"]]) {
+      const { payload } = await plain("--phase", "post", "--cli", "gh", ...code);
+      expect(payload).toEqual({ ...call, phase: "post" });
+    }
   });
 
   test("the twin knows by itself when a drain is due", async () => {

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { formatEnd, formatHead, type PayloadEnd } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead, type PayloadEnd, startOf } from "../../src/intake/facts.ts";
 import {
   claim,
   counts,
@@ -29,7 +29,7 @@ import {
   quarantine,
   settle,
 } from "../../src/intake/inbox.ts";
-import { intakes, makeSandbox, run, sleepMs } from "./intakes.ts";
+import { intakes, makeSandbox, onlyEvent, run, sleepMs } from "./intakes.ts";
 
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 
@@ -49,7 +49,14 @@ const dirsOf = (dir: string) => ({
   quarantineDir: join(dir, "quarantine"),
 });
 
-const HEAD = { source: "claude-code", event: "Stop", ppid: 7, pid: 8, cwd: "/home/dev/shop", env: { CLAUDE_PID: "7" } };
+const HEAD = {
+  source: "claude-code",
+  event: "Stop",
+  ppid: 7,
+  pid: 8,
+  cwd: "/home/dev/shop",
+  env: { CLAUDE_PID: "7" },
+};
 
 function put(
   name: string,
@@ -57,7 +64,7 @@ function put(
   { end = "whole", ageMs = 1000, dir = dirs.inboxDir }: PutOptions = {},
 ): string {
   const path = join(dir, name);
-  writeFileSync(path, formatHead(HEAD) + payload + (end === "none" ? "" : formatEnd(end)));
+  writeFileSync(path, formatHead(HEAD) + payload + (end === "none" ? "" : formatEnd(end, "204811")));
   utimesSync(path, (NOW_MS - ageMs) / 1000, (NOW_MS - ageMs) / 1000);
   return path;
 }
@@ -93,6 +100,8 @@ describe("claim", () => {
       event: "Stop",
       cwd: "/home/dev/shop",
       parentPid: 7,
+      parentStart: "204811",
+      hookPid: 8,
       env: { CLAUDE_PID: "7" },
       timeMs: NOW_MS - 3000,
       payloadBytes: 7,
@@ -262,6 +271,43 @@ describe("parseInboxFile", () => {
   test("reads a header without any fact", () => {
     const parsed = parseInboxFile(Buffer.from(`openhook-inbox 1\n\n{}${formatEnd("whole")}`), 5);
     expect(parsed).toMatchObject({ ok: true, facts: { timeMs: 5, env: {}, payloadBytes: 2, truncated: false } });
+  });
+});
+
+describe("startOf", () => {
+  const stat = (name: string) =>
+    `4101 (${name}) S 1 4101 4101 34816 4101 4194304 1 0 0 0 3 1 0 0 20 0 1 0 204811 0 0\n`;
+
+  test("reads the start time behind any name a process may give itself", () => {
+    for (const name of ["sh", "tmux: server", "a) R 1 2 3 (b", ") ", "two\nlines"]) {
+      expect(startOf(stat(name)), JSON.stringify(name)).toBe("204811");
+    }
+    expect(startOf("")).toBeUndefined();
+    expect(startOf("4101 (sh) S 1")).toBeUndefined();
+  });
+
+  test.runIf(process.platform === "linux")("a parent of such a name is read by the shell alike", async () => {
+    const sandbox = makeSandbox();
+    const name = "x) R 1 (\n y";
+    try {
+      // the parent of the hook, which has renamed itself; busybox has no writable comm of its own
+      const parent = [
+        `process.title = "x";`,
+        `require("node:fs").writeFileSync("/proc/self/comm", ${JSON.stringify(name)});`,
+        `require("node:child_process").spawnSync(process.argv[1], process.argv.slice(2));`,
+        `process.stdout.write(require("node:fs").readFileSync("/proc/self/stat", "latin1"));`,
+      ].join("\n");
+      for (const intake of intakes()) {
+        const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
+        const { stdout } = await run([process.execPath, "-e", parent, ...command], { env: { HOME: sandbox.home } });
+        expect(stdout, "the name was not taken").toContain(`(${name})`);
+        expect(onlyEvent(sandbox).facts.parentStart, intake.title).toBe(startOf(stdout));
+        expect(startOf(stdout)).toMatch(/^\d+$/);
+        rmSync(sandbox.inboxDir, { recursive: true });
+      }
+    } finally {
+      sandbox.remove();
+    }
   });
 });
 

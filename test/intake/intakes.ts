@@ -29,6 +29,8 @@ export interface HookArgs {
   readonly event?: string;
   readonly reply?: string;
   readonly drain?: "yes" | "if-waiting" | "no";
+  /** Where the payload is, if not on stdin. */
+  readonly payload?: "variable" | { readonly argument: string };
 }
 
 /** hook.sh under every shell that is here, and the node twin. */
@@ -184,18 +186,25 @@ export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake)
 
 // --- internal ---
 
-const shellArgs = ({ source, event, reply, drain }: HookArgs): readonly string[] => [
+const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
   ...(drain === "yes" ? ["-d"] : drain === "if-waiting" ? ["-w"] : []),
+  ...(payload === undefined ? [] : [payload === "variable" ? "-e" : "-a"]),
   source,
   ...(event !== undefined || reply !== undefined ? [event ?? ""] : []),
   ...(reply !== undefined ? [reply] : []),
+  ...argumentOf(payload),
 ];
 
-const twinArgs = ({ source, event, reply, drain }: HookArgs): readonly string[] => [
+const argumentOf = (payload: HookArgs["payload"]): readonly string[] =>
+  typeof payload === "object" ? [payload.argument] : [];
+
+const twinArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
   `--source=${source}`,
   ...(event === undefined ? [] : [`--event=${event}`]),
   ...(reply === undefined ? [] : [`--reply=${reply}`]),
   ...(drain === undefined ? [] : [`--drain=${drain}`]),
+  ...(payload === undefined ? [] : [payload === "variable" ? "--payload-env" : "--payload-argument"]),
+  ...argumentOf(payload),
 ];
 
 /** Says how it was started, then stays for a while. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodePayload, MAX_PARSED_BYTES } from "../../src/intake/payload.ts";
+import { decodeEvent, decodePayload, MAX_PARSED_BYTES } from "../../src/intake/payload.ts";
 import { shrinkJson } from "../../src/intake/shrink.ts";
 
 const MAX = 12;
@@ -170,5 +170,24 @@ describe("decodePayload", () => {
     decode(`{"a":"\n${'\\"'.repeat(1_000_000)}`);
     decode(`{"a" "${'\\"\n'.repeat(1_000_000)}`);
     expect(performance.now() - startMs).toBeLessThan(5_000);
+  });
+});
+
+describe("decodeEvent", () => {
+  const named = { source: "claude-code", event: "SessionStart" };
+  const empty = { ok: true, value: {}, notes: [] };
+
+  test("takes an empty payload for {} where the command line says whose and which event it is", () => {
+    for (const text of ["", " \r\n", "\uFEFF", "\uFEFF\n"])
+      expect(decodeEvent(Buffer.from(text), named)).toEqual(empty);
+    for (const facts of [{}, { source: "claude-code" }, { event: "SessionStart" }]) {
+      expect(decodeEvent(Buffer.alloc(0), facts)).toEqual({ ok: false, reason: "the payload is empty" });
+    }
+  });
+
+  test("is decodePayload for everything else", () => {
+    for (const text of ["{}", "[1]", "null", "nonsense", " ".repeat(99), `${" ".repeat(99)}{"a":1}`, '{"a":']) {
+      expect(decodeEvent(Buffer.from(text), named)).toEqual(decodePayload(Buffer.from(text)));
+    }
   });
 });

@@ -46,17 +46,35 @@ export const toolEnded = (
   ...envelope(id, ms, extras),
   data: { tool_name: "Bash", tool_call_id: callId, ...data },
 });
+/** Of an agent that gives no call ids. */
+export const namelessStart = (id: string, ms: number, tool: string, digest?: string): Event => ({
+  type: "tool.start",
+  ...envelope(id, ms, digest === undefined ? {} : { input_digest: digest }),
+  data: { tool_name: tool },
+});
+export const namelessEnd = (
+  id: string,
+  ms: number,
+  tool: string,
+  digest?: string,
+  status: "success" | "error" = "success",
+): Event => ({
+  type: "tool.end",
+  ...envelope(id, ms, digest === undefined ? {} : { input_digest: digest }),
+  data: { tool_name: tool, status },
+});
 export const batch = (id: string, ms: number, callIds: readonly string[]): Event => ({
   type: "tool.batch",
   ...base(id, ms, { tool_call_ids: [...callIds] }),
 });
 
-export const used = (callId: string, ms: number): TranscriptEntry => ({
+export const used = (callId: string, ms: number, name = "Bash", inputDigest?: string): TranscriptEntry => ({
   kind: "tool_use",
   key: `use:${callId}`,
   timeMs: NOON_MS + ms,
   callId,
-  name: "Bash",
+  name,
+  ...(inputDigest !== undefined && { inputDigest }),
 });
 export const resulted = (
   callId: string,

@@ -84,7 +84,7 @@ describe("pairTools, one call", () => {
     const calls = pairTools([toolStarted("s", 10, "t1"), { ...nameless, data: { tool_name: "Bash" } }], []);
     expect(calls).toMatchObject([
       { callId: "t1", status: "open" },
-      { callId: "event:e", name: "Bash", status: "success" },
+      { callId: "minted:e", name: "Bash", status: "success" },
     ]);
     expect(calls[1]?.endMs).toBe(calls[1]?.startMs);
   });

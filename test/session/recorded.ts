@@ -29,10 +29,23 @@ export interface RecordedSession {
 }
 
 /** Native payloads of every recorded case, with the agent that sent them. */
-export function recordedPayloads(): readonly { readonly source: string; readonly payload: unknown }[] {
+export function recordedPayloads(): readonly RecordedPayload[] {
   return caseFolders().flatMap(({ source, folder }) =>
-    callsOf(folder).map(({ stdin, stdin_raw }) => ({ source, payload: stdin ?? stdin_raw })),
+    callsOf(folder).map(({ event, env = {}, stdin, stdin_raw }) => ({
+      source,
+      event,
+      env,
+      payload: stdin ?? stdin_raw,
+    })),
   );
+}
+
+export interface RecordedPayload {
+  readonly source: string;
+  /** As registered. */
+  readonly event: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly payload: unknown;
 }
 
 /** Every session of every case whose agent has a transcript. */
@@ -40,6 +53,8 @@ export async function recordedSessions(): Promise<readonly RecordedSession[]> {
   const agents = await allAgents();
   const found: RecordedSession[] = [];
   for (const { source, name, folder } of caseFolders()) {
+    // The others' transcripts are laid out below a home: test/agents/recordings.test.ts walks them
+    if (source !== "claude-code") continue;
     const agent = agents.find((a) => a.source === source);
     if (agent?.transcript === undefined) continue;
     const events = callsOf(folder).flatMap((call) => eventsOf(agent, call));
@@ -138,6 +153,8 @@ export class Ledger {
       turns: settledTurns,
       subagents: settledSubagents,
       callIds: new Set([...this.#context.callIds, ...calls]),
+      knowsCalls: false,
+      calls: [],
       ...(segment !== undefined && { segment: { ...segment, uses: [] } }),
     };
     this.parts.push({ ...session, turns, subagents });
@@ -188,7 +205,8 @@ async function linesOf(agent: Agent, folder: string, sessionId: string): Promise
     .map((project) => join(folder, project, `${sessionId}.jsonl`))
     .find((path) => existsSync(path));
   const lines: TranscriptEntry[] = [];
-  for (const file of await reader.files(main ?? join(folder, "none", `${sessionId}.jsonl`), sessionId)) {
+  const path = main ?? join(folder, "none", `${sessionId}.jsonl`);
+  for (const file of await reader.files({ path, sessionId, home: folder })) {
     for await (const batch of reader.read(file, START)) lines.push(...batch.entries);
   }
   return lines;

@@ -17,6 +17,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
 import type { DrainDeps, DrainReport } from "../../src/drain/deps.ts";
+import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { PROGRAM } from "./program.ts";
 
@@ -33,6 +34,14 @@ export interface RecordedCall {
   readonly transcript_lines?: number | null;
 }
 
+/** Which part of the transcripts. */
+interface Part {
+  readonly path?: string;
+  readonly lines?: number;
+  readonly subagents?: boolean;
+  readonly untilMs?: number;
+}
+
 /** A home directory of its own, with the recorded transcripts in it. */
 export class Replay {
   readonly home: string;
@@ -41,6 +50,7 @@ export class Replay {
   readonly #folder: string;
   readonly #recordedHome: string;
   env: Record<string, string> = {};
+  #hooks = 0;
 
   readonly source: string;
 
@@ -62,15 +72,33 @@ export class Replay {
     return this.source === "claude-code" ? join(this.home, ".claude", "projects") : this.home;
   }
 
-  /** Puts the recorded transcripts, the first lines of one, or those of subagents alone, below the home. */
-  writeTranscripts(only: { readonly path?: string; readonly lines?: number; readonly subagents?: boolean } = {}): void {
+  get hasTranscripts(): boolean {
+    return existsSync(join(this.#folder, "transcripts"));
+  }
+
+  /**
+   * Puts the recorded transcripts, the first lines of one, those of subagents alone, or what their lines' own times say had
+   * been written by then, below the home.
+   */
+  writeTranscripts(only: Part = {}): void {
     const recorded = join(this.#folder, "transcripts");
-    if (!existsSync(recorded)) return;
+    if (!this.hasTranscripts) return;
     for (const file of filesBelow(recorded)) {
       const target = join(this.transcriptRoot, this.#moved(file.slice(recorded.length + 1)));
       if (only.path !== undefined && target !== only.path) continue;
       if (only.subagents === true && !/(^|\/)agent-[^/]*$/.test(target)) continue;
-      let text = this.#moved(readFileSync(file, "utf8"));
+      const bytes = readFileSync(file);
+      if (bytes.includes(0)) {
+        mkdirSync(dirname(target), { recursive: true });
+        writeFileSync(target, bytes);
+        continue;
+      }
+      let text = this.#moved(bytes.toString());
+      if (only.untilMs !== undefined) {
+        // Of a file that is rewritten as a whole only its end was recorded
+        if (file.endsWith(".jsonl")) text = linesUntil(text, only.untilMs);
+        if (text === "") continue;
+      }
       if (only.lines !== undefined) {
         const lines = text.split("\n").slice(0, only.lines);
         text = lines.map((line) => `${line}\n`).join("");
@@ -78,6 +106,14 @@ export class Replay {
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, text);
     }
+  }
+
+  /** An OpenHook envelope of somebody who knows no more than that the session is over. */
+  sessionEnd(sessionId: string, timeMs: number): void {
+    const time = new Date(timeMs).toISOString();
+    const id = `end-of-${sessionId}`;
+    const envelope = { openhook: "0.1", id, source: this.source, type: "session.end", time, session_id: sessionId };
+    this.put({ received_at: time, event: "session.end", stdin: envelope });
   }
 
   /** Runs the real hook program as the agent would; `at` becomes the event's time. */
@@ -95,6 +131,19 @@ export class Replay {
     if (!keepTime) return;
     const time = new Date(call.received_at);
     for (const name of readdirSync(inboxDir)) if (!before.has(name)) utimesSync(join(inboxDir, name), time, time);
+  }
+
+  /** The file that the hook program would have written; `hook` costs a process each. */
+  put(call: RecordedCall, { keepTime = true }: { readonly keepTime?: boolean } = {}): void {
+    const { inboxDir } = this.places;
+    const pid = ++this.#hooks;
+    const env = { HOME: this.home, ...call.env };
+    const head = formatHead({ source: this.source, event: call.event, ppid: PARENT_PID, pid, cwd: this.home, env });
+    const path = join(inboxDir, `${PARENT_PID}-${pid}-0.evt`);
+    mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
+    writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`);
+    const time = new Date(call.received_at);
+    if (keepTime) utimesSync(path, time, time);
   }
 
   async deps(overrides: Partial<DrainDeps> = {}): Promise<DrainDeps> {
@@ -139,8 +188,23 @@ export class Replay {
   }
 }
 
+const PARENT_PID = 3131;
+
 /** A copy of a folder, for tests that change it. */
 export const copyFolder = (from: string, to: string): void => cpSync(from, to, { recursive: true });
+
+/** Lines whose own time is not later; those without one go with the line before them. */
+function linesUntil(text: string, untilMs: number): string {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const end = lines.findIndex((line) => {
+    const { timestamp } = JSON.parse(line) as { timestamp?: unknown };
+    return typeof timestamp === "string" && Date.parse(timestamp) > untilMs;
+  });
+  return lines
+    .slice(0, end === -1 ? lines.length : end)
+    .map((line) => `${line}\n`)
+    .join("");
+}
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>

@@ -17,14 +17,19 @@ export interface ExpectedSession {
     readonly status: string;
     readonly subagent: boolean;
   }[];
-  readonly recoverable_as_reported?: { readonly output_tokens?: number };
+  /** Where the agent lost usage before it wrote it down: what can still be found. */
+  readonly recoverable_as_reported?: {
+    readonly input_tokens?: number;
+    readonly output_tokens?: number;
+    readonly cache_read_tokens?: number;
+  };
 }
 
 /** What the store holds of a session, in the words of `expected.json`. */
 export function summaryOf(storePath: string, sessionId: string) {
   const db = openDatabase(storePath);
   try {
-    const session = db.prepare("SELECT * FROM sessions WHERE session_id = ?").get(sessionId);
+    const session = db.prepare("SELECT * FROM sessions WHERE session_id = ? AND parent IS NULL").get(sessionId);
     if (session === undefined) return undefined;
     const id = Number(session["id"]);
     const calls = db
@@ -35,7 +40,7 @@ export function summaryOf(storePath: string, sessionId: string) {
       .prepare("SELECT body FROM tool_calls WHERE session = ?")
       .all(id)
       .map((row) => JSON.parse(String(row["body"])));
-    const turns = db.prepare("SELECT origin, state FROM turns WHERE session = ?").all(id);
+    const turns = db.prepare("SELECT origin, state FROM turns WHERE session = ? ORDER BY start_ms").all(id);
     const segments = db.prepare("SELECT * FROM segments WHERE session = ? ORDER BY ordinal").all(id);
     const unsettled =
       db.prepare("SELECT id, type FROM events WHERE session = ? AND settled = 0").all(id).length +
@@ -51,7 +56,7 @@ export function summaryOf(storePath: string, sessionId: string) {
           output: c.usage?.output,
           cache_read: c.usage?.cacheRead,
           cache_write: c.usage?.cacheWrite,
-          reasoning: c.usage?.reasoning ?? 0,
+          reasoning: c.usage?.reasoning,
           cache_write_5m: c.usage?.cacheWrite5m,
           cache_write_1h: c.usage?.cacheWrite1h,
         }))
@@ -60,6 +65,7 @@ export function summaryOf(storePath: string, sessionId: string) {
         .map((t) => ({ id: t.callId, name: t.name, status: t.status, subagent: t.agentId !== undefined }))
         .sort(by("id")),
       segments: segments.map((s) => ({ reason: s["reason"], native: s["native_reason"], ended: s["end_ms"] !== null })),
+      lastTurn: turns.at(-1)?.["state"],
       incomplete: calls.filter((c) => !c.complete).length,
       unsettled,
     };
@@ -83,7 +89,7 @@ export function booksOf(storePath: string) {
     };
     const calls = db
       .prepare(
-        `SELECT count(*) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
+        `SELECT count(*) - count(json_extract(body, '$.covers')) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
            sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost FROM model_calls`,
       )
       .get();

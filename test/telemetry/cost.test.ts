@@ -42,6 +42,19 @@ describe("costNanoUsd", () => {
     );
   });
 
+  test("a provider by OpenTelemetry's name, the call's own before the session's", () => {
+    const usage = { input: 1_000, output: 100 };
+    expect(costNanoUsd(call("gemini-2.5-pro", usage), "gcp.gemini")).toBe(1_000 * 1_250 + 100 * 10_000);
+    expect(costNanoUsd({ ...call("gpt-4.1", usage), provider: "azure.ai.openai" }, undefined)).toBe(2_800_000);
+    expect(costNanoUsd({ ...call(SONNET, usage), provider: "anthropic" }, "openai")).toBe(4_500_000);
+  });
+
+  test("a provider that the table does not know has no price, whatever the model is called", () => {
+    expect(
+      costNanoUsd({ ...call(SONNET, { input: 1, output: 1 }), provider: "our-gateway" }, undefined),
+    ).toBeUndefined();
+  });
+
   test("nothing used costs nothing, which is known", () => {
     expect(costNanoUsd(call(SONNET, { input: 0, output: 0 }), "anthropic")).toBe(0);
   });

@@ -4,9 +4,11 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { mintedSessionId } from "../shared/minted.ts";
 import { patchLines } from "./patch.ts";
 
 export const SOURCE = "claude-code";
@@ -14,9 +16,12 @@ export const SOURCE = "claude-code";
 /** Detection: the transcript's folder is certain, the agent's own environment too; the shape alone is shared by many. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
-  if (p === undefined || asString(p["hook_event_name"]) === undefined || !/^[A-Z]/.test(String(p["hook_event_name"])))
-    return "no";
-  if (asString(p["session_id"]) === undefined || p["cursor_version"] !== undefined) return "no";
+  if (p === undefined || p["cursor_version"] !== undefined) return "no";
+  if (!/^[A-Z]/.test(nativeOf(p, intake) ?? "")) return "no";
+  // Contracts after its likeness leave out what the command line or the process has to tell
+  if (asString(p["session_id"]) === undefined || p["hook_event_name"] === undefined) {
+    return intake.source === SOURCE && asString(p["tool_name"]) !== undefined ? "possible" : "no";
+  }
   if (/[/\\]\.claude[/\\]/.test(asString(p["transcript_path"]) ?? "")) return "certain";
   return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "certain" : "possible";
 }
@@ -24,9 +29,11 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
 /** One payload → the events it tells. Events of no use to a trace, and unknown ones, give none. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
-  const native = asString(p?.["hook_event_name"]);
-  const sessionId = asString(p?.["session_id"]);
-  if (p === undefined || native === undefined || sessionId === undefined) return [];
+  const native = p === undefined ? undefined : nativeOf(p, intake);
+  if (p === undefined || native === undefined) return [];
+  const told = asString(p["session_id"]);
+  if (told === undefined && asString(p["tool_name"]) === undefined) return [];
+  const sessionId = told ?? mintedSessionId(SOURCE, intake, asString(p["cwd"]));
 
   const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const cwd = asString(p["cwd"]) ?? intake.cwd;
@@ -40,6 +47,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     mcp_server: asString(asObject(p["mcp_server"])?.["name"]),
     payload_bytes: intake.payloadBytes,
     truncated: intake.truncated ? true : undefined,
+    session_id_origin: told === undefined ? "minted" : undefined,
     process,
   });
   const base = (key: string | undefined) => ({
@@ -60,6 +68,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   });
 
   const callId = asString(p["tool_use_id"]);
+  // Where the agent gives the call no id, its input has to do
+  const digest = callId === undefined ? inputDigest(p["tool_input"]) : undefined;
   const tool = defined<{ tool_name: string; tool_call_id: string }>({
     tool_name: asString(p["tool_name"]),
     tool_call_id: callId,
@@ -108,7 +118,13 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "tool.start",
-          ...envelope(callId, defined<Extras>({ executable: executableOf(asObject(p["tool_input"])?.["command"]) })),
+          ...envelope(
+            callId,
+            defined<Extras>({
+              input_digest: digest,
+              executable: executableOf(asObject(p["tool_input"])?.["command"]),
+            }),
+          ),
           data: tool,
         },
       ];
@@ -120,6 +136,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           ...envelope(
             callId,
             defined<Extras>({
+              input_digest: digest,
               ...patchLines(response),
               spawned_agent_id: asString(response?.["agentId"]),
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -136,6 +153,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           ...envelope(
             callId,
             defined<Extras>({
+              input_digest: digest,
               exit_code: exitCodeOf(p["error"]),
               error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -172,6 +190,9 @@ export function exitCodeOf(error: unknown): number | undefined {
 }
 
 // --- internal ---
+
+const nativeOf = (p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined =>
+  asString(p["hook_event_name"]) ?? (intake.source === SOURCE ? intake.event : undefined);
 
 const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",

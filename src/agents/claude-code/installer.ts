@@ -1,25 +1,39 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; what each version does: README.md beside this file
-import { execFile } from "node:child_process";
-import { platform } from "node:os";
+import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { HookCommand, Installer } from "../../model/agent.ts";
+import type { HookCommand, InstallTarget } from "../../model/agent.ts";
+import { oneFile } from "../shared/one-file.ts";
 import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "../shared/settings.ts";
+import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
 
-const installer: Installer = {
+export default oneFile({
   scopes: ["user", "project"],
   path(scope, { home, project, env }) {
     if (scope === "project") return join(project, ".claude", "settings.json");
-    const moved = env["CLAUDE_CONFIG_DIR"];
-    return join(moved === undefined || moved === "" ? join(home, ".claude") : resolve(project, moved), "settings.json");
+    return join(configDirOf({ home, project, env }), "settings.json");
   },
-  add: (text, command, version) => addRegistrations(text, registrationsFor(command, version)),
+  add: (text, { command, version }) => addRegistrations(text, registrationsFor(command, version)),
   remove: removeRegistrations,
   registered: registeredEvents,
-  detectVersion,
-};
-export default installer;
+  async detect(target) {
+    const version = await versionOf("claude", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(configDirOf(target)) };
+  },
+});
 
 // --- internal ---
+
+function configDirOf({ home, project, env }: InstallTarget): string {
+  const moved = env["CLAUDE_CONFIG_DIR"];
+  return moved === undefined || moved === "" ? join(home, ".claude") : resolve(project, moved);
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 interface Wish {
   readonly event: string;
@@ -48,7 +62,8 @@ const OLDEST = "0.0.0";
  * foreign ones included, without a word. 2.1.197 and 2.1.329 leave out just that entry. Each version ran all hooks
  * with the set that this table gives it.
  *
- * Left out on purpose: WorktreeCreate (a hook takes the creation over: `claude -w` fails), MessageDisplay (per chunk,
+ * Left out on purpose: PostToolBatch (the only hook that a denied tool's end has, but the transcript tells it too, and it is a
+ * third hook to wait for at every tool), WorktreeCreate (a hook takes the creation over: `claude -w` fails), MessageDisplay (per chunk,
  * in the foreground), Notification, InstructionsLoaded and the rest (nothing in them that a span would say).
  */
 const WISHES: readonly Wish[] = [
@@ -57,8 +72,6 @@ const WISHES: readonly Wish[] = [
   { event: "PreToolUse", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
   { event: "PostToolUse", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
   { event: "PostToolUseFailure", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.77" },
-  // the only end that a denied tool has
-  { event: "PostToolBatch", drain: "no", timeoutS: TIMEOUT_S, since: "2.1.197" },
   { event: "Stop", drain: "yes", timeoutS: TIMEOUT_S, since: OLDEST },
   { event: "StopFailure", drain: "yes", timeoutS: TIMEOUT_S, since: "2.1.80" },
   { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.55" },
@@ -83,32 +96,4 @@ function registrationsFor(command: HookCommand, version: string | undefined): re
       timeout: wish.timeoutS,
     },
   }));
-}
-
-// `claude --version` takes 50 to 300 ms; a wrapper that asks or downloads must not hold `enable`
-const VERSION_TIMEOUT_MS = 3000;
-
-function detectVersion(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
-  return new Promise((resolveVersion) => {
-    // npm puts a .cmd on Windows, which only a shell can start; the line is a constant
-    const shell = platform() === "win32";
-    const child = execFile(
-      shell ? "claude --version" : "claude",
-      shell ? [] : ["--version"],
-      { env, shell, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 * 1024, windowsHide: true },
-      (error, stdout) => resolveVersion(error === null ? parseVersion(stdout) : undefined),
-    );
-    child.stdin?.end();
-  });
-}
-
-const parseVersion = (text: string): string | undefined => /\b\d+\.\d+\.\d+\b/.exec(text)?.[0];
-
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
-  for (const [at, part] of (left ?? []).entries()) {
-    const difference = part - (right?.[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

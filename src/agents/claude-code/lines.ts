@@ -224,6 +224,7 @@ function assistantLine(here: Here) {
     usage: usageOf(asObject(message["usage"])),
     complete: finishReason !== undefined,
     finishReason,
+    asksForTools: finishReason === "tool_use" ? true : undefined,
   } as EntryOf<"model_call">);
   const uses = asArray(message["content"]).flatMap((block): TranscriptEntry[] => {
     const b = asObject(block) ?? {};

@@ -1,7 +1,7 @@
 // Line shapes as recorded from 2.0.77, 2.1.29, 2.1.197 and 2.1.329, read 2026-11-21; token rule in README.md beside this file
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/json.ts";
@@ -11,18 +11,19 @@ import { type LineState, readLine } from "./lines.ts";
 export default { locate, files, read } satisfies TranscriptReader;
 
 /** Main session files below `~/.claude/projects`, in the order of their directories. */
-async function* locate(home: string): AsyncGenerator<string> {
+async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
   const projects = join(home, ".claude", "projects");
   for (const project of await namesIn(projects)) {
     for (const name of await namesIn(join(projects, project))) {
-      if (name.endsWith(".jsonl") && !name.startsWith("agent-")) yield join(projects, project, name);
+      if (!name.endsWith(".jsonl") || name.startsWith("agent-")) continue;
+      yield { sessionId: basename(name, ".jsonl"), path: join(projects, project, name), home };
     }
   }
 }
 
 /** The main file, then `<session>/subagents/*.jsonl`, then the `agent-*.jsonl` beside it that 2.0.77 wrote. */
-async function files(mainPath: string, sessionId: string): Promise<readonly TranscriptFile[]> {
-  const main = await findMain(mainPath, sessionId);
+async function files({ path, sessionId }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const main = path === undefined ? undefined : await findMain(path, sessionId);
   if (main === undefined) return [];
   const folder = dirname(main);
   const below = join(folder, sessionId, "subagents");

@@ -1,6 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
 import { ENVELOPE_TYPES } from "../../model/envelope.ts";
-import { recognises, toEvents } from "./adapter.ts";
+import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
 
 /** Anything that speaks OpenHook by itself; its envelopes name their own source. */
 export default {
@@ -8,7 +8,18 @@ export default {
   title: "Any OpenHook v0.1 sender",
   docs: "OpenHook v0.1 specification",
   emits: ENVELOPE_TYPES,
-  tokens: "none",
+  tokens: "payload",
+  capabilities: {
+    basis: "documented",
+    versions: "0.1",
+    subagents: false,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
   recognises,
   toEvents,
+  toEntries,
+  remarks,
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -178,10 +178,12 @@ export function removeAt(text: string, path: Path): string {
   const next = behind[0];
   if (previous === undefined || next === undefined) throw new Error("a value stands outside its container");
   const comma = behind.find((token) => !token.comment);
+  const hasComma = comma !== undefined && text.charAt(comma.start) === ",";
   // in a list on one line a line comment must keep the line break that ends it
-  const from = previous.line && !hasLineBreak(text.slice(end, next.start)) ? start : previous.end;
+  const goesOn = hasComma ? (behind.find((token) => token.start >= comma.end) ?? next) : next;
+  const from = previous.line && !hasLineBreak(text.slice(end, goesOn.start)) ? start : previous.end;
 
-  if (comma !== undefined && text.charAt(comma.start) === ",") {
+  if (hasComma) {
     const follower = behind.find((token) => token.start >= comma.end);
     const hasSibling = (container.children ?? []).some((child) => child.offset >= comma.end);
     const sameLine = follower !== undefined && !hasLineBreak(text.slice(comma.end, follower.start));

@@ -45,16 +45,21 @@ export interface Registration {
  * as it is; what differs is replaced in its place; everything foreign keeps every byte.
  *
  * @param text the file; `undefined` or blank when there is none yet
+ * @param notEvents members of `hooks` that may be something else than an array
  * @returns the same string when nothing had to change
  * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
  */
-export function addRegistrations(text: string | undefined, wanted: readonly Registration[]): string {
+export function addRegistrations(
+  text: string | undefined,
+  wanted: readonly Registration[],
+  notEvents: readonly string[] = [],
+): string {
   if (text === undefined || stripBom(text).body.trim() === "") return newDocument({ hooks: hooksOf(wanted) });
   const { bom, body } = stripBom(text);
-  const before = readSettings(body);
+  const before = readSettings(body, notEvents);
   let edited = removeUnwanted(body, wanted);
   for (const registration of wanted) edited = addOne(edited, registration);
-  verify(before, edited, wanted);
+  verify(before, edited, wanted, notEvents);
   return bom + edited;
 }
 
@@ -64,13 +69,13 @@ export function addRegistrations(text: string | undefined, wanted: readonly Regi
  * @returns the same string when there is none of ours; `undefined` when an empty object would be all that is left
  * @throws SettingsError for a text that cannot be read
  */
-export function removeRegistrations(text: string): string | undefined {
+export function removeRegistrations(text: string, notEvents: readonly string[] = []): string | undefined {
   const { bom, body } = stripBom(text);
   if (body.trim() === "") return text;
-  const before = readSettings(body);
+  const before = readSettings(body, notEvents);
   const edited = removeUnwanted(body, []);
   if (edited === body) return text;
-  verify(before, edited, []);
+  verify(before, edited, [], notEvents);
   return /^\s*\{\s*\}\s*$/.test(edited) ? undefined : bom + edited;
 }
 
@@ -135,7 +140,7 @@ const hooksOf = (wanted: readonly Registration[]): JsonObject =>
   Object.fromEntries(wanted.map((registration) => [registration.event, [groupOf(registration)]]));
 
 /** Parses and checks the shape that both we and the agent rely on. */
-function readSettings(body: string): Json {
+function readSettings(body: string, notEvents: readonly string[]): Json {
   let root: Node;
   try {
     root = parseDocument(body);
@@ -152,7 +157,8 @@ function readSettings(body: string): Json {
   if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is ${nameOf(hooks)}, not an object`);
   for (const { key, value } of propertiesOf(hooks)) {
     once(body, hooks, key, "hooks.");
-    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is ${nameOf(value)}, not an array`);
+    if (value.type !== "array" && !notEvents.includes(key))
+      throw wrong(body, value, `"hooks.${key}" is ${nameOf(value)}, not an array`);
   }
   return plainOf(root);
 }
@@ -224,8 +230,8 @@ function addOne(text: string, registration: Registration): string {
  * Proves an edit by reading its result: everything foreign is equal, and ours is exactly what was wanted.
  * A failure is a fault of ours; the file was not written yet.
  */
-function verify(before: Json, edited: string, wanted: readonly Registration[]): void {
-  const after = readSettings(edited);
+function verify(before: Json, edited: string, wanted: readonly Registration[], notEvents: readonly string[]): void {
+  const after = readSettings(edited, notEvents);
   const hooks = isObject(after) ? after["hooks"] : undefined;
   const ours = Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, groups]) =>
     isList(groups) ? oursIn(groups).map((group) => [event, groups[group.index]] as const) : [],

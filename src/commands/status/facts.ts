@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { allAgents } from "../../agents/registry.ts";
 import { loadConfig } from "../../config/load.ts";
+import type { Agent } from "../../model/agent.ts";
 import type { Context } from "../context.ts";
 import { agentsOf, brokenHook, brokenRegistrations, hookOf } from "./installed.ts";
 import { deliveryOf, storeOf } from "./stored.ts";
@@ -61,8 +63,11 @@ export interface AgentStatus {
 
 export interface Registration {
   readonly scope: "user" | "project";
-  readonly path: string;
-  /** `gone`: `enable` registered us there, and the file does not hold it any more. */
+  /** The files that make it up, never empty. */
+  readonly paths: readonly string[];
+  /** The project whose settings these are; `null` in user scope, or where it was not kept. */
+  readonly project: string | null;
+  /** `gone`: `enable` registered us there, and the files do not hold it any more. */
   readonly state: "enabled" | "gone" | "unreadable" | "none";
   /** Native names. */
   readonly events: readonly string[];
@@ -94,11 +99,15 @@ export interface Delivery {
   readonly not_before: string | null;
 }
 
-/** Looks everywhere and changes nothing: no directory, no store, no file is made. */
-export async function collectStatus(context: Context): Promise<Status> {
+/**
+ * Looks everywhere and changes nothing: no directory, no store, no file is made.
+ *
+ * @param cards the agents there are @default those of the registry
+ */
+export async function collectStatus(context: Context, cards?: readonly Agent[]): Promise<Status> {
   const { places } = context;
   const loaded = await loadConfig(context);
-  const agents = await agentsOf(context);
+  const agents = await agentsOf(context, cards ?? (await allAgents()));
   const hook = await hookOf(context);
   const inboxes = await inboxOf(context);
   const store = storeOf(context);

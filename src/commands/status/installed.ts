@@ -1,19 +1,17 @@
 import { constants, existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { allAgents } from "../../agents/registry.ts";
-import { allRecords, type BackupRecord } from "../../config/backup.ts";
+import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import type { Context } from "../context.ts";
-import { targetOf } from "../settings-edit.ts";
+import { listed, readSettingsFiles, targetOf } from "../settings-edit.ts";
 import type { AgentStatus, Registration, Status } from "./facts.ts";
 import { isAccessible } from "./files.ts";
 
 /** Every agent that can be enabled, and where it is. */
-export async function agentsOf(context: Context): Promise<readonly AgentStatus[]> {
+export async function agentsOf(context: Context, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
   const records = await allRecords(context.places.backupDir);
   const found: AgentStatus[] = [];
-  for (const agent of await allAgents()) {
+  for (const agent of agents) {
     const installer = (await agent.installer?.())?.default;
     if (installer === undefined) continue;
     found.push({
@@ -25,19 +23,28 @@ export async function agentsOf(context: Context): Promise<readonly AgentStatus[]
   return found;
 }
 
+/** The files of a registration as a sentence has them: those that are there, or all where none is. */
+export function whereOf({ paths }: Pick<Registration, "paths">): string {
+  const there = paths.filter((path) => existsSync(path));
+  return listed(there.length > 0 ? there : paths);
+}
+
 /** What the user must mend of an agent's registrations, one line each. */
 export function brokenRegistrations({ title, source, registrations }: AgentStatus): readonly string[] {
-  return registrations.flatMap(({ scope, path, state }) => {
+  return registrations.flatMap((registration) => {
+    const { scope, state } = registration;
     const flag = scope === "project" ? " --scope project" : "";
-    if (state === "unreadable") return [`cannot read ${title}'s settings ${path}: make it readable for you`];
-    if (state !== "gone") return [];
-    // A project that was deleted takes its registration with it; nobody needs to mend that
-    if (scope === "project" && !existsSync(dirname(dirname(path)))) return [];
+    if (state === "unreadable")
+      return [`cannot read ${title}'s settings ${whereOf(registration)}: make it readable for you`];
+    if (state !== "gone" || isOfDeletedProject(registration)) return [];
     return [
-      `${title} is not collected: our registration is gone from ${path}; openhook-otel enable ${source}${flag} puts it back, openhook-otel disable ${source}${flag} forgets it`,
+      `${title} is not collected: our registration is gone from ${whereOf(registration)}; openhook-otel enable ${source}${flag} puts it back, openhook-otel disable ${source}${flag} forgets it`,
     ];
   });
 }
+
+/** A project that was deleted takes its registration with it; nobody needs to mend that. */
+export const isOfDeletedProject = ({ project }: Registration): boolean => project !== null && !existsSync(project);
 
 /** The program that agents start. */
 export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
@@ -78,31 +85,54 @@ async function registrationsOf(
   records: readonly BackupRecord[],
   context: Context,
 ): Promise<readonly Registration[]> {
-  const own = records.filter((record) => record.agent === agent.source);
-  const recorded = new Set(own.map((record) => record.path));
-  const places = new Map<string, "user" | "project">();
+  const own = records.filter((record) => record.agent === agent.source).flatMap(holdersOf);
+  const target = targetOf(context);
+  // records first: where both scopes have one file, whoever registered knows which was meant
+  const groups: Group[] = own.map(({ scope, files, project = null }) => ({
+    scope,
+    paths: files,
+    project,
+    recorded: true,
+  }));
   for (const scope of installer.scopes) {
-    const path = installer.path(scope, targetOf(context));
-    if (!places.has(path)) places.set(path, scope);
+    const project = scope === "project" ? target.project : null;
+    groups.push({ scope, paths: await installer.paths(scope, target), project, recorded: false });
   }
-  for (const { path, scope } of own) places.set(path, scope);
-  const found = [...places].map(([path, scope]) => registrationAt(path, scope, installer, recorded.has(path)));
-  return Promise.all(found);
+  return Promise.all(
+    merged(groups)
+      .sort((a, b) => installer.scopes.indexOf(a.scope) - installer.scopes.indexOf(b.scope))
+      .map((group) => registrationAt(group, installer)),
+  );
 }
 
-async function registrationAt(
-  path: string,
-  scope: "user" | "project",
-  installer: Installer,
-  recorded: boolean,
-): Promise<Registration> {
+/**
+ * What was recorded and what is found now are one registration. Its files may have come and gone, where an installer goes
+ * by what it finds; some of them two registrations may share.
+ */
+function merged(groups: readonly Group[]): Group[] {
+  const done: Group[] = [];
+  for (const group of groups) {
+    const at = done.findIndex((known) => isSame(known, group));
+    const known = done[at];
+    if (known === undefined) done.push(group);
+    else done[at] = { ...known, paths: [...new Set([...known.paths, ...group.paths])] };
+  }
+  return done;
+}
+
+const isSame = (a: Group, b: Group): boolean =>
+  a.scope === b.scope && a.project === b.project
+    ? a.paths.some((path) => b.paths.includes(path))
+    : a.paths.join("\n") === b.paths.join("\n");
+
+type Group = Pick<Registration, "scope" | "paths" | "project" | "recorded">;
+
+async function registrationAt(group: Group, installer: Installer): Promise<Registration> {
   try {
-    const events = installer.registered(await readFile(path, "utf8"));
-    const state = events.length > 0 ? "enabled" : recorded ? "gone" : "none";
-    return { scope, path, state, events, recorded };
-  } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    return { scope, path, state: isMissing ? (recorded ? "gone" : "none") : "unreadable", events: [], recorded };
+    const events = installer.registered(await readSettingsFiles(group.paths));
+    return { ...group, state: events.length > 0 ? "enabled" : group.recorded ? "gone" : "none", events };
+  } catch {
+    return { ...group, state: "unreadable", events: [] };
   }
 }
 

@@ -1,12 +1,12 @@
 import { constants, existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import * as z from "zod";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { counts } from "../../intake/inbox.ts";
 import type { Context } from "../context.ts";
 import { duration, isoTime } from "../figures.ts";
 import type { Status } from "./facts.ts";
-import { firstBytes, isAccessible, parsed, readPart } from "./files.ts";
+import { isAccessible, readPart } from "./files.ts";
+import { quarantinedIn } from "./quarantine.ts";
 
 /** Where the hook or a drain would have to write and cannot. */
 export async function unwritable({ places }: Context): Promise<readonly string[]> {
@@ -79,38 +79,10 @@ const isDirectory = (path: string): Promise<boolean> =>
 const STALE_AFTER_MS = 24 * 3_600_000;
 
 const REASONS_SHOWN = 3;
-/** Of a reason file; ours have some hundred. */
-const REASON_BYTES = 4096;
-const REASON_CHARACTERS = 200;
-
-const QuarantineReason = z.object({
-  reason: z.string(),
-  source: z.string().optional(),
-  at: z.string().optional(),
-});
 
 async function newestReasons(dir: string): Promise<Status["inbox"]["quarantine_newest"]> {
-  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(".reason"));
-  const dated = await Promise.all(
-    names.map(async (name) => ({
-      path: join(dir, name),
-      ms: await stat(join(dir, name)).then(
-        (found) => found.mtimeMs,
-        () => 0,
-      ),
-    })),
-  );
-  const newest = dated.sort((a, b) => b.ms - a.ms).slice(0, REASONS_SHOWN);
-  return Promise.all(
-    newest.map(async ({ path, ms }) => {
-      const told = QuarantineReason.safeParse(parsed(await firstBytes(path, REASON_BYTES))).data;
-      return {
-        source: told?.source ?? null,
-        reason: told === undefined ? null : told.reason.slice(0, REASON_CHARACTERS),
-        at: told?.at ?? isoTime(ms),
-      };
-    }),
-  );
+  const newest = (await quarantinedIn(dir, REASONS_SHOWN)).filter(({ reasonMs }) => reasonMs > 0);
+  return newest.slice(0, REASONS_SHOWN).map(({ source, reason, at }) => ({ source, reason, at }));
 }
 
 const LOG_TAIL_BYTES = 4096;

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,6 +8,17 @@ import { SettingsError } from "../../../src/agents/shared/settings.ts";
 import type { HookCommand } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;
+const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
+const path = "/home/dev/.claude/settings.json";
+
+/** The one file's text with our registrations for a version. */
+function add(text: string | undefined, version: string | undefined): string {
+  const [after] = installer.add([{ path, text }], { scope: "user", target, command, version });
+  if (after?.text === undefined) throw new Error("no text");
+  return after.text;
+}
+const remove = (text: string): string | undefined => installer.remove([{ path, text }])[0]?.text;
+const registered = (text: string): readonly string[] => installer.registered([{ path, text }]);
 
 // Read from each version's program on 2026-11-21
 const SINCE_1_0_80 = [
@@ -23,7 +34,6 @@ const BASE = [...SINCE_1_0_80, "SessionEnd"];
 const SINCE_2_0_55 = [...BASE, "SubagentStart"];
 const SINCE_2_0_77 = [...SINCE_2_0_55, "PostToolUseFailure"];
 const SINCE_2_1_80 = [...SINCE_2_0_77, "StopFailure"];
-const SINCE_2_1_197 = [...SINCE_2_1_80, "PostToolBatch"];
 
 describe("events by version", () => {
   it.each<[string | undefined, readonly string[]]>([
@@ -37,26 +47,26 @@ describe("events by version", () => {
     ["2.1.29", SINCE_2_0_77],
     ["2.1.80", SINCE_2_1_80],
     ["2.1.100", SINCE_2_1_80],
-    ["2.1.197", SINCE_2_1_197],
-    ["2.1.329", SINCE_2_1_197],
-    ["3.0.0", SINCE_2_1_197],
-    ["10.2.0-beta.1", SINCE_2_1_197],
+    ["2.1.197", SINCE_2_1_80],
+    ["2.1.329", SINCE_2_1_80],
+    ["3.0.0", SINCE_2_1_80],
+    ["10.2.0-beta.1", SINCE_2_1_80],
     [undefined, BASE],
     ["who knows", BASE],
   ])("%s", (version, events) => {
-    expect([...installer.registered(installer.add(undefined, command, version))].sort()).toEqual([...events].sort());
+    expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
   });
 
   it("an upgrade and a downgrade keep exactly what the version knows", () => {
-    const old = installer.add(undefined, command, "2.0.77");
-    const upgraded = installer.add(old, command, "2.1.329");
-    expect(installer.registered(upgraded)).toHaveLength(SINCE_2_1_197.length);
-    expect([...installer.registered(installer.add(upgraded, command, "2.0.42"))].sort()).toEqual([...BASE].sort());
+    const old = add(undefined, "2.0.77");
+    const upgraded = add(old, "2.1.329");
+    expect(registered(upgraded)).toHaveLength(SINCE_2_1_80.length);
+    expect([...registered(add(upgraded, "2.0.42"))].sort()).toEqual([...BASE].sort());
   });
 });
 
 describe("the form of a registration", () => {
-  const hooks = JSON.parse(installer.add(undefined, command, "2.1.329")).hooks;
+  const hooks = JSON.parse(add(undefined, "2.1.329")).hooks;
 
   it("is a plain hook with a bounded time, never async", () => {
     for (const [event, groups] of Object.entries<{ hooks: Record<string, unknown>[] }[]>(hooks)) {
@@ -78,7 +88,7 @@ describe("the form of a registration", () => {
       "SessionEnd",
       "SessionStart",
     ]);
-    for (const event of ["Stop", "UserPromptSubmit", "PostToolBatch"])
+    for (const event of ["Stop", "UserPromptSubmit", "StopFailure"])
       expect(hooks[event][0]).not.toHaveProperty("matcher");
   });
 
@@ -96,7 +106,8 @@ describe("the form of a registration", () => {
   });
 
   it("is never one of the events that harm", () => {
-    for (const event of ["WorktreeCreate", "MessageDisplay", "Notification"]) expect(hooks).not.toHaveProperty(event);
+    for (const event of ["WorktreeCreate", "MessageDisplay", "Notification", "PostToolBatch"])
+      expect(hooks).not.toHaveProperty(event);
   });
 });
 
@@ -116,58 +127,61 @@ describe("any foreign settings", () => {
     fc.assert(
       fc.property(settings, version, version, (value, first, second) => {
         const text = `${JSON.stringify(value, null, 2)}\n`;
-        const added = installer.add(installer.add(text, command, first), command, second);
-        expect(installer.add(added, command, second)).toBe(added);
-        expect(installer.remove(added)).toBe(text);
+        const added = add(add(text, first), second);
+        expect(add(added, second)).toBe(added);
+        expect(remove(added)).toBe(text);
       }),
       { numRuns: 100 },
     );
   });
 
   it("that cannot be read are refused with a place", () => {
-    expect(() => installer.add('{\n  "hooks": 1\n}', command, undefined)).toThrow(SettingsError);
-    expect(() => installer.add('{\n  "hooks": 1\n}', command, undefined)).toThrow(
-      /^line 2, column 12: "hooks" is a number/,
-    );
+    expect(() => add('{\n  "hooks": 1\n}', undefined)).toThrow(SettingsError);
+    expect(() => add('{\n  "hooks": 1\n}', undefined)).toThrow(/^line 2, column 12: "hooks" is a number/);
   });
 });
 
 describe("where the settings lie", () => {
-  const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
-  it("user, project, moved", () => {
-    expect(installer.path("user", target)).toBe("/home/dev/.claude/settings.json");
-    expect(installer.path("project", target)).toBe("/home/dev/acme/.claude/settings.json");
+  it("user, project, moved", async () => {
+    expect(await installer.paths("user", target)).toEqual([path]);
+    expect(await installer.paths("project", target)).toEqual(["/home/dev/acme/.claude/settings.json"]);
     const moved = { ...target, env: { CLAUDE_CONFIG_DIR: "/home/dev/work-claude" } };
-    expect(installer.path("user", moved)).toBe("/home/dev/work-claude/settings.json");
-    expect(installer.path("project", moved)).toBe("/home/dev/acme/.claude/settings.json");
-    expect(installer.path("user", { ...target, env: { CLAUDE_CONFIG_DIR: "" } })).toBe(
-      "/home/dev/.claude/settings.json",
-    );
+    expect(await installer.paths("user", moved)).toEqual(["/home/dev/work-claude/settings.json"]);
+    expect(await installer.paths("project", moved)).toEqual(["/home/dev/acme/.claude/settings.json"]);
+    expect(await installer.paths("user", { ...target, env: { CLAUDE_CONFIG_DIR: "" } })).toEqual([path]);
   });
 });
 
-describe.skipIf(process.platform === "win32")("the installed version", () => {
+describe.skipIf(process.platform === "win32")("the agent on this machine", () => {
   let bin = "";
   beforeAll(async () => {
     bin = await mkdtemp(join(tmpdir(), "openhook-claude-"));
   });
   afterAll(() => rm(bin, { recursive: true, force: true }));
 
+  const detect = (PATH: string) => installer.detect({ home: bin, project: bin, env: { PATH } });
   const withProgram = async (script: string) => {
     await writeFile(join(bin, "claude"), `#!/bin/sh\n${script}\n`);
     await chmod(join(bin, "claude"), 0o755);
-    return installer.detectVersion({ PATH: `${bin}:/usr/bin:/bin` });
+    return (await detect(`${bin}:/usr/bin:/bin`)).version;
   };
 
-  it("is what `claude --version` says", async () => {
+  it("has the version that `claude --version` says", async () => {
     expect(await withProgram('[ "$1" = --version ] && echo "2.1.329 (Claude Code)"')).toBe("2.1.329");
   });
-  it("is unknown without a program, with a failing one, with one that says nothing", async () => {
-    expect(await installer.detectVersion({ PATH: join(bin, "none") })).toBeUndefined();
+  it("is here without a program when its settings folder is", async () => {
+    expect(await detect(join(bin, "none"))).toEqual({ present: false });
+    await mkdir(join(bin, ".claude"));
+    expect(await detect(join(bin, "none"))).toEqual({ present: true });
+    await withProgram("echo 2.1.329");
+    expect(await detect(`${bin}:/usr/bin:/bin`)).toEqual({ present: true, version: "2.1.329" });
+  });
+  it("has no known version without a program, with a failing one, with one that says nothing", async () => {
+    expect((await detect(join(bin, "none"))).version).toBeUndefined();
     expect(await withProgram("echo 2.1.329; exit 1")).toBeUndefined();
     expect(await withProgram("echo hello")).toBeUndefined();
   });
-  it("is unknown when the program hangs, and even when a child of it holds its output", async () => {
+  it("has none when the program hangs, and even when a child of it holds its output", async () => {
     const begin = Date.now();
     expect(await withProgram("sleep 20 & wait")).toBeUndefined();
     expect(Date.now() - begin).toBeLessThan(12_000);

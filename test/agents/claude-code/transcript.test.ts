@@ -40,7 +40,7 @@ async function read(file: TranscriptFile, from: Offset = START) {
 
 async function located(): Promise<string[]> {
   const found: string[] = [];
-  for await (const path of reader.locate(home)) found.push(path);
+  for await (const { path } of reader.locate(home)) found.push(path);
   return found;
 }
 
@@ -68,7 +68,7 @@ describe("files", () => {
     const beside = put(join(project, "agent-a1.jsonl"), `{"type":"user","sessionId":"${SESSION}"}\n`);
     put(join(project, "agent-a9.jsonl"), '{"type":"user","sessionId":"another"}\n');
     put(join(project, "agent-empty.jsonl"), "");
-    expect(await reader.files(main, SESSION)).toEqual([
+    expect(await reader.files({ path: main, sessionId: SESSION, home })).toEqual([
       { path: main },
       { path: below, agentId: "a2" },
       { path: beside, agentId: "a1" },
@@ -80,12 +80,14 @@ describe("files", () => {
     const moved = join(home, ".claude", "projects", "-home-dev-worktree", `${SESSION}.jsonl`);
     mkdirSync(dirname(moved));
     renameSync(main, moved);
-    expect(await reader.files(main, SESSION)).toEqual([{ path: moved }]);
+    expect(await reader.files({ path: main, sessionId: SESSION, home })).toEqual([{ path: moved }]);
   });
 
   test("nothing where there is none", async () => {
-    expect(await reader.files(join(project, `${SESSION}.jsonl`), SESSION)).toEqual([]);
-    expect(await reader.files("/home/dev/nowhere/at/all.jsonl", "../../etc/passwd")).toEqual([]);
+    expect(await reader.files({ path: join(project, `${SESSION}.jsonl`), sessionId: SESSION, home })).toEqual([]);
+    expect(await reader.files({ path: "/home/dev/nowhere/at/all.jsonl", sessionId: "../../etc/passwd", home })).toEqual(
+      [],
+    );
   });
 });
 

@@ -1,0 +1,71 @@
+// OpenHook v0.1 §4 (discovery), read 2026-11-21
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Registration } from "../../model/agent.ts";
+import { OPENHOOK_VERSION } from "../../model/envelope.ts";
+import { type EntryFile, entriesOfOurs, type OwnEntries, putEntries, takeEntries } from "../shared/entries.ts";
+import { asArray, asString } from "../shared/json.ts";
+import { nodeAt, parseDocument, plainOf } from "../shared/jsonc.ts";
+import { oneFile } from "../shared/one-file.ts";
+import { isOurCommand } from "../shared/settings.ts";
+
+/** The discovery file in a project's root; the specification knows no other place. */
+export default oneFile({
+  scopes: ["project"],
+  path: (_scope, { project }) => join(project, FILE),
+  add: (text, registration) => putEntries(text, entries(registration), DISCOVERY_FILE),
+  remove: (text) => takeEntries(text, DISCOVERY_FILE),
+  registered: (text) =>
+    entriesOfOurs(text, DISCOVERY_FILE).flatMap((entry) => {
+      const events = asArray(entry["events"]).flatMap((event) => asString(event) ?? []);
+      return events.length > 0 ? events : ["*"];
+    }),
+  async check(files) {
+    const text = files[0]?.text;
+    const version = text === undefined ? undefined : versionIn(text);
+    if (text === undefined || version === OPENHOOK_VERSION) return [];
+    const told = version ?? "none";
+    return [
+      { level: "remark", text: `${FILE} says version ${told}; we speak ${OPENHOOK_VERSION}, senders may not read it` },
+    ];
+  },
+  // Not a program: a project in which somebody has begun to use it
+  detect: async ({ project }) => ({
+    present: await stat(join(project, FILE)).then(
+      (found) => found.isFile(),
+      () => false,
+    ),
+  }),
+});
+
+// --- internal ---
+
+const FILE = ".openhook.json";
+
+const DISCOVERY_FILE: EntryFile = {
+  frame: { openhook: OPENHOOK_VERSION },
+  lists: () => [["hooks"]],
+  isOurs: (entry) => isOurCommand(asString(entry["command"]) ?? ""),
+  prune: false,
+  forHooksAlone: true,
+};
+
+/** All events; the second entry only starts the drain: told twice, an envelope is still one, by its id. */
+const entries = ({ command }: Registration): readonly OwnEntries[] => [
+  {
+    path: ["hooks"],
+    entries: [
+      { command: command({ source: "openhook", drain: "no" }), events: ["*"], async: true },
+      { command: command({ source: "openhook", drain: "yes" }), events: ["session.end"], async: true },
+    ],
+  },
+];
+
+function versionIn(text: string): string | undefined {
+  try {
+    const node = nodeAt(parseDocument(text.replace(/^\uFEFF/, "")), ["openhook"]);
+    return node === undefined ? undefined : asString(plainOf(node));
+  } catch {
+    return undefined;
+  }
+}

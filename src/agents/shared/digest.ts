@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+import { asObject } from "./json.ts";
+
+/**
+ * Digest of a tool's input, to pair the start and end of a call that has no id, and to find it in the transcript. The order
+ * of members has no bearing.
+ *
+ * @returns 16 hex digits; `undefined` for an input that is missing or empty, which tells nothing, and for one that is nested
+ *          too deep to be written down
+ */
+export function inputDigest(input: unknown): string | undefined {
+  if (input === undefined || input === null || input === "") return undefined;
+  const members = asObject(input);
+  if (members !== undefined && Object.keys(members).length === 0) return undefined;
+  try {
+    return createHash("sha256")
+      .update(JSON.stringify(sorted(input)))
+      .digest("hex")
+      .slice(0, 16);
+  } catch {
+    return undefined;
+  }
+}
+
+// --- internal ---
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = asObject(value);
+  if (members === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(members)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

@@ -1,0 +1,220 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "jsonc-parser";
+import {
+  appendTo,
+  holdsComment,
+  type Json,
+  JsoncError,
+  type JsonObject,
+  newDocument,
+  nodeAt,
+  parseDocument,
+  plainOf,
+  propertiesOf,
+  removeAt,
+  replaceAt,
+} from "./jsonc.ts";
+import { SettingsError } from "./settings.ts";
+
+/** A list in a settings file, and the entries of ours that shall be in it. */
+export interface OwnEntries {
+  /** Names of objects down to the list, e.g. `["hooks", "stop"]`. */
+  readonly path: readonly string[];
+  readonly entries: readonly JsonObject[];
+}
+
+/** How a file keeps its hooks. */
+export interface EntryFile {
+  /** What stands in a new file beside the lists. */
+  readonly frame: JsonObject;
+  /** Lists of the file where entries of ours can be, wanted or not. */
+  readonly lists: (root: Node) => readonly (readonly string[])[];
+  readonly isOurs: (entry: JsonObject) => boolean;
+  /** Whether a list or object that is empty without ours goes too. */
+  readonly prune: boolean;
+  /** Whether the file is there for hooks alone, so that it goes when only its frame is left. */
+  readonly forHooksAlone: boolean;
+}
+
+/**
+ * Puts exactly these entries of ours into a file's lists. What stands there already stays as it is, what differs is
+ * replaced in its place, everything foreign keeps every byte.
+ *
+ * @returns the same string when nothing had to change
+ * @throws SettingsError for invalid JSON, or where an object or a list is something else
+ */
+export function putEntries(text: string | undefined, wanted: readonly OwnEntries[], file: EntryFile): string {
+  if (text === undefined || bodyOf(text).trim() === "") return newDocument(framed(wanted, file.frame));
+  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  let body = bodyOf(text);
+  const before = foreignOf(read(body), file);
+  for (const path of file.lists(read(body))) {
+    if (!wanted.some((one) => isDeepStrictEqual(one.path, path))) body = takeOut(body, path, 0, file);
+  }
+  for (const one of wanted) body = putIn(body, one, file);
+  if (!isDeepStrictEqual(foreignOf(read(body), file), before)) {
+    throw new SettingsError("the edit would have changed more than our own entries", "please report this file", 1, 1);
+  }
+  return bom + body;
+}
+
+/**
+ * Takes every entry of ours out.
+ *
+ * @returns the same string when there is none; `undefined` when only the frame is left
+ * @throws SettingsError for a text that cannot be read
+ */
+export function takeEntries(text: string, file: EntryFile): string | undefined {
+  if (bodyOf(text).trim() === "") return text;
+  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const given = bodyOf(text);
+  let body = given;
+  for (const path of file.lists(read(given))) body = takeOut(body, path, 0, file);
+  if (body === given) return text;
+  const root = read(body);
+  const isFrame = propertiesOf(root).every(
+    ({ key, value }) => isDeepStrictEqual(plainOf(value), file.frame[key]) || (value.children ?? []).length === 0,
+  );
+  return file.forHooksAlone && isFrame && !holdsComment(body, root) ? undefined : bom + body;
+}
+
+/** Lists that hold entries of ours, in the file's order. Empty when the file cannot be read. Never throws. */
+export function listsOfOurs(text: string, file: EntryFile): readonly (readonly string[])[] {
+  try {
+    const root = read(bodyOf(text));
+    return file.lists(root).filter((path) => oursIn(root, path, file).length > 0);
+  } catch {
+    return [];
+  }
+}
+
+/** Entries of ours as they stand in the file. Empty when it cannot be read. Never throws. */
+export function entriesOfOurs(text: string, file: EntryFile): readonly JsonObject[] {
+  try {
+    const root = read(bodyOf(text));
+    return file.lists(root).flatMap((path) => oursIn(root, path, file).map(({ entry }) => entry));
+  } catch {
+    return [];
+  }
+}
+
+// --- internal ---
+
+const TODO = "correct it by hand and run the command again";
+
+const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Parses; the top level is an object, or nobody can hook anything there. */
+function read(body: string): Node {
+  let root: Node;
+  try {
+    root = parseDocument(body);
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error;
+    throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+  }
+  if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
+  return root;
+}
+
+function wrong(body: string, node: Node, what: string): SettingsError {
+  const at = new JsoncError(what, body, node.offset);
+  return new SettingsError(what, TODO, at.line, at.column);
+}
+
+function framed(wanted: readonly OwnEntries[], frame: JsonObject): JsonObject {
+  const document: Record<string, Json> = { ...frame };
+  for (const { path, entries } of wanted) {
+    let holder = document;
+    for (const name of path.slice(0, -1)) {
+      const inner: Record<string, Json> = { ...(isObject(holder[name]) ? holder[name] : {}) };
+      holder[name] = inner;
+      holder = inner;
+    }
+    holder[path.at(-1) ?? ""] = entries;
+  }
+  return document;
+}
+
+function oursIn(root: Node, path: readonly string[], { isOurs }: EntryFile) {
+  const list = nodeAt(root, path);
+  const entries = list?.type === "array" ? (list.children ?? []).map(plainOf) : [];
+  return entries.flatMap((entry, index) => (isObject(entry) && isOurs(entry) ? [{ entry, index }] : []));
+}
+
+/** Of our entries in a list, those behind the first `keep`. */
+function takeOut(body: string, path: readonly string[], keep: number, file: EntryFile): string {
+  let text = body;
+  const surplus = oursIn(read(text), path, file).slice(keep).reverse();
+  for (const { index } of surplus) text = removeAt(text, [...path, index]);
+  if (!file.prune || surplus.length === 0) return text;
+  for (let depth = path.length; depth > 0; depth--) {
+    const at = path.slice(0, depth);
+    const node = nodeAt(read(text), at);
+    if (node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)) break;
+    text = removeAt(text, at);
+  }
+  return text;
+}
+
+function putIn(body: string, { path, entries }: OwnEntries, file: EntryFile): string {
+  let text = makeList(body, path, entries);
+  const present = oursIn(read(text), path, file);
+  for (const [at, entry] of entries.entries()) {
+    const place = present[at];
+    if (place === undefined) text = appendTo(text, path, undefined, entry);
+    else if (!isDeepStrictEqual(place.entry, entry)) text = replaceAt(text, [...path, place.index], entry);
+  }
+  return takeOut(text, path, entries.length, file);
+}
+
+/** The list, with the entries in it where it had to be made. */
+function makeList(body: string, path: readonly string[], entries: readonly JsonObject[]): string {
+  for (let depth = 1; depth <= path.length; depth++) {
+    const at = path.slice(0, depth);
+    const root = read(body);
+    once(body, root, at);
+    const node = nodeAt(root, at);
+    const isList = depth === path.length;
+    if (node === undefined) {
+      const rest = path.slice(depth).reduceRight<Json>((inner, name) => ({ [name]: inner }), entries);
+      return appendTo(body, at.slice(0, -1), at.at(-1), rest);
+    }
+    if (node.type !== (isList ? "array" : "object")) {
+      throw wrong(body, node, `"${at.join(".")}" is not ${isList ? "a list" : "an object"}`);
+    }
+  }
+  return body;
+}
+
+/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+function once(body: string, root: Node, path: readonly string[]): void {
+  const key = path.at(-1);
+  const holder = nodeAt(root, path.slice(0, -1));
+  const second = propertiesOf(holder).filter((property) => property.key === key)[1];
+  if (second !== undefined) throw wrong(body, second.value, `"${path.join(".")}" stands here a second time`);
+}
+
+/** The file's value without ours and without what is empty on the way to ours. */
+function foreignOf(root: Node, file: EntryFile): Json {
+  const paths = file.lists(root).map((path) => JSON.stringify(path));
+  const walk = (value: Json, path: readonly string[]): Json | undefined => {
+    if (Array.isArray(value)) {
+      if (!paths.includes(JSON.stringify(path))) return value;
+      const left = value.filter((entry: Json) => !(isObject(entry) && file.isOurs(entry)));
+      return left.length === 0 ? undefined : left;
+    }
+    if (!isObject(value)) return value;
+    const onTheWay = path.length === 0 || paths.some((one) => one.startsWith(JSON.stringify(path).slice(0, -1)));
+    if (!onTheWay) return value;
+    const kept = Object.entries(value).flatMap(([name, inner]): [string, Json][] => {
+      const left = walk(inner, [...path, name]);
+      return left === undefined ? [] : [[name, left]];
+    });
+    return kept.length === 0 && path.length > 0 ? undefined : Object.fromEntries(kept);
+  };
+  return walk(plainOf(root), []) ?? {};
+}

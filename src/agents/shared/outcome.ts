@@ -1,0 +1,68 @@
+import { asArray, asObject, asString } from "./json.ts";
+
+/** How a tool call ended, as far as its result says. */
+export interface Outcome {
+  readonly status: "success" | "error";
+  readonly exitCode?: number;
+  /** `assumed`: no failure was told, and nothing says that there was none. */
+  readonly origin: "native" | "assumed";
+}
+
+/**
+ * Looks for the marks of failure that agents put into a tool's result: a success or error flag, an error, an exit code in
+ * the result or in one of its parts.
+ *
+ * @param result of any shape; a text may itself be JSON
+ */
+export function outcomeOf(result: unknown): Outcome {
+  const whole = jsonIn(result);
+  const parts = [whole, ...asArray(whole), ...partsOf(asObject(whole))].flatMap((part): readonly Fields[] => {
+    const fields = asObject(part);
+    return fields === undefined ? [] : [fields];
+  });
+  const exitCode = parts.map(exitCodeIn).find((code) => code !== undefined);
+  const flags = parts.map(flagIn).filter((flag) => flag !== undefined);
+  const failed = flags.includes(false) || (exitCode !== undefined && exitCode !== 0);
+  return {
+    status: failed ? "error" : "success",
+    ...(exitCode !== undefined && { exitCode }),
+    origin: flags.length > 0 || exitCode !== undefined ? "native" : "assumed",
+  };
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// A text longer than this is a tool's output, not a result that was written down twice
+const MAX_JSON_TEXT = 65_536;
+
+function jsonIn(result: unknown): unknown {
+  const text = asString(result);
+  if (text === undefined || text.length > MAX_JSON_TEXT || !/^\s*[{[]/.test(text)) return result;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return result;
+  }
+}
+
+/** One level down, under the names that results have. */
+const partsOf = (whole: Fields | undefined): readonly unknown[] =>
+  ["result", "output", "metadata"].flatMap((name) => [whole?.[name], ...asArray(whole?.[name])]);
+
+function exitCodeIn(part: Fields): number | undefined {
+  for (const name of ["exit_status", "exit_code", "exitCode", "exitStatus"]) {
+    const value = part[name];
+    const code = typeof value === "string" && /^-?\d{1,10}$/.test(value) ? Number(value) : value;
+    if (typeof code === "number" && Number.isSafeInteger(code)) return code;
+  }
+  return undefined;
+}
+
+/** True for success. */
+function flagIn(part: Fields): boolean | undefined {
+  if (typeof part["success"] === "boolean") return part["success"];
+  for (const name of ["is_error", "isError"]) if (typeof part[name] === "boolean") return !part[name];
+  return asString(part["error"]) === undefined ? undefined : false;
+}

@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { platform } from "node:os";
+
+// `--version` takes 50 to 300 ms; a wrapper that asks or downloads must not hold its caller
+const VERSION_TIMEOUT_MS = 3000;
+
+/**
+ * Asks an installed program for its version.
+ *
+ * @param program a constant: on Windows it becomes part of a shell's command line
+ * @returns the first `x.y.z` it prints; `undefined` when it is not there, fails, or takes longer than 3 s
+ */
+export function versionOf(
+  program: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  return new Promise((resolveVersion) => {
+    // npm puts a .cmd on Windows, which only a shell can start
+    const shell = platform() === "win32";
+    const child = execFile(
+      shell ? `${program} --version` : program,
+      shell ? [] : ["--version"],
+      { env, shell, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 * 1024, windowsHide: true },
+      (error, stdout) => resolveVersion(error === null ? parseVersion(stdout) : undefined),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** The first `x.y.z` in a text. */
+export const parseVersion = (text: string): string | undefined => /\b\d+\.\d+\.\d+\b/.exec(text)?.[0];
+
+/** Negative when `a` is older than `b`, 0 when they are the same, positive otherwise. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
+  for (const [at, part] of (left ?? []).entries()) {
+    const difference = part - (right?.[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

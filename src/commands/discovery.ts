@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import * as z from "zod";
+import { ENVELOPE_TYPES } from "../model/envelope.ts";
+
+/**
+ * `.openhook.json`, by which a project tells tools that speak OpenHook what to run.
+ *
+ * @see OpenHook v0.1 §4
+ */
+export interface Discovery {
+  readonly hooks: readonly { readonly command: string; readonly events: readonly string[]; readonly async: boolean }[];
+}
+
+export const DISCOVERY_NAME = ".openhook.json";
+
+/**
+ * @returns what the file says, or one line with what is wrong with it; `undefined` when there is none
+ */
+export async function readDiscovery(path: string): Promise<Discovery | string | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    return code === "ENOENT" ? undefined : `it cannot be read (${code})`;
+  }
+  const value = parsed(text.replace(/^\uFEFF/, ""));
+  if (value === undefined) return "it is not JSON";
+  const found = File.safeParse(value);
+  if (found.success) return found.data;
+  const [issue] = found.error.issues;
+  return `${issue?.path.join(".") || "the top level"}: ${issue?.message ?? "wrong"}`;
+}
+
+/** Event types that at least one hook of the file is called for. */
+export function subscribed({ hooks }: Discovery): ReadonlySet<string> {
+  const named = hooks.flatMap(({ events }) => events);
+  return new Set(named.includes("*") ? [...ENVELOPE_TYPES, ...named] : named);
+}
+
+// --- internal ---
+
+const Hook = z.object({
+  command: z.string().min(1),
+  events: z.array(z.string()).default(["*"]),
+  async: z.boolean().default(false),
+});
+
+const File = z.object({ openhook: z.string().regex(/^\d+\.\d+$/), hooks: z.array(Hook) });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

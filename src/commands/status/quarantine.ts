@@ -1,0 +1,83 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { firstBytes, parsed } from "./files.ts";
+
+/** One payload that was set aside, and why. Nothing of what is in it. */
+export interface SetAside {
+  readonly name: string;
+  readonly isFile: boolean;
+  /** When its reason was written, milliseconds since the epoch; 0 when it has none. */
+  readonly reasonMs: number;
+  readonly source: string | null;
+  readonly reason: string | null;
+  /** ISO 8601. */
+  readonly at: string | null;
+}
+
+/**
+ * What lies in quarantine, the newest reason first.
+ *
+ * @param limit read the reasons of so many; the others have none
+ * @returns nothing when there is no such directory
+ */
+export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINITY): Promise<readonly SetAside[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+  const dated = await Promise.all(
+    entries
+      .filter(({ name }) => !name.endsWith(REASON_SUFFIX) && !name.startsWith("."))
+      .map(async (entry) => ({
+        name: entry.name,
+        isFile: entry.isFile(),
+        reasonMs: await stat(join(dir, `${entry.name}${REASON_SUFFIX}`)).then(
+          (found) => found.mtimeMs,
+          () => 0,
+        ),
+      })),
+  );
+  const sorted = dated.sort((a, b) => b.reasonMs - a.reasonMs || (a.name < b.name ? -1 : 1));
+  const found: SetAside[] = [];
+  // one after the other: thousands of them would be more open files than a process may have
+  for (const [index, one] of sorted.entries()) {
+    found.push({ ...one, ...(index < limit ? await reasonOf(dir, one) : NONE) });
+  }
+  return found;
+}
+
+/** How many were set aside why, the most frequent first. */
+export function byReason(all: readonly SetAside[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { source, reason } of all) {
+    const text = `${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+}
+
+// --- internal ---
+
+const REASON_SUFFIX = ".reason";
+/** Of a reason file; ours have some hundred. */
+const REASON_BYTES = 4096;
+const REASON_CHARACTERS = 200;
+
+const Reason = z.object({
+  reason: z.string(),
+  source: z.string().optional(),
+  at: z.string().optional(),
+});
+
+const NONE = { source: null, reason: null, at: null } as const;
+
+async function reasonOf(
+  dir: string,
+  { name, reasonMs }: Pick<SetAside, "name" | "reasonMs">,
+): Promise<Pick<SetAside, "source" | "reason" | "at">> {
+  if (reasonMs === 0) return NONE;
+  const told = Reason.safeParse(parsed(await firstBytes(join(dir, `${name}${REASON_SUFFIX}`), REASON_BYTES))).data;
+  return {
+    source: told?.source ?? null,
+    reason: told === undefined ? null : told.reason.slice(0, REASON_CHARACTERS),
+    at: told?.at ?? new Date(reasonMs).toISOString(),
+  };
+}

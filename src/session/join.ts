@@ -1,0 +1,112 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { SettledCall } from "../model/session.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { MINTED } from "./mint.ts";
+
+/**
+ * Finds which calls are one and the same although only one side knows the agent's id: hooks without ids, the transcript with.
+ * Same tool, same input, nearest in time first.
+ *
+ * @param events with call ids, minted ones included
+ * @param settled calls that were counted before and could be the same
+ * @returns for a call id the one it goes by; ids that are not in it stay what they are
+ */
+export function joinCalls(
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+  settled: readonly SettledCall[],
+): ReadonlyMap<string, string> {
+  const told = mintedCalls(events);
+  if (told.length === 0 && settled.length === 0) return new Map();
+  const written = entries.flatMap((entry) => (entry.kind === "tool_use" ? usedCall(entry) : []));
+  const joined = new Map(matches(told, written));
+  // What came late of calls that were counted is theirs, not a call of its own
+  const spare = told.filter(({ id }) => !joined.has(id));
+  for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
+  const taken = new Set(joined.values());
+  const minted = settled.filter(({ callId }) => callId.startsWith(MINTED)).map(settledCall);
+  const news = written.filter(({ id }) => !taken.has(id));
+  for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
+  return joined;
+}
+
+// --- internal ---
+
+/** Transcripts are written, and hooks taken, this much after the fact at the most. */
+const LATE_WITHIN_MS = 60_000;
+
+interface Call {
+  readonly id: string;
+  /** Tool and input. */
+  readonly same: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+function mintedCalls(events: readonly Event[]): readonly Call[] {
+  const calls = new Map<string, Call>();
+  for (const event of events) {
+    if (event.type !== "tool.start" && event.type !== "tool.end") continue;
+    const id = event.data?.tool_call_id;
+    const { input_digest: digest } = extrasOf(event);
+    if (id?.startsWith(MINTED) !== true) continue;
+    const known = calls.get(id);
+    const ms = timeMsOf(event);
+    calls.set(id, {
+      id,
+      same: known?.same ?? sameness(event.data?.tool_name, digest),
+      startMs: Math.min(known?.startMs ?? ms, ms),
+      endMs: Math.max(known?.endMs ?? ms, ms),
+    });
+  }
+  return [...calls.values()];
+}
+
+const usedCall = ({ callId, name, inputDigest, timeMs }: EntryOf<"tool_use">): Call => ({
+  id: callId,
+  same: sameness(name, inputDigest),
+  startMs: timeMs,
+  endMs: timeMs,
+});
+
+const settledCall = ({ callId, name, inputDigest, startMs, endMs }: SettledCall): Call => ({
+  id: callId,
+  same: sameness(name, inputDigest),
+  startMs,
+  endMs,
+});
+
+const sameness = (name: string | undefined, digest: string | undefined): string =>
+  JSON.stringify([name ?? "", digest ?? ""]);
+
+/** Pairs of ids, each id once: of all that could be paired, those nearest in time. */
+function matches(
+  from: readonly Call[],
+  to: readonly Call[],
+  withinMs = Number.POSITIVE_INFINITY,
+): readonly (readonly [string, string])[] {
+  const candidates = from.flatMap((a, i) =>
+    to.flatMap((b, j) => {
+      const apartMs = a.same === b.same ? distanceMs(a, b) : Number.POSITIVE_INFINITY;
+      return a.same === b.same && apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+    }),
+  );
+  candidates.sort((x, y) => x.apartMs - y.apartMs || x.order - y.order);
+  const pairs = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { a, b } of candidates) {
+    if (pairs.has(a) || taken.has(b)) continue;
+    pairs.set(a, b);
+    taken.add(b);
+  }
+  return [...pairs];
+}
+
+/** Between the nearest of their ends: a transcript tells one time of a call, its start or its end. */
+const distanceMs = (a: Call, b: Call): number =>
+  Math.min(
+    Math.abs(a.startMs - b.startMs),
+    Math.abs(a.endMs - b.endMs),
+    Math.abs(a.startMs - b.endMs),
+    Math.abs(a.endMs - b.startMs),
+  );

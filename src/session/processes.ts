@@ -1,0 +1,55 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+
+/** A session that told its id, as far as one agent process is concerned. */
+export interface ProcessSession {
+  readonly sessionId: string;
+  readonly firstMs: number;
+  /** Absent while no end was told. */
+  readonly endMs?: number;
+}
+
+/**
+ * The session that a hook without a session id belongs to: the one that was open in the same agent process at that time.
+ *
+ * @returns `undefined` where there was none, or more than one: nothing is guessed
+ */
+export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs: number): T | undefined {
+  const open = sessions.filter(
+    ({ firstMs, endMs }) => firstMs <= timeMs + EARLY_MS && (endMs === undefined || endMs >= timeMs),
+  );
+  return open.length === 1 ? open[0] : undefined;
+}
+
+/** Whether the session id of an event was made here, because its payload has none. */
+export const isMinted = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
+
+/**
+ * Gives the events of a stream that have no session id of their own that of the session which was open in their process.
+ * Pure; the order has no bearing.
+ *
+ * @returns the same events in the same order
+ */
+export function joinProcesses<T extends Event>(events: readonly T[]): readonly T[] {
+  const native = events.filter((event) => !isMinted(event));
+  return events.map((event) => {
+    const { process } = extrasOf(event);
+    if (process === undefined || !isMinted(event)) return event;
+    const of = native.filter((other) => other.source === event.source && extrasOf(other).process === process);
+    const sessions = [...new Set(of.map((other) => other.session_id))].map((sessionId): ProcessSession => {
+      const own = of.filter((other) => other.session_id === sessionId);
+      const ends = own.filter((other) => other.type === "session.end").map(timeMsOf);
+      return {
+        sessionId,
+        firstMs: Math.min(...own.map(timeMsOf)),
+        ...(ends.length > 0 && { endMs: Math.max(...ends) }),
+      };
+    });
+    const session = openAt(sessions, timeMsOf(event));
+    return session === undefined ? event : { ...event, session_id: session.sessionId };
+  });
+}
+
+// --- internal ---
+
+/** The hook of a tool can be faster than that of the session's start. */
+const EARLY_MS = 2_000;

@@ -1,0 +1,120 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, test } from "vitest";
+import card from "../../../src/agents/openhook/index.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { Envelope } from "../../../src/model/envelope.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
+
+const CASE = join(dirname(fileURLToPath(import.meta.url)), "004-openhook");
+const intake: IntakeFacts = { timeMs: Date.UTC(2026, 8, 14, 9), env: {}, payloadBytes: 2, truncated: false };
+
+const envelope = (rest: Record<string, unknown> = {}) => ({
+  openhook: "0.1",
+  id: "550e8400-e29b-41d4-a716-446655440000",
+  source: "acme-agent",
+  type: "session.end",
+  time: "2026-09-14T09:00:00.000Z",
+  session_id: "s1",
+  ...rest,
+});
+const only = (payload: unknown) => card.toEvents(payload, intake)[0];
+
+test("the documented envelopes, line by line", async () => {
+  const calls = linesOf<DocumentedCall>(join(CASE, "calls.jsonl"));
+  const got = await mapped(calls);
+  expect(got.every((one) => one.card?.source === "openhook")).toBe(true);
+  // An id that was told before is the same event: the store keeps the first
+  const seen = new Set<string>();
+  const first = got.map((one) => ({ ...one, events: one.events.filter(({ id }) => !seen.has(id) && seen.add(id)) }));
+  compareLines(first, truthOf(CASE).lines);
+  for (const { events } of got) for (const event of events) expect(event.source).toBe("claude-code");
+
+  const sums = calls.flatMap((call) => card.toEntries(call.stdin, intake));
+  for (const entry of sums) expect(TranscriptEntry.parse(entry)).toEqual(entry);
+  expect(sums).toMatchObject([
+    {
+      kind: "model_call",
+      covers: "session",
+      model: "claude-sonnet-4-20250514",
+      usage: { input: 1200, output: 300 },
+      startMs: Date.UTC(2026, 8, 14, 9),
+      endMs: Date.UTC(2026, 8, 14, 9, 0, 4),
+    },
+  ]);
+});
+
+describe("what is mended", () => {
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ["a time without zone is UTC", { time: "2026-09-14T11:00:00" }, { time: "2026-09-14T11:00:00.000Z" }],
+    ["a zone is kept as a moment", { time: "2026-09-14T11:00:00+02:00" }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["no time is that of receipt", { time: undefined }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a fraction of a millisecond", { data: { duration_ms: 12.6 } }, { data: { duration_ms: 13 } }],
+    ["a version that is none", { openhook: "next" }, { openhook: "0.1" }],
+    ["a version to come", { openhook: "1.12" }, { openhook: "1.12" }],
+    ["a value outside the enumeration", { data: { reason: "bored", model: "m" } }, { data: { model: "m" } }],
+    ["a negative count", { data: { input_tokens: -1 } }, { data: {} }],
+    ["unknown extensions", { extensions: { vendor: { x: 1 } } }, { extensions: { vendor: { x: 1 } } }],
+  ])("%s", (_, given, expected) => {
+    const event = only(envelope(given));
+    expect(event).toMatchObject(expected);
+    expect(Envelope.safeParse(event).error).toBeUndefined();
+    if (expected["data"] !== undefined) expect(event).toHaveProperty("data", expected["data"]);
+  });
+  it("an id that is missing is made from the content, the same each time", () => {
+    const { id: _, ...rest } = envelope();
+    expect(only(rest)?.id).toBe(only({ ...rest })?.id);
+    expect(only(rest)?.id).not.toBe(only({ ...rest, session_id: "s2" })?.id);
+  });
+  it.each(["source", "type", "session_id"])("not a missing %s", (name) => {
+    expect(only(envelope({ [name]: undefined }))).toBeUndefined();
+  });
+  it("not a source that could not be a name", () => {
+    expect(only(envelope({ source: "Acme Agent" }))).toBeUndefined();
+  });
+});
+
+describe("sums of a session", () => {
+  const sum = (input_tokens: unknown, output_tokens: unknown, rest = {}) =>
+    card.toEntries(envelope({ data: { input_tokens, output_tokens }, ...rest }), intake);
+  it("are told once, whatever many ends tell", () => {
+    const [first] = sum(100, 10, { id: "a" });
+    const [second] = sum(250, 30, { id: "b", time: "2026-09-14T10:00:00Z" });
+    if (first === undefined || second === undefined) throw new Error("no sums");
+    expect(first.key).toBe(second.key);
+    for (const merged of [mergeEntries(first, second), mergeEntries(second, first)]) {
+      expect(merged).toMatchObject({ usage: { input: 250, output: 30 } });
+    }
+  });
+  it("need both kinds, and an end", () => {
+    expect(sum(100, undefined)).toEqual([]);
+    expect(sum(undefined, 5)).toEqual([]);
+    expect(sum("100", 5)).toEqual([]);
+    expect(sum(1, 2, { type: "tool.end" })).toEqual([]);
+    expect(card.toEntries(null, intake)).toEqual([]);
+  });
+});
+
+describe("remarks for the log", () => {
+  it.each<[Record<string, unknown>, readonly RegExp[]]>([
+    [{}, []],
+    [{ openhook: "0.2" }, [/OpenHook 0\.2 was read as 0\.1/]],
+    [{ openhook: "secret words" }, [/version is none/]],
+    [{ type: "agent.thought" }, [/no event type agent\.thought/]],
+    [{ type: "Rm -rf /home/dev" }, [/no event type: nothing/]],
+    [{ type: "tool.end", data: { status: "cancelled" } }, [/data\.status of a tool\.end envelope/]],
+    [{ id: undefined, time: "2026-09-14T11:00:00" }, [/no id/, /no zone/]],
+    [{ session_id: "" }, [/no session_id: nothing/]],
+    [{ data: { duration_ms: 0.4 } }, []],
+  ])("%j", (given, expected) => {
+    const told = card.remarks(envelope(given));
+    expect(told).toHaveLength(expected.length);
+    for (const [at, pattern] of expected.entries()) expect(told[at]).toMatch(pattern);
+    expect(told.join()).not.toMatch(/secret|\/home/);
+  });
+  it("have nothing to say of what is no envelope", () => {
+    for (const payload of [null, 1, [], {}, { openhook: 1 }]) expect(card.remarks(payload)).toEqual([]);
+  });
+});

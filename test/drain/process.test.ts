@@ -1,0 +1,73 @@
+// Payloads that name no session: they belong to the one that is open in the same agent process, whichever is told first.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { summaryOf } from "../support/summary.ts";
+import { Teller } from "../support/told.ts";
+
+const START_MS = Date.now() - 20_000;
+let teller: Teller;
+beforeEach(() => {
+  teller = new Teller();
+});
+afterEach(() => teller.remove());
+
+let number = 0;
+const told = (session: string, process: string, type: string, at: number, data: Record<string, unknown> = {}) => ({
+  events: [
+    {
+      openhook: "0.1",
+      id: `${type}-${++number}`,
+      source: "acme",
+      type,
+      time: new Date(START_MS + at * 1000).toISOString(),
+      session_id: session,
+      extensions: { process, ...(session.startsWith("minted") && { session_id_origin: "minted" }) },
+      data,
+    },
+  ],
+});
+const tool = (process: string, call: string, at: number) => [
+  told(`minted-${process}`, process, "tool.start", at, { tool_name: "read", tool_call_id: call }),
+  told(`minted-${process}`, process, "tool.end", at + 1, { tool_name: "read", tool_call_id: call, status: "success" }),
+];
+const toolsOf = (session: string) => summaryOf(teller.places.storePath, session)?.tools.map(({ id }) => id);
+
+const story = () => [
+  told("s1", "7", "session.start", 0),
+  told("s1", "7", "prompt.submit", 1, { prompt_length: 3 }),
+  ...tool("7", "t1", 2),
+  told("s1", "7", "session.end", 9, { reason: "completed" }),
+];
+
+test.each([
+  ["in order", (s: ReturnType<typeof story>) => s],
+  ["backwards", (s: ReturnType<typeof story>) => [...s].reverse()],
+])("told %s", async (_, order) => {
+  for (const payload of order(story())) teller.put(payload);
+  await teller.drain();
+  expect(toolsOf("s1")).toEqual(["t1"]);
+  expect(summaryOf(teller.places.storePath, "s1")).toMatchObject({ prompts: 1, unsettled: 0 });
+});
+
+test("the tools first, the session in a later drain", async () => {
+  const [start, prompt, ...rest] = story();
+  for (const payload of rest.slice(0, 2)) teller.put(payload);
+  await teller.drain();
+  for (const payload of [start, prompt, rest[2]]) if (payload !== undefined) teller.put(payload);
+  await teller.drain();
+  expect(toolsOf("s1")).toEqual(["t1"]);
+});
+
+test("another process, and what comes after the session's end, stay apart", async () => {
+  for (const payload of [...story(), ...tool("8", "t2", 3), ...tool("7", "t3", 15)]) teller.put(payload);
+  await teller.drain({ endIdle: true });
+  expect(toolsOf("s1")).toEqual(["t1"]);
+  expect(toolsOf("minted-8")).toEqual(["t2"]);
+  expect(toolsOf("minted-7")).toEqual(["t3"]);
+});
+
+test("of two sessions open in one process neither is guessed", async () => {
+  const two = [told("s1", "7", "session.start", 0), told("s2", "7", "session.start", 0), ...tool("7", "t1", 2)];
+  for (const payload of two) teller.put(payload);
+  await teller.drain({ endIdle: true });
+  expect(toolsOf("minted-7")).toEqual(["t1"]);
+});

@@ -1,0 +1,177 @@
+// Subagents that have a session id of their own: whatever comes first, all of it lands in the session they work for.
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/store/database.ts";
+import { booksOf, summaryOf } from "../support/summary.ts";
+import { Teller } from "../support/told.ts";
+
+// Of now: what is older than the idle timeout would be ended by the first drain
+const START_MS = Date.now() - 20_000;
+let teller: Teller;
+beforeEach(() => {
+  teller = new Teller();
+});
+afterEach(() => teller.remove());
+
+const signal = (session: string, type: string, at: number, extensions: Record<string, unknown> = {}) => ({
+  id: `${session}-${type}-${at}`,
+  source: "acme",
+  type,
+  time: new Date(START_MS + at * 1000).toISOString(),
+  session_id: session,
+  extensions,
+});
+const envelope = (
+  session: string,
+  type: string,
+  at: number,
+  data: Record<string, unknown> = {},
+  extensions: Record<string, unknown> = {},
+) => ({ openhook: "0.1", ...signal(session, type, at, extensions), data });
+
+const tool = (session: string, call: string, at: number) => [
+  envelope(session, "tool.start", at, { tool_name: "read", tool_call_id: call }),
+  envelope(session, "tool.end", at + 1, { tool_name: "read", tool_call_id: call, status: "success" }),
+];
+const usage = (key: string, at: number) => ({
+  kind: "model_call",
+  key,
+  timeMs: START_MS + at * 1000,
+  endMs: START_MS + at * 1000,
+  model: "acme-1",
+  usage: { input: 100, output: 10 },
+  complete: true,
+});
+
+/** A session whose subagent has one of its own. */
+const STORY = [
+  { events: [envelope("root", "session.start", 0)] },
+  { events: [envelope("root", "prompt.submit", 1, { prompt_length: 5 })] },
+  { events: [envelope("root", "tool.start", 2, { tool_name: "task", tool_call_id: "t1" })] },
+  { events: [envelope("child", "session.start", 3, {}, { parent_session_id: "root" })] },
+  { events: [envelope("child", "prompt.submit", 4, { prompt_length: 9 })] },
+  { events: tool("child", "c1", 5) },
+  { events: [signal("child", "model.end", 7)], entries: [usage("u1", 7)] },
+  { events: [signal("child", "turn.end", 8)] },
+  { events: [envelope("root", "tool.end", 9, { tool_name: "task", tool_call_id: "t1", status: "success" })] },
+  { events: [signal("root", "turn.end", 10)], entries: [usage("u2", 10)] },
+  { events: [envelope("root", "session.end", 11, { reason: "completed" })] },
+];
+
+/** The same whichever way it was told. */
+function expectWhole(): void {
+  const got = summaryOf(teller.places.storePath, "root");
+  expect(got).toMatchObject({ prompts: 1, unsettled: 0, segments: [{ reason: "completed", ended: true }] });
+  expect(got?.tools).toEqual([
+    { id: "c1", name: "read", status: "success", subagent: true },
+    { id: "t1", name: "task", status: "success", subagent: false },
+  ]);
+  expect(got?.modelCalls.map(({ input, subagent }) => [input, subagent])).toEqual([
+    [100, true],
+    [100, false],
+  ]);
+  expect(summaryOf(teller.places.storePath, "child")).toBeUndefined();
+  const books = booksOf(teller.places.storePath);
+  expect(books.counters).toEqual(books.rows);
+  expect(books.counters).toMatchObject({ calls: 2, input: 200, tools: { success: 2 } });
+}
+
+describe("a session within a session", () => {
+  test("told in order", async () => {
+    for (const payload of STORY) teller.put(payload);
+    await teller.drain();
+    expectWhole();
+  });
+
+  test("told backwards, and twice", async () => {
+    for (const payload of [...STORY, ...STORY].reverse()) teller.put(payload);
+    await teller.drain();
+    expectWhole();
+  });
+
+  test("the child first, known as nobody's, its parent named in a later drain", async () => {
+    const [start, ...rest] = STORY.slice(3, 8);
+    for (const payload of rest.filter((p) => p !== STORY[7])) teller.put(payload);
+    await teller.drain();
+    expect(summaryOf(teller.places.storePath, "child")).toBeDefined();
+    for (const payload of [start, STORY[7], ...STORY.slice(0, 3), ...STORY.slice(8)]) {
+      if (payload !== undefined) teller.put(payload);
+    }
+    await teller.drain();
+    expectWhole();
+  });
+
+  test("a drain after every payload", async () => {
+    for (const payload of STORY) {
+      teller.put(payload);
+      await teller.drain();
+    }
+    expectWhole();
+  });
+
+  test("a child of a child works for the same session", async () => {
+    for (const payload of STORY.slice(0, 8)) teller.put(payload);
+    teller.put({ events: [envelope("grandchild", "session.start", 5, {}, { parent_session_id: "child" })] });
+    teller.put({ events: tool("grandchild", "g1", 6) });
+    for (const payload of STORY.slice(8)) teller.put(payload);
+    await teller.drain();
+    const tools = summaryOf(teller.places.storePath, "root")?.tools.map(({ id, subagent }) => [id, subagent]);
+    expect(tools).toEqual([
+      ["c1", true],
+      ["g1", true],
+      ["t1", false],
+    ]);
+  });
+
+  test("sessions that call each other their parent stay two", async () => {
+    teller.put({ events: [envelope("a", "session.start", 0, {}, { parent_session_id: "b" })] });
+    teller.put({ events: [envelope("b", "session.start", 1, {}, { parent_session_id: "a" })] });
+    teller.put({ events: [envelope("c", "session.start", 1, {}, { parent_session_id: "c" })] });
+    await teller.drain({ endIdle: true });
+    const db = openDatabase(teller.places.storePath);
+    const rows = db.prepare("SELECT session_id, parent IS NULL AS root FROM sessions ORDER BY session_id").all();
+    expect(rows.map((row) => [row["session_id"], row["root"]])).toEqual([
+      ["a", 0],
+      ["b", 1],
+      ["c", 1],
+    ]);
+    db.close();
+  });
+});
+
+describe("usage that payloads tell", () => {
+  const turn = (usages: readonly unknown[]) => [
+    { events: [envelope("s", "prompt.submit", 1)] },
+    { events: [signal("s", "turn.end", 5)], entries: usages },
+    { events: [envelope("s", "session.end", 9, { reason: "completed" })] },
+  ];
+  const totals = () => booksOf(teller.places.storePath).counters;
+
+  test("of a whole turn is tokens and cost, and not a call", async () => {
+    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
+    await teller.drain();
+    expect(totals()).toMatchObject({ calls: 0, input: 100, output: 10 });
+    expect(booksOf(teller.places.storePath).rows).toEqual(totals());
+  });
+
+  test("told again, fuller, after it was counted, counts what it is more", async () => {
+    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
+    await teller.drain();
+    const fuller = { ...usage("turn-1", 5), covers: "turn", usage: { input: 150, output: 30 } };
+    teller.put({ events: [signal("s", "notice", 6)], entries: [fuller] });
+    await teller.drain();
+    expect(totals()).toMatchObject({ calls: 0, input: 150, output: 30 });
+  });
+
+  test("of a whole session stands in for calls that nobody told, and adds nothing to those that were", async () => {
+    const sum = { ...usage("sum", 9), covers: "session", usage: { input: 900, output: 90 } };
+    for (const payload of turn([sum])) teller.put(payload);
+    await teller.drain();
+    expect(totals()).toMatchObject({ calls: 0, input: 900 });
+
+    for (const payload of turn([sum, usage("u1", 4)])) {
+      teller.put(JSON.parse(JSON.stringify(payload).replaceAll('"s"', '"s2"').replaceAll('"s-', '"s2-')));
+    }
+    await teller.drain();
+    expect(totals()).toMatchObject({ calls: 1, input: 1000 });
+  });
+});

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event } from "../../src/model/event.ts";
+import type { SettledCall } from "../../src/model/session.ts";
+import { mintCallIds } from "../../src/session/mint.ts";
+import { pairTools } from "../../src/session/pair.ts";
+import { NOON_MS, namelessEnd, namelessStart, prompted, resulted, toolEnded, toolStarted, used } from "./events.ts";
+
+const idOf = (event: Event): string | undefined =>
+  event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
+const idsOf = (events: readonly Event[]) => mintCallIds(events).map(idOf);
+
+describe("mintCallIds", () => {
+  test("an end has the id of the oldest open start with the same tool and input", () => {
+    const events = [
+      namelessStart("s1", 0, "shell", "npm-test"),
+      namelessStart("s2", 10, "shell", "npm-test"),
+      namelessStart("s3", 20, "shell", "ls"),
+      namelessEnd("e3", 30, "shell", "ls"),
+      namelessEnd("e1", 40, "shell", "npm-test"),
+      namelessEnd("e2", 50, "shell", "npm-test"),
+    ];
+    expect(idsOf(events)).toEqual(["minted:s1", "minted:s2", "minted:s3", "minted:s3", "minted:s1", "minted:s2"]);
+  });
+
+  test("an end without input ends the oldest open call of its tool, one with another input none", () => {
+    const starts = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 1, "read", "b")];
+    expect(idsOf([...starts, namelessEnd("e", 9, "read")])).toEqual(["minted:s1", "minted:s2", "minted:s2"]);
+    expect(idsOf([...starts, namelessEnd("e", 9, "shell", "other")])[2]).toBe("minted:e");
+    expect(idsOf([...starts, namelessEnd("e", 9, "write")])[2]).toBe("minted:e");
+  });
+
+  test("an end that was taken before its start began at the same moment", () => {
+    expect(idsOf([namelessEnd("e", 5, "shell", "a"), namelessStart("s", 5, "shell", "a")])).toEqual([
+      "minted:s",
+      "minted:s",
+    ]);
+  });
+
+  test("sessions and subagents do not mix", () => {
+    const [start, end] = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 9, "shell", "a")];
+    expect(idsOf([start, { ...end, session_id: "session-2" }])[1]).toBe("minted:e");
+    expect(idsOf([start, { ...end, extensions: { ...end.extensions, agent_id: "a1" } }])[1]).toBe("minted:e");
+  });
+
+  test("what has an id, and what is no tool, stays as it is", () => {
+    const events = [prompted("p", 0), toolStarted("s", 1, "t1"), toolEnded("e", 2, "t1")];
+    expect(mintCallIds(events)).toBe(events);
+  });
+
+  test("neither order nor doubling has a bearing, every start has its own id, no id has two ends", () => {
+    const offsetMs = fc.integer({ min: 0, max: 100 });
+    const tool = fc.constantFrom("shell", "read");
+    const digest = fc.constantFrom("a", "b", undefined);
+    const event = fc.oneof(
+      fc.tuple(fc.uuid(), offsetMs, tool, digest).map(([id, ms, name, d]) => namelessStart(id, ms, name, d)),
+      fc.tuple(fc.uuid(), offsetMs, tool, digest).map(([id, ms, name, d]) => namelessEnd(id, ms, name, d)),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(event, { selector: (e) => e.id, maxLength: 20 }), fc.nat(), (events, seed) => {
+        const plain = new Map(mintCallIds(events).map((e) => [e.id, idOf(e)]));
+        const at = events.length === 0 ? 0 : seed % events.length;
+        const turned = [...events.slice(at), ...events, ...events.slice(0, at)];
+        for (const e of mintCallIds(turned)) expect(idOf(e)).toBe(plain.get(e.id));
+        const kind = (type: string) => events.filter((e) => e.type === type).map((e) => plain.get(e.id));
+        expect(new Set(kind("tool.start")).size).toBe(kind("tool.start").length);
+        expect(new Set(kind("tool.end")).size).toBe(kind("tool.end").length);
+      }),
+    );
+  });
+});
+
+describe("calls that only the transcript names", () => {
+  const told = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 40, "shell", "a", "error")];
+
+  test("go by the transcript's id, with the hooks' times and status", () => {
+    const calls = pairTools(told, [used("call_1", 41, "shell", "a"), resulted("call_1", 42)]);
+    expect(calls).toMatchObject([
+      {
+        callId: "call_1",
+        status: "error",
+        startMs: NOON_MS,
+        endMs: NOON_MS + 40,
+        uses: ["s", "e", "use:call_1", "result:call_1"],
+      },
+    ]);
+  });
+
+  test("of equal ones each is joined once, the nearest in time first", () => {
+    const entries = [
+      used("call_1", 5, "shell", "a"), // never ran: no hook saw it
+      resulted("call_1", 5, "error"),
+      used("call_2", 1_020, "shell", "a"),
+      used("call_3", 2_020, "shell", "a"),
+    ];
+    const second = [namelessStart("s2", 1_000, "shell", "a"), namelessEnd("e2", 1_040, "shell", "a")];
+    const third = [namelessStart("s3", 2_000, "shell", "a"), namelessEnd("e3", 2_040, "shell", "a")];
+    expect(pairTools([...second, ...third], entries)).toMatchObject([
+      { callId: "call_1", status: "error", startMs: NOON_MS + 5 },
+      { callId: "call_2", status: "success", startMs: NOON_MS + 1_000 },
+      { callId: "call_3", status: "success", startMs: NOON_MS + 2_000 },
+    ]);
+  });
+
+  test("with another input are other calls", () => {
+    expect(pairTools(told, [used("call_1", 10, "shell", "b")]).map((c) => c.callId)).toEqual(["minted:s", "call_1"]);
+  });
+
+  test("come back under the id they were counted by, whichever side is late", () => {
+    const settled = (callId: string): SettledCall => ({
+      callId,
+      name: "shell",
+      inputDigest: "a",
+      startMs: NOON_MS,
+      endMs: NOON_MS + 40,
+    });
+    expect(pairTools(told, [], [settled("call_1")]).map((c) => c.callId)).toEqual(["call_1"]);
+    const written = [used("call_1", 41, "shell", "a"), resulted("call_1", 42)];
+    expect(pairTools([], written, [settled("minted:s")]).map((c) => c.callId)).toEqual(["minted:s"]);
+  });
+
+  test("an equal call an hour later is another one", () => {
+    const hourLater = { startMs: NOON_MS - 3_600_000, endMs: NOON_MS - 3_600_000, name: "shell", inputDigest: "a" };
+    expect(pairTools(told, [], [{ callId: "call_1", ...hourLater }]).map((c) => c.callId)).toEqual(["minted:s"]);
+  });
+});

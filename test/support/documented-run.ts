@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { allAgents } from "../../src/agents/registry.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { placesOf } from "../../src/config/places.ts";
+import type { DrainReport } from "../../src/drain/deps.ts";
+import { drain } from "../../src/pipeline.ts";
+import type { DocumentedCall } from "./documented.ts";
+import { ROOT } from "./replay.ts";
+
+/** A home directory of its own; documented calls go through the real hook program, and the drain takes them from there. */
+export class DocumentedRun {
+  readonly home = mkdtempSync(join(tmpdir(), "openhook-documented-"));
+  readonly places = placesOf({ env: {}, home: this.home, platform: "linux" });
+  readonly log: string[] = [];
+
+  /** Runs the hook program with the call's own arguments; `flags` before them. A stdin that stays open is left open. */
+  async hook(
+    call: DocumentedCall & { readonly stdin_stays_open?: boolean },
+    flags: readonly string[] = [],
+  ): Promise<void> {
+    const { inboxDir } = this.places;
+    const before = new Set(existsSync(inboxDir) ? readdirSync(inboxDir) : []);
+    const at = (name: string) => (call.argv.includes(name) ? [call.argv[call.argv.indexOf(name) + 1] ?? ""] : []);
+    const args = [join(ROOT, "src", "intake", "hook.sh"), ...flags, ...at("--source"), ...at("--event")];
+    const child = spawn("/bin/sh", args, {
+      cwd: this.home,
+      env: { PATH: process.env["PATH"], HOME: this.home, OPENHOOK_OTEL_DRAIN: "off", ...call.env },
+    });
+    const said: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => said.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+    const text = call.stdin_raw ?? JSON.stringify(call.stdin);
+    child.stdin.on("error", () => {});
+    if (call.stdin_stays_open === true) child.stdin.write(text);
+    else child.stdin.end(text);
+    const status = await new Promise((done) => child.on("close", done));
+    child.stdin.destroy();
+    if (status !== 0 || said.length > 0) throw new Error(`the hook said ${status} ${Buffer.concat(said)}`);
+    const time = new Date(call.received_at ?? Date.now());
+    for (const name of readdirSync(inboxDir)) if (!before.has(name)) utimesSync(join(inboxDir, name), time, time);
+  }
+
+  /** @param nowMs when the drain looks; everything idle is ended then */
+  async drain(nowMs: number): Promise<DrainReport> {
+    const report = await drain(
+      {
+        places: this.places,
+        loaded: await loadConfig({ env: {}, places: this.places }),
+        agents: await allAgents(),
+        version: "0.0.0-test",
+        platform: "linux",
+        arch: "x64",
+        now: () => nowMs,
+        sleep: async () => {},
+        log: (line) => this.log.push(line),
+      },
+      { endIdle: true },
+    );
+    if (report === undefined) throw new Error("another drain was at work");
+    return report;
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}

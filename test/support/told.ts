@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { placesOf } from "../../src/config/places.ts";
+import type { DrainReport } from "../../src/drain/deps.ts";
+import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import type { Agent } from "../../src/model/agent.ts";
+import { Event } from "../../src/model/event.ts";
+import { TranscriptEntry } from "../../src/model/transcript.ts";
+import { type DrainOptions, drain } from "../../src/pipeline.ts";
+
+/** An agent whose payloads say in our own words what they tell: for what cards can do and no recording shows. */
+export const ACME: Agent = {
+  source: "acme",
+  title: "Acme",
+  docs: "test/support/told.ts",
+  emits: [],
+  tokens: "payload",
+  capabilities: {
+    basis: "documented",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  recognises: () => "certain",
+  toEvents: (payload) => (payload as Told).events.map((event) => Event.parse(event)),
+  toEntries: (payload) => ((payload as Told).entries ?? []).map((entry) => TranscriptEntry.parse(entry)),
+};
+
+export interface Told {
+  readonly events: readonly unknown[];
+  readonly entries?: readonly unknown[];
+}
+
+/** A state directory of its own into which payloads are put and drained. */
+export class Teller {
+  readonly #home = mkdtempSync(join(tmpdir(), "openhook-told-"));
+  readonly places = placesOf({ env: {}, home: this.#home, platform: "linux" });
+  #files = 0;
+
+  put(payload: Told): void {
+    mkdirSync(this.places.inboxDir, { recursive: true, mode: 0o700 });
+    const head = formatHead({ source: "acme", ppid: 1, pid: ++this.#files, cwd: this.#home, env: {} });
+    const path = join(this.places.inboxDir, `1-${this.#files}-0.evt`);
+    writeFileSync(path, `${head}${JSON.stringify(payload)}${formatEnd("whole")}`);
+  }
+
+  async drain(options: DrainOptions = {}, agents: readonly Agent[] = [ACME]): Promise<DrainReport> {
+    const report = await drain(
+      {
+        places: this.places,
+        loaded: await loadConfig({ env: {}, places: this.places }),
+        agents,
+        version: "0.0.0-test",
+        platform: "linux",
+        arch: "x64",
+        now: Date.now,
+        sleep: async () => {},
+        log: () => {},
+      },
+      options,
+    );
+    if (report === undefined) throw new Error("another drain was at work");
+    return report;
+  }
+
+  remove(): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
