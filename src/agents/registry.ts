@@ -4,6 +4,7 @@ import type { Agent } from "../model/agent.ts";
 const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   openhook: () => import("./openhook/index.ts"),
   "claude-code": () => import("./claude-code/index.ts"),
+  codex: () => import("./codex/index.ts"),
 };
 
 /** All cards, in the order of the registry. */

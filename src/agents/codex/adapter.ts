@@ -1,0 +1,261 @@
+// https://developers.openai.com/codex/hooks and recordings of 0.110.0 to 0.169.0, read 2026-11-21
+
+import { posix } from "node:path";
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { eventId, payloadDigest } from "../shared/identity.ts";
+import { asCode, asObject, asString } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { isAbsolute, pathOf } from "./expand.ts";
+import { outcomeOf, outputText } from "./outcome.ts";
+import { failureOf } from "./requests.ts";
+import { isInnerCall, mcpServerOf, modelToolName, shellCommandOf } from "./tools.ts";
+
+export const SOURCE = "codex";
+
+/** Detection: the session file's place and the notification's form are certain; the shape alone is shared by many. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined) return "no";
+  if (p["type"] === TURN_COMPLETE && asString(p["thread-id"]) !== undefined) return "certain";
+  const native = asString(p["hook_event_name"]);
+  if (native === undefined || !/^[A-Z]/.test(native)) return "no";
+  if (asString(p["session_id"]) === undefined || p["cursor_version"] !== undefined) return "no";
+  const path = asString(p["transcript_path"]) ?? "";
+  if (/[/\\]\.codex[/\\]|^\$\{?CODEX_HOME\}?[/\\]/.test(path)) return "certain";
+  if (/[/\\]rollout-[0-9T-]{19}-[0-9a-f-]{36}\.jsonl$/.test(path)) return "certain";
+  const home = intake.env["CODEX_HOME"];
+  if (home !== undefined && home !== "" && path.startsWith(home)) return "certain";
+  if (path !== "") return "possible";
+  // A session without a file; nobody else has both
+  return native === "PreModelRequest" || native === "PostModelRequest" ? "likely" : "possible";
+}
+
+/** One payload → the events it tells. Events of no use to a trace, and unknown ones, give none. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  if (p === undefined) return [];
+  if (p["type"] === TURN_COMPLETE && p["hook_event_name"] === undefined) return notified(p, intake);
+  const native = asString(p["hook_event_name"]);
+  const sessionId = asString(p["session_id"]);
+  if (native === undefined || sessionId === undefined) return [];
+
+  const agentId = asString(p["agent_id"]);
+  const turnId = asString(p["turn_id"]);
+  const transcriptPath = pathOf(p["transcript_path"], intake);
+  const { signal, envelope } = formsOf(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
+  /** Payloads of two runs of one session are equal to the byte; nothing in them is about the moment. */
+  const arrival = arrivalKey(intake);
+  const digest = payloadDigest(p);
+
+  switch (native) {
+    case "SessionStart": {
+      const origin = asCode(p["source"]);
+      const once = origin === "startup" || origin === "fork";
+      return [
+        {
+          type: "session.start",
+          ...envelope(
+            once ? origin : arrival,
+            defined<Extras>({ start_origin: origin, continues: CONTINUES[origin ?? ""] }),
+          ),
+          data: defined<{ model: string }>({ model: asString(p["model"]) }),
+        },
+      ];
+    }
+    case "SessionEnd": {
+      const reason = asCode(p["reason"]) ?? "other";
+      return [
+        {
+          type: "session.end",
+          ...envelope(arrival, { native_reason: reason }),
+          data: defined<{ reason: SessionEndReason; transcript_path: string }>({
+            reason: END_REASON[reason] ?? "completed",
+            transcript_path: transcriptPath,
+          }),
+        },
+      ];
+    }
+    case "UserPromptSubmit":
+      return [
+        {
+          type: "prompt.submit",
+          // A message that steers a turn under way has that turn's id
+          ...envelope(turnId === undefined ? arrival : `${turnId}:${digest}`, { prompt_origin: "human" }),
+          data: typeof p["prompt"] === "string" ? { prompt_length: p["prompt"].length } : {},
+        },
+      ];
+    case "PreToolUse":
+    case "PostToolUse":
+      return toolEvents(p, { native, envelope, signal, arrival, hasTranscript: transcriptPath !== undefined });
+    case "PreModelRequest":
+      return [{ type: "model.start", ...signal(arrival) }];
+    case "PostModelRequest":
+      return [{ type: "model.end", ...signal(arrival, failureOf(p)) }];
+    case "Stop": {
+      // A stop hook of the user's sent the turn on: it ends once more, and is the same turn
+      const again = p["stop_hook_active"] === true ? `:${digest}` : "";
+      const key = turnId === undefined ? arrival : `${turnId}${again}`;
+      return [{ type: "turn.end", ...signal(key), id: turnEndId(sessionId, key) }];
+    }
+    case "Interrupt":
+      return [{ type: "turn.error", ...signal(turnId ?? arrival, { error_type: "interrupted" }) }];
+    case "SubagentStart":
+      return [{ type: "subagent.start", ...signal(turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}`) }];
+    case "SubagentStop": {
+      const key = turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}:${digest}`;
+      return [{ type: "subagent.end", ...signal(key) }];
+    }
+    case "PreCompact":
+      return [{ type: "compaction", ...signal(arrival, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
+    default:
+      return [];
+  }
+}
+
+// --- internal ---
+
+const TURN_COMPLETE = "agent-turn-complete";
+
+const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+  resume: "same-session",
+  continue: "same-session",
+  checkpoint: "same-session",
+  fork: "fork",
+  compact: "compaction",
+};
+
+const END_REASON: Readonly<Record<string, SessionEndReason>> = {
+  exit: "user_exit",
+  logout: "user_exit",
+  prompt_input_exit: "user_exit",
+  error: "error",
+  timeout: "timeout",
+  other: "completed",
+  clear: "completed",
+  compact: "completed",
+};
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** The same id from the hook and from the notification, which both tell the end of one turn. */
+const turnEndId = (sessionId: string, turnKey: string): string => eventId(SOURCE, sessionId, "turn end", turnKey);
+
+interface Told {
+  readonly native: string;
+  readonly sessionId: string;
+  readonly agentId: string | undefined;
+  readonly turnId: string | undefined;
+  readonly transcriptPath: string | undefined;
+}
+
+/** What all events of a payload have in common, given the key that tells them apart. */
+function formsOf(p: Payload, intake: IntakeFacts, { native, sessionId, agentId, turnId, transcriptPath }: Told) {
+  const cwd = asString(p["cwd"]) ?? intake.cwd;
+  const shared = defined<Extras>({
+    native_event: native,
+    // A subagent's turns are its own, and its file is not the session's
+    prompt_id: agentId === undefined ? turnId : undefined,
+    transcript_path: agentId === undefined ? transcriptPath : undefined,
+    agent_id: agentId,
+    agent_type: asString(p["agent_type"]),
+    permission_mode: asCode(p["permission_mode"]),
+    payload_bytes: intake.payloadBytes,
+    truncated: intake.truncated ? true : undefined,
+  });
+  const signal = (key: string, extras: Extras = {}) => ({
+    id: eventId(SOURCE, sessionId, native, key),
+    source: SOURCE,
+    time: new Date(intake.timeMs).toISOString(),
+    session_id: sessionId,
+    ...(cwd !== undefined && { cwd }),
+    extensions: { ...shared, ...extras },
+  });
+  const envelope = (key: string, extras: Extras = {}) => ({ openhook: OPENHOOK_VERSION, ...signal(key, extras) });
+  return { signal, envelope };
+}
+
+/** `notify`: one JSON argument after each turn that ended well, a subagent's too. */
+function notified(p: Payload, intake: IntakeFacts): readonly Event[] {
+  const threadId = asString(p["thread-id"]);
+  const turnId = asString(p["turn-id"]);
+  if (threadId === undefined) return [];
+  const cwd = asString(p["cwd"]) ?? intake.cwd;
+  return [
+    {
+      type: "turn.end",
+      id: turnEndId(threadId, turnId ?? arrivalKey(intake)),
+      source: SOURCE,
+      time: new Date(intake.timeMs).toISOString(),
+      session_id: threadId,
+      ...(cwd !== undefined && { cwd }),
+      extensions: defined<Extras>({
+        native_event: TURN_COMPLETE,
+        prompt_id: turnId,
+        transcript_path: sessionsHint(threadId, intake),
+        payload_bytes: intake.payloadBytes,
+        truncated: intake.truncated ? true : undefined,
+      }),
+    },
+  ];
+}
+
+/** A notification does not tell the file. Where the agent's home was moved, its name alone must say where to look. */
+function sessionsHint(threadId: string, { env }: IntakeFacts): string | undefined {
+  const home = env["CODEX_HOME"];
+  if (home === undefined || !isAbsolute(home) || !/^[\w-]{1,64}$/.test(threadId)) return undefined;
+  return posix.join(home, "sessions", `rollout-${threadId}.jsonl`);
+}
+
+interface Tools extends ReturnType<typeof formsOf> {
+  readonly native: string;
+  readonly arrival: string;
+  readonly hasTranscript: boolean;
+}
+
+function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscript }: Tools): readonly Event[] {
+  const callId = asString(p["tool_use_id"]);
+  const told = asString(p["tool_name"]);
+  const input = asObject(p["tool_input"]);
+  const key = callId ?? arrival;
+  // A script of the model's called this tool. The session file has the call of the script; this one is a part of it.
+  if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];
+  const extras = defined<Extras>({
+    executable: executableOf(shellCommandOf(input)),
+    mcp_server: mcpServerOf(told),
+    input_digest: callId === undefined ? inputDigest(p["tool_input"]) : undefined,
+  });
+  const tool = defined<{ tool_name: string; tool_call_id: string }>({
+    tool_name: callId === undefined ? told : modelToolName(told),
+    tool_call_id: callId,
+  });
+  if (native === "PreToolUse") return [{ type: "tool.start", ...envelope(key, extras), data: tool }];
+
+  const outcome = responseOutcome(p["tool_response"] ?? p["tool_output"]);
+  const ended = defined<Extras>({ ...extras, exit_code: outcome.exitCode });
+  if (outcome.status !== "success") {
+    return [{ type: "tool.end", ...envelope(key, ended), data: { ...tool, status: "error" } }];
+  }
+  // The hook knows no exit code: the session file decides, if there will be one
+  if (hasTranscript && callId !== undefined) return [{ type: "tool.end", ...envelope(key, ended), data: tool }];
+  return [
+    {
+      type: "tool.end",
+      ...envelope(key, { ...ended, status_origin: "assumed" }),
+      data: { ...tool, status: "success" },
+    },
+  ];
+}
+
+/** Only patches and MCP results say how they ended; a shell's output is what the program printed, and no word of Codex. */
+function responseOutcome(response: unknown): { readonly status: "success" | "error"; readonly exitCode?: number } {
+  const result = asObject(response);
+  if (result !== undefined) return { status: result["isError"] === true ? "error" : "success" };
+  const { status, exitCode } = outcomeOf(outputText(response));
+  const isHeaded = exitCode !== undefined;
+  return isHeaded ? { status: status === "success" ? "success" : "error", exitCode } : { status: "success" };
+}

@@ -1,0 +1,120 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { SettingsError } from "../shared/settings.ts";
+import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
+import { hookStates, statementsOf } from "./config.ts";
+import { notifyOf } from "./notify.ts";
+import { CONFIG, HOOKS, hooksPath, real } from "./places.ts";
+import { type Statement, valueAt } from "./toml.ts";
+import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
+
+/** The first version whose hooks run without a switch; 0.114.0 to 0.123.0 have them, switched off. */
+const HOOKS_SINCE = "0.124.0";
+
+/** True for a version that can only notify. */
+export function hasNoHooks(version: string | undefined): boolean {
+  const installed = parseVersion(version ?? "");
+  return installed !== undefined && compareVersions(installed, HOOKS_SINCE) < 0;
+}
+
+/**
+ * What keeps registered hooks from running. Codex passes over a hook that is not trusted, and one in a project that is not,
+ * without a word.
+ */
+export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const config = files.find(({ path }) => basename(path) === CONFIG);
+  const hooks = files.find(({ path }) => basename(path) === HOOKS);
+  const ours = handlersOf(hooks?.text).filter(({ isOurs }) => isOurs);
+  if (config === undefined || hooks === undefined) return [];
+  try {
+    const statements = statementsOf(config.text ?? "");
+    if (ours.length === 0) return await withoutHooks(config, target);
+    return [
+      ...switchedOff(statements),
+      ...untrusted(ours, hooks.path, config),
+      ...(hooks.path === (await hooksPath("user", target)) ? [] : await ofProject(statements, target)),
+      ...twoForms(statements, config, hooks),
+    ];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return [broken(`${config.path} cannot be read (${error.message}): Codex does not start with it`)];
+  }
+}
+
+// --- internal ---
+
+const broken = (text: string): Finding => ({ level: "broken", text });
+const REVIEW = "enable it again, or look at it in Codex with /hooks and trust it";
+
+const switchedOff = (statements: readonly Statement[]): readonly Finding[] =>
+  ["hooks", "codex_hooks"]
+    .filter((name) => valueAt(statements, ["features", name]) === false)
+    .map((name) => broken(`hooks are switched off: ${name} = false in [features] of ${CONFIG}; take that line out`));
+
+function untrusted(ours: readonly Handler[], path: string, config: SettingsText): readonly Finding[] {
+  const states = hookStates(config.text ?? "");
+  const those = (is: (handler: Handler) => boolean): string =>
+    [...new Set(ours.filter(is).map((h) => h.event))].join(", ");
+  const stateOf = (handler: Handler) => states.get(stateKey(path, handler));
+  const off = those((handler) => stateOf(handler)?.enabled === false);
+  const unknown = those((handler) => stateOf(handler)?.trustedHash === undefined);
+  // What Codex makes of a matcher is its own affair: a hash of any kind has to do
+  const changed = those((handler) => {
+    const hash = stateOf(handler)?.trustedHash;
+    return hash !== undefined && handler.matcher === undefined && hash !== trustHash(handler);
+  });
+  return [
+    ...(off === "" ? [] : [broken(`the hook is switched off for ${off}; switch it on in Codex with /hooks`)]),
+    ...(unknown === "" ? [] : [broken(`the hook is not trusted for ${unknown}, so Codex does not run it; ${REVIEW}`)]),
+    ...(changed === "" ? [] : [broken(`the hook was changed since it was trusted for ${changed}; ${REVIEW}`)]),
+  ];
+}
+
+/** A project's settings count only where the project is trusted; a worktree's never: Codex takes the main checkout's. */
+async function ofProject(statements: readonly Statement[], target: InstallTarget): Promise<readonly Finding[]> {
+  const project = await real(target.project);
+  const { root, main } = await checkoutOf(project);
+  const trusted = [project, root, main].some((path) => levelOf(statements, path) === "trusted");
+  return [
+    ...(trusted
+      ? []
+      : [broken(`the project is not trusted, so Codex leaves its hooks out; start codex in ${root} and trust it`)]),
+    ...(main === root ? [] : [broken(`this is a worktree: Codex reads the hooks of ${main} instead; enable it there`)]),
+  ];
+}
+
+const levelOf = (statements: readonly Statement[], path: string) =>
+  valueAt(statements, ["projects", path, "trust_level"]);
+
+/** The checkout a folder is in, and the one whose worktree it is; both are the folder itself outside of any. */
+async function checkoutOf(folder: string): Promise<{ readonly root: string; readonly main: string }> {
+  for (let at = folder; ; at = dirname(at)) {
+    const git = await readFile(join(at, ".git"), "utf8").catch((error: NodeJS.ErrnoException) => error.code);
+    if (git === "EISDIR") return { root: at, main: at };
+    const linked = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(git ?? "")?.[1];
+    if (linked !== undefined) return { root: at, main: linked };
+    if (dirname(at) === at) return { root: folder, main: folder };
+  }
+}
+
+/** Both forms run, but Codex warns at every start. */
+function twoForms(statements: readonly Statement[], config: SettingsText, hooks: SettingsText): readonly Finding[] {
+  if (dirname(config.path) !== dirname(hooks.path) || !statements.some(isHookTable)) return [];
+  return [
+    { level: "remark", text: `${CONFIG} has hooks beside ${HOOKS}: both run, and Codex warns of it at each start` },
+  ];
+}
+
+const isHookTable = (statement: Statement): boolean =>
+  statement.kind === "header" && statement.isArray && statement.path[0]?.name === "hooks";
+
+/** Versions without hooks, whose one notification somebody else has. */
+async function withoutHooks(config: SettingsText, { env }: InstallTarget): Promise<readonly Finding[]> {
+  if (notifyOf(config.text) !== "foreign") return [];
+  const version = await versionOf("codex", env);
+  if (!hasNoHooks(version)) return [];
+  return [
+    broken(`Codex ${version} has no hooks, and its notify in ${config.path} is taken; install ${HOOKS_SINCE} or newer`),
+  ];
+}

@@ -1,0 +1,256 @@
+import { SettingsError } from "../shared/settings.ts";
+import {
+  fullPath,
+  type Header,
+  isTable,
+  type Key,
+  type Pair,
+  type Statement,
+  TomlError,
+  type TomlValue,
+  tomlString,
+} from "./toml.ts";
+import { readToml } from "./toml-reader.ts";
+
+/** What `config.toml` says of one hook. */
+export interface HookState {
+  readonly trustedHash?: string;
+  readonly enabled?: boolean;
+}
+
+/** Changes to the states of hooks, by their key. Whatever is not named stays as it is. */
+export interface StateChanges {
+  /** Trusted from now on. */
+  readonly trust: ReadonlyMap<string, string>;
+  readonly forget: ReadonlySet<string>;
+  /** The same hook stands at another place now, and so does what the user said of it. */
+  readonly move: ReadonlyMap<string, string>;
+}
+
+/** States of all hooks. @throws SettingsError when the text is no TOML */
+export function hookStates(text: string): ReadonlyMap<string, HookState> {
+  const states = new Map<string, HookState>();
+  for (const { path, value } of leaves(statementsOf(text))) {
+    const [hooks, state, key, field] = path;
+    if (hooks !== "hooks" || state !== "state" || key === undefined || path.length !== 4) continue;
+    const known = states.get(key) ?? {};
+    if (field === "trusted_hash" && typeof value === "string") states.set(key, { ...known, trustedHash: value });
+    else if (field === "enabled" && typeof value === "boolean") states.set(key, { ...known, enabled: value });
+    else states.set(key, known);
+  }
+  return states;
+}
+
+/**
+ * Changes states of hooks and nothing else; new ones come last, below a line that says whose they are.
+ *
+ * @returns the same string when nothing had to change; `undefined` when nothing is left
+ * @throws SettingsError when the text is no TOML, or `hooks` is an inline table, which cannot be added to
+ */
+export function changeStates(text: string, { trust, forget, move }: StateChanges): string | undefined {
+  const statements = statementsOf(text);
+  const units = unitsOf(statements);
+  const edits = units.flatMap((unit): Edit[] => {
+    const target = move.get(unit.key);
+    if (target !== undefined) return [{ ...unit.name, text: tomlString(target) }];
+    if (forget.has(unit.key)) return [{ start: unit.start, end: unit.end, text: "" }];
+    return [];
+  });
+  const missing: (readonly [string, string])[] = [];
+  for (const [key, hash] of trust) {
+    // Dotted pairs tell one hook on several lines
+    const [first, ...rest] = units.filter((unit) => unit.key === key);
+    if (first === undefined) missing.push([key, hash]);
+    else edits.push(...trusted({ ...first, pairs: [first, ...rest].flatMap(({ pairs }) => pairs) }, hash, text));
+  }
+  const closed = inlineOf(statements);
+  if (closed !== undefined) {
+    const states = hookStates(text);
+    const isThere = [...forget, ...move.keys()].some((key) => states.has(key));
+    if (isThere || missing.some(([key, hash]) => states.get(key)?.trustedHash !== hash)) throw inline(text, closed);
+    return text;
+  }
+  const isOpen = edits.some(({ end }) => end === text.length) && !text.endsWith("\n");
+  const edited = edits.length === 0 ? text : withoutEmptyMarks(applied(text, edits), isOpen);
+  const result = missing.length === 0 ? edited : appended(edited, missing);
+  return result === "" && text !== "" ? undefined : result;
+}
+
+/** Keys of the states that stand below a line of ours. @throws SettingsError when the text is no TOML */
+export function markedKeys(text: string): readonly string[] {
+  if (!text.includes(MARK)) return [];
+  const keys: string[] = [];
+  let end = -1;
+  for (const unit of unitsOf(statementsOf(text))) {
+    const isMarked = text.slice(0, unit.start).trimEnd().endsWith(MARK) || unit.start === end;
+    if (isMarked) keys.push(unit.key);
+    end = isMarked ? unit.end : -1;
+  }
+  return keys;
+}
+
+/** The statements of a text. @throws SettingsError with the place where it is no TOML */
+export function statementsOf(text: string): readonly Statement[] {
+  try {
+    return readToml(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new SettingsError(`not valid TOML: ${error.message}`, TODO, error.line, error.column, { cause: error });
+  }
+}
+
+/** The line break that a text uses. */
+export const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? "\n";
+
+// --- internal ---
+
+const TODO = "correct it by hand and run the command again";
+const MARK = "# openhook-otel: its hooks, trusted when they were enabled";
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** All that one stretch of the text says of one hook. */
+interface Unit {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+  /** Where the key itself stands. */
+  readonly name: { readonly start: number; readonly end: number };
+  readonly header?: Header;
+  readonly pairs: readonly Pair[];
+}
+
+function* leaves(statements: readonly Statement[]): Generator<{ path: readonly string[]; value: TomlValue }> {
+  for (const statement of statements) {
+    if (statement.kind === "pair") yield* leavesOf(fullPath(statement), statement.value);
+    else yield { path: [...statement.path.map(({ name }) => name), ""], value: null };
+  }
+}
+
+function* leavesOf(
+  path: readonly string[],
+  value: TomlValue,
+): Generator<{ path: readonly string[]; value: TomlValue }> {
+  if (!isTable(value)) yield { path, value };
+  else for (const [name, inner] of Object.entries(value)) yield* leavesOf([...path, name], inner);
+}
+
+function unitsOf(statements: readonly Statement[]): readonly Unit[] {
+  const units: Unit[] = [];
+  for (const [at, statement] of statements.entries()) {
+    const above: readonly Key[] = statement.kind === "pair" ? (statement.header?.path ?? []) : [];
+    const [hooks, state, key] = [...above, ...statement.path];
+    // Pairs below a header of their own are taken with it
+    if (hooks?.name !== "hooks" || state?.name !== "state" || key === undefined || above.length >= 3) continue;
+    const pairs = statement.kind === "pair" ? [statement] : pairsBelow(statements, at);
+    const unit = { key: key.name, start: statement.start, end: pairs.at(-1)?.end ?? statement.end, name: key, pairs };
+    units.push(statement.kind === "pair" ? unit : { ...unit, header: statement });
+  }
+  return units;
+}
+
+/** The pair that has all hooks or all states as its value. */
+const inlineOf = (statements: readonly Statement[]): Pair | undefined =>
+  statements.find((statement): statement is Pair => {
+    if (statement.kind !== "pair") return false;
+    const path = fullPath(statement);
+    return path[0] === "hooks" && (path.length === 1 || (path.length === 2 && path[1] === "state"));
+  });
+
+function pairsBelow(statements: readonly Statement[], at: number): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (const statement of statements.slice(at + 1)) {
+    if (statement.kind === "header") break;
+    pairs.push(statement);
+  }
+  return pairs;
+}
+
+function inline(text: string, { valueStart }: Pair): SettingsError {
+  const at = new TomlError("", text, valueStart);
+  return new SettingsError(
+    '"hooks" or "hooks.state" is an inline table, which nothing can be added to',
+    "write it as a table, [hooks.state], and run the command again",
+    at.line,
+    at.column,
+  );
+}
+
+/** The hash in the place of the one that stands there; what else is said of the hook stays. */
+function trusted({ header, pairs }: Unit, hash: string, text: string): readonly Edit[] {
+  const own = pairs.find((pair) => fullPath(pair)[3] === "trusted_hash");
+  if (own !== undefined) return own.value === hash ? [] : [replaced(own, tomlString(hash))];
+  const table = pairs.find(({ value }) => isTable(value));
+  if (header === undefined && table !== undefined && isTable(table.value)) {
+    if (table.value["trusted_hash"] === hash) return [];
+    return [replaced(table, withHash(text.slice(table.valueStart, table.valueEnd), hash))];
+  }
+  const at = header?.end ?? pairs[0]?.start ?? text.length;
+  const eol = eolOf(text);
+  const line = `${header === undefined ? dotted(pairs[0]) : ""}trusted_hash = ${tomlString(hash)}`;
+  const isLast = header !== undefined && at === text.length && !text.endsWith("\n");
+  return [{ start: at, end: at, text: isLast ? `${eol}${line}` : `${line}${eol}` }];
+}
+
+/** An inline table with the hash in it. */
+function withHash(table: string, hash: string): string {
+  const pair = `trusted_hash = ${tomlString(hash)}`;
+  const told = /(?<=[{,]\s*)["']?trusted_hash["']?\s*=\s*(?:"[^"\\]*"|'[^']*')/;
+  if (told.test(table)) return table.replace(told, () => pair);
+  const held = table.slice(1, -1).trim();
+  return held === "" ? `{ ${pair} }` : `{ ${held}, ${pair} }`;
+}
+
+const replaced = ({ valueStart, valueEnd }: Pair, text: string): Edit => ({ start: valueStart, end: valueEnd, text });
+
+/** `"key".` of a pair `"key".enabled = true`, for another pair beside it. */
+const dotted = (pair: Pair | undefined): string =>
+  (pair?.path ?? [])
+    .slice(0, -1)
+    .map(({ name }) => `${tomlString(name)}.`)
+    .join("");
+
+function applied(text: string, edits: readonly Edit[]): string {
+  let result = text;
+  for (const { start, end, text: content } of [...edits].sort((a, b) => b.start - a.start)) {
+    result = result.slice(0, start) + content + result.slice(end);
+  }
+  return result;
+}
+
+/**
+ * Takes marks away that nothing of ours follows any more, with the empty line before them.
+ *
+ * @param isOpen what was taken out ended without a line break: so did the text before it was put there
+ */
+function withoutEmptyMarks(text: string, isOpen: boolean): string {
+  const headers = new Set(statementsOf(text).map(({ start }) => start));
+  let result = text;
+  for (let at = text.lastIndexOf(MARK); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(MARK, at - 1)) {
+    const end = at + (/\r?\n|$/.exec(text.slice(at + MARK.length))?.[0].length ?? 0) + MARK.length;
+    const before = text.slice(0, at);
+    const isLine = /(?:^|\n|\uFEFF)$/.test(before) && /^\r?\n?$/.test(text.slice(at + MARK.length, end));
+    if (!isLine || (headers.has(end) && /^\[hooks\.state\./.test(text.slice(end)))) continue;
+    const withoutLine = before.replace(/(?<=^|\n)\r?\n$/, "");
+    const kept = isOpen && end === text.length ? withoutLine.replace(/\r?\n$/, "") : withoutLine;
+    result = kept + result.slice(end);
+  }
+  return result;
+}
+
+/** Last of all, where no table can follow that it would cut in two. */
+function appended(text: string, states: readonly (readonly [string, string])[]): string {
+  const eol = eolOf(text);
+  const lines = states.flatMap(([key, hash]) => [
+    `[hooks.state.${tomlString(key)}]`,
+    `trusted_hash = ${tomlString(hash)}`,
+  ]);
+  const block = [MARK, ...lines].join(eol);
+  if (text === "" || text === "\uFEFF") return `${text}${block}${eol}`;
+  // Without a line break at its end the text goes on without one
+  return text.endsWith("\n") ? `${text}${eol}${block}${eol}` : `${text}${eol}${eol}${block}`;
+}

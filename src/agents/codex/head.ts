@@ -1,0 +1,39 @@
+import { asObject, asString } from "../shared/json.ts";
+
+/** Who a thread is, by the first line of its file. */
+export interface Head {
+  readonly threadId: string;
+  /** Its session: the thread at the top. Where a version does not tell, as far up as it does. */
+  readonly rootId: string;
+  /** The thread that started it; absent for one that nobody started. */
+  readonly parentId?: string;
+}
+
+/** @param meta payload of a `session_meta` line */
+export function headOf(meta: Readonly<Record<string, unknown>>): Head | undefined {
+  const threadId = asString(meta["id"]);
+  if (threadId === undefined) return undefined;
+  const spawn = asObject(asObject(asObject(meta["source"])?.["subagent"])?.["thread_spawn"]);
+  const parentId = asString(meta["parent_thread_id"]) ?? asString(spawn?.["parent_thread_id"]);
+  const rootId = asString(meta["session_id"]) ?? parentId ?? threadId;
+  return { threadId, rootId, ...(parentId !== undefined && { parentId }) };
+}
+
+/** The same from a line's first bytes: all of it stands before the instructions, which are long. */
+export function headOfBytes(bytes: string): Head | undefined {
+  if (!/"type":\s*"session_meta"/.test(bytes)) return undefined;
+  const told = (name: string): string | undefined => new RegExp(`[{,]\\s*"${name}":\\s*"([^"\\\\]+)"`).exec(bytes)?.[1];
+  const threadId = told("id");
+  if (threadId === undefined) return undefined;
+  const parentId = told("parent_thread_id");
+  return { threadId, rootId: told("session_id") ?? parentId ?? threadId, ...(parentId !== undefined && { parentId }) };
+}
+
+/** What kind of helper: the role that was asked for, or the program's own use (`review`, `compact`). */
+export function agentTypeOf(source: unknown): string | undefined {
+  const subagent = asObject(source)?.["subagent"];
+  if (typeof subagent === "string") return asString(subagent);
+  const spawn = asObject(asObject(subagent)?.["thread_spawn"]);
+  if (spawn !== undefined) return asString(spawn["agent_role"]) ?? "default";
+  return asString(asObject(subagent)?.["other"]);
+}

@@ -1,0 +1,39 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toEntries } from "./requests.ts";
+
+export default {
+  source: SOURCE,
+  title: "Codex",
+  docs: "https://developers.openai.com/codex/hooks",
+  provider: "openai",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "model.start",
+    "model.end",
+    "compaction",
+    "notice",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "0.110.0 to 0.169.0",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "arrival",
+  },
+  recognises,
+  toEvents,
+  toEntries,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

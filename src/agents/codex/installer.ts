@@ -1,0 +1,181 @@
+// https://developers.openai.com/codex/hooks and the programs 0.110.0 to 0.169.0, read 2026-11-21
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { HookCommand, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import * as json from "../shared/settings.ts";
+import { versionOf } from "../shared/version.ts";
+import { check, hasNoHooks } from "./check.ts";
+import { changeStates, markedKeys } from "./config.ts";
+import { addNotify, notifyOf, removeNotify } from "./notify.ts";
+import { CONFIG, codexHomeOf, configPath, HOOKS, hooksPath } from "./places.ts";
+import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
+
+export default {
+  scopes: ["user", "project"],
+  paths,
+  add,
+  remove,
+  registered,
+  check,
+  async detect(target) {
+    const version = await versionOf("codex", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(await codexHomeOf(target)) };
+  },
+} satisfies Installer;
+
+// --- internal ---
+
+/** Trust is written first: a hook that is there before its trust would make Codex ask. */
+async function paths(scope: "user" | "project", target: InstallTarget): Promise<readonly string[]> {
+  return [await configPath(target), await hooksPath(scope, target)];
+}
+
+function add(files: readonly SettingsText[], { command, version }: Registration): readonly SettingsText[] {
+  const { config, hooks } = named(files);
+  if (hasNoHooks(version)) {
+    const left = withoutHooks(hooks);
+    const untrusted = withTrust(config, hooks, left);
+    const line = command({ source: SOURCE, drain: "yes" });
+    return edit(
+      files,
+      inFile(config, () => addNotify(untrusted, line)),
+      left,
+    );
+  }
+  const wanted = inFile(hooks, () => json.addRegistrations(strict(hooks.text), registrationsFor(command)));
+  return edit(files, withTrust(withoutNotify(config), hooks, wanted), wanted);
+}
+
+function remove(files: readonly SettingsText[]): readonly SettingsText[] {
+  const { config, hooks } = named(files);
+  const left = withoutHooks(hooks);
+  return edit(files, withTrust(withoutNotify(config), hooks, left), left);
+}
+
+function registered(files: readonly SettingsText[]): readonly string[] {
+  try {
+    const { config, hooks } = named(files);
+    const events = hooks.text === undefined ? [] : json.registeredEvents(hooks.text);
+    return notifyOf(config.text) === "ours" ? [...events, "agent-turn-complete"] : events;
+  } catch {
+    return [];
+  }
+}
+
+const SOURCE = "codex";
+
+interface Wish {
+  readonly event: string;
+  readonly drain: "yes" | "if-waiting" | "no";
+  readonly timeoutS: number;
+}
+
+// The hook takes 3 ms. Without a timeout one that hangs would hold the agent for its default of 600 s.
+const TIMEOUT_S = 5;
+// Codex gives these two no more; without a timeout of its own SessionEnd is ended after 1 s
+const LAST_TIMEOUT_S = 3;
+
+/**
+ * The events worth having. A name that a version does not know is passed over, in silence: 0.128.0 to 0.169.0 were asked.
+ *
+ * Left out on purpose: PermissionRequest (its hook answers for the user), PreModelRequest (the file tells when requests
+ * left), PostCompact (nothing in it that PreCompact has not). PostModelRequest is there for sessions without a file.
+ */
+const WISHES: readonly Wish[] = [
+  { event: "SessionStart", drain: "if-waiting", timeoutS: TIMEOUT_S },
+  { event: "UserPromptSubmit", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "PostModelRequest", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "PreToolUse", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "PostToolUse", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "PreCompact", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S },
+  { event: "Stop", drain: "yes", timeoutS: TIMEOUT_S },
+  { event: "Interrupt", drain: "yes", timeoutS: LAST_TIMEOUT_S },
+  { event: "SessionEnd", drain: "yes", timeoutS: LAST_TIMEOUT_S },
+];
+
+/** Plain hooks, never `async`: those are killed when `codex exec` ends, and SessionEnd is made plain with a warning. */
+const registrationsFor = (command: HookCommand): readonly json.Registration[] =>
+  WISHES.map(({ event, drain, timeoutS }) => ({
+    event,
+    entry: { type: "command", command: command({ source: SOURCE, drain }), timeout: timeoutS },
+  }));
+
+/**
+ * The configuration with our hooks trusted as they stand in `after`, and with the trust of everybody else's where their
+ * hooks have moved to: Codex names hooks by their place, and ours may have stood before them.
+ */
+function withTrust(config: SettingsText, hooks: SettingsText, after: string | undefined): string | undefined {
+  const [old, now] = [handlersOf(hooks.text), handlersOf(after)];
+  const key = (handler: Handler): string => stateKey(hooks.path, handler);
+  const trust = new Map(now.filter(({ isOurs }) => isOurs).map((one) => [key(one), trustHash(one)]));
+  const move = new Map<string, string>();
+  const foreign = now.filter(({ isOurs }) => !isOurs);
+  for (const [at, handler] of old.filter(({ isOurs }) => !isOurs).entries()) {
+    const there = foreign[at];
+    if (there !== undefined && key(there) !== key(handler)) move.set(key(handler), key(there));
+  }
+  return inFile(config, () => {
+    const text = config.text ?? "";
+    const places = new Set(old.map(key));
+    // Where somebody else took our hooks away, their trust is left behind
+    const orphans = markedKeys(text).filter((one) => one.startsWith(`${hooks.path}:`) && !places.has(one));
+    const ours = old.filter(({ isOurs }) => isOurs).map(key);
+    const forget = new Set([...ours, ...orphans].filter((one) => !trust.has(one)));
+    const changed = changeStates(text, { trust, forget, move });
+    return changed === text ? config.text : changed;
+  });
+}
+
+const withoutHooks = (hooks: SettingsText): string | undefined =>
+  inFile(hooks, () => (hooks.text === undefined ? undefined : json.removeRegistrations(hooks.text)));
+
+const withoutNotify = (config: SettingsText): SettingsText => ({
+  ...config,
+  text: inFile(config, () => (config.text === undefined ? undefined : removeNotify(config.text))),
+});
+
+const named = (files: readonly SettingsText[]): { readonly config: SettingsText; readonly hooks: SettingsText } => {
+  const one = (name: string): SettingsText =>
+    files.find(({ path }) => basename(path) === name) ?? { path: name, text: undefined };
+  return { config: one(CONFIG), hooks: one(HOOKS) };
+};
+
+const edit = (files: readonly SettingsText[], config: string | undefined, hooks: string | undefined) =>
+  files.map((file) => ({ ...file, text: basename(file.path) === CONFIG ? config : hooks }));
+
+/** Codex reads plain JSON: what our editor would take, comments and all, it would not. */
+function strict(text: string | undefined): string | undefined {
+  if (text === undefined || text.trim() === "") return text;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const offset = Number(/at position (\d+)/.exec(String(error))?.[1] ?? 0);
+    const lines = text.slice(0, offset).split("\n");
+    throw new json.SettingsError(
+      "not valid JSON, without comments and trailing commas, as Codex wants it",
+      "correct it by hand and run the command again",
+      lines.length,
+      (lines.at(-1)?.length ?? 0) + 1,
+      { cause: error },
+    );
+  }
+  return text;
+}
+
+/** Says which of the files it was. */
+function inFile<T>({ path }: SettingsText, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof json.SettingsError ? Object.assign(error, { path }) : error;
+  }
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,68 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
+import { asObject, asString } from "../shared/json.ts";
+import { at, type Here, inTurn, type LineState, type Read } from "./state.ts";
+import { difference, usageOf } from "./usage.ts";
+
+/** `token_usage_record`: one per request, written as soon as the answer is complete; exact. */
+export function usageRecord(here: Here): Read {
+  const { p } = here;
+  const { isWaiting: _, ...answered } = here.state;
+  const state: LineState = inTurn({ ...answered, hasRecords: true }, p);
+  const responseId = asString(p["response_id"]);
+  const globalKey = responseId === undefined ? undefined : `response:${responseId}`;
+  return modelCall({ ...here, state }, usageOf(p["usage"]), {
+    key: globalKey ?? totalsKey(state, usageOf(p["thread_token_usage"])),
+    globalKey,
+    responseId,
+  });
+}
+
+/**
+ * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of the answer
+ * they are about. A call is the difference of two.
+ */
+export function tokenCount(here: Here): Read {
+  const { state } = here;
+  const info = asObject(here.p["info"]);
+  const totals = usageOf(info?.["total_token_usage"]);
+  if (state.hasRecords === true || totals === undefined) return { entries: [], state };
+  const last = usageOf(info?.["last_token_usage"]);
+  // A fork's totals begin with those of the thread it came from, whose lines are not here
+  const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
+  const usage = difference(totals, state.totals ?? inherited);
+  const counted: Here = { ...here, state: { ...state, totals } };
+  if (usage === undefined) return { entries: [], state: counted.state };
+  const key = totalsKey(state, totals);
+  // A turn's id is its own in all files that it is copied to, and so is where the totals stood
+  return modelCall(counted, usage, { key, globalKey: state.turnId === undefined ? undefined : key });
+}
+
+// --- internal ---
+
+const totalsKey = ({ turnId, threadId }: LineState, totals: TokenUsage | undefined): string =>
+  `usage:${turnId ?? threadId}:${totals?.input}:${totals?.output}`;
+
+interface Ids {
+  readonly key: string;
+  readonly globalKey: string | undefined;
+  readonly responseId?: string | undefined;
+}
+
+function modelCall(here: Here, usage: TokenUsage | undefined, { key, globalKey, responseId }: Ids): Read {
+  const { answer, inputMs, model } = here.state;
+  const endMs = answer?.endMs ?? here.timeMs;
+  const entry = defined<EntryOf<"model_call">>({
+    kind: "model_call",
+    ...at({ ...here, timeMs: endMs }, key, globalKey),
+    responseId,
+    model,
+    startMs: Math.min(answer?.startMs ?? inputMs ?? endMs, endMs),
+    endMs,
+    usage,
+    complete: true,
+    asksForTools: answer?.asksForTools,
+  } as EntryOf<"model_call">);
+  const { answer: _, ...state } = here.state;
+  return { entries: [entry], state };
+}

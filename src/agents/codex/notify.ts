@@ -1,0 +1,70 @@
+import { isOurCommand, SettingsError } from "../shared/settings.ts";
+import { eolOf, statementsOf } from "./config.ts";
+import { fullPath, type Pair, type TomlValue, tomlString } from "./toml.ts";
+
+/**
+ * `notify` in `config.toml`: one program that gets a JSON argument after each turn. All that versions without hooks have.
+ */
+export type Notify = "ours" | "foreign" | "none";
+
+/** Who is notified. @throws SettingsError when the text is no TOML */
+export function notifyOf(text: string | undefined): Notify {
+  const pair = find(text ?? "");
+  if (pair === undefined) return "none";
+  return isOurs(pair.value) ? "ours" : "foreign";
+}
+
+/**
+ * Has our hook notified. Somebody else's program stays: there can be only one.
+ *
+ * @param line the hook's command line for a POSIX shell
+ */
+export function addNotify(text: string | undefined, line: string): string | undefined {
+  const before = text ?? "";
+  const pair = find(before);
+  const value = `[${programOf(line).map(tomlString).join(", ")}]`;
+  if (pair !== undefined) {
+    if (!isOurs(pair.value)) return text;
+    return before.slice(0, pair.valueStart) + value + before.slice(pair.valueEnd);
+  }
+  // Above all tables: below one it would be a part of it
+  const top = statementsOf(before).findLast((one): one is Pair => one.kind === "pair" && one.header === undefined);
+  const at = top?.end ?? (before.startsWith("\uFEFF") ? 1 : 0);
+  const eol = eolOf(before);
+  const entry = `notify = ${value} ${MARK}`;
+  const isOpen = at > 0 && at === before.length && !before.endsWith("\n") && top !== undefined;
+  return before.slice(0, at) + (isOpen ? `${eol}${entry}` : `${entry}${eol}`) + before.slice(at);
+}
+
+/** @returns `undefined` when nothing is left */
+export function removeNotify(text: string): string | undefined {
+  const pair = find(text);
+  if (pair === undefined || !isOurs(pair.value)) return text;
+  const isOpen = pair.end === text.length && !text.endsWith("\n");
+  const before = text.slice(0, pair.start);
+  const left = (isOpen ? before.replace(/\r?\n$/, "") : before) + text.slice(pair.end);
+  return left === "" ? undefined : left;
+}
+
+// --- internal ---
+
+const MARK = "# openhook-otel";
+
+function find(text: string): Pair | undefined {
+  return statementsOf(text).find(
+    (one): one is Pair => one.kind === "pair" && fullPath(one).length === 1 && fullPath(one)[0] === "notify",
+  );
+}
+
+const isOurs = (value: TomlValue): boolean =>
+  Array.isArray(value) && value.some((word) => typeof word === "string" && isOurCommand(word.replace(/\n\}$/, "")));
+
+/**
+ * The payload is an argument here, and the hook reads stdin. The line may end in a comment, hence the line break.
+ */
+function programOf(line: string): readonly string[] {
+  if (line.startsWith('"')) {
+    throw new SettingsError("this version can only be notified through a POSIX shell", "install a newer one", 1, 1);
+  }
+  return ["/bin/sh", "-c", `printf %s "$1"|{ ${line}\n}`, "openhook-otel"];
+}

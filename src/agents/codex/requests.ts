@@ -1,0 +1,63 @@
+import type { IntakeFacts } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Extras } from "../../model/event.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asObject, asString } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { pathOf } from "./expand.ts";
+import { usageOf } from "./usage.ts";
+
+/**
+ * Token usage of a session that keeps no file, and failed requests, which no file has.
+ *
+ * The usage has no response id. Two requests of one turn never have the same figures, since the second one sends more; so
+ * the payload is its own key, and a hook that is registered twice counts once.
+ */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const p = asObject(payload);
+  const sessionId = asString(p?.["session_id"]);
+  if (p === undefined || sessionId === undefined || p["hook_event_name"] !== "PostModelRequest") return [];
+  const agentId = asString(p["agent_id"]);
+  const at = (key: string) =>
+    defined<Pick<EntryOf<"model_call">, "timeMs" | "promptKey" | "agentId"> & { key: string }>({
+      key,
+      timeMs: intake.timeMs,
+      promptKey: agentId === undefined ? asString(p["turn_id"]) : undefined,
+      agentId,
+    });
+  const failure = failureOf(p);
+  if (failure.error_type !== undefined) {
+    return [
+      defined<EntryOf<"model_error">>({
+        kind: "model_error",
+        ...at(`error:${arrivalKey(intake)}`),
+        errorType: failure.error_type,
+        httpStatus: failure.http_status,
+        // Whether it was tried again only what follows can tell
+        final: false,
+      } as EntryOf<"model_error">),
+    ];
+  }
+  const usage = usageOf(p["token_usage"]);
+  if (usage === undefined || pathOf(p["transcript_path"], intake) !== undefined) return [];
+  return [
+    defined<EntryOf<"model_call">>({
+      kind: "model_call",
+      ...at(`request:${payloadDigest(p)}`),
+      model: asString(p["model"]),
+      endMs: intake.timeMs,
+      usage,
+      complete: true,
+    } as EntryOf<"model_call">),
+  ];
+}
+
+/** Why a request failed, as a name: the message itself may hold anything. */
+export function failureOf(p: Readonly<Record<string, unknown>>): Extras {
+  if (p["status"] !== "failed") return {};
+  const message = asString(p["error"]) ?? "";
+  const httpStatus = Number(/\b(?:last status:|status(?: code)?:?) (\d{3})\b/i.exec(message)?.[1]);
+  if (Number.isInteger(httpStatus)) return { error_type: String(httpStatus), http_status: httpStatus };
+  return { error_type: /^stream (?:disconnected|closed)/.test(message) ? "stream_disconnected" : "_OTHER" };
+}

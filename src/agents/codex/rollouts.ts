@@ -1,0 +1,142 @@
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type Head, headOfBytes } from "./head.ts";
+
+/** A session file that was found, by its name alone. */
+export interface Rollout {
+  readonly path: string;
+  readonly threadId: string;
+}
+
+/** Name of a rollout file → the thread it is of. */
+export const threadIdOf = (name: string): string | undefined =>
+  /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(name)?.[1];
+
+/** The `sessions` folder that a file lies in; of other places the folder itself. */
+export function sessionsRoot(path: string): string {
+  const match = /^(.*)[/\\]\d{4}[/\\]\d{2}[/\\]\d{2}[/\\][^/\\]+$/s.exec(path);
+  return match?.[1] ?? dirname(path);
+}
+
+/**
+ * All rollouts below a `sessions` folder, in order of time: in its folders of days from one to another (`YYYY/MM/DD`, both
+ * included), and the folder itself, where older and archived files lie.
+ */
+export async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
+  for (const file of await rolloutsOf(root)) yield file;
+  for (const year of await numbersIn(root, 4)) {
+    if (year < from.slice(0, 4) || year > to.slice(0, 4)) continue;
+    for (const month of await numbersIn(join(root, year), 2)) {
+      const ofMonth = `${year}/${month}`;
+      if (ofMonth < from.slice(0, 7) || ofMonth > to.slice(0, 7)) continue;
+      for (const day of await numbersIn(join(root, year, month), 2)) {
+        const ofDay = `${ofMonth}/${day}`;
+        if (ofDay < from || ofDay.slice(0, to.length) > to) continue;
+        yield* await rolloutsOf(join(root, year, month, day));
+      }
+    }
+  }
+}
+
+/** The file of one thread; its folder is that of the day in its id, give or take a time zone. */
+export async function findRollout(root: string, threadId: string): Promise<string | undefined> {
+  const bornMs = v7Ms(threadId);
+  const [from, to] = bornMs === undefined ? [] : [dayOf(bornMs - DAY_MS), dayOf(bornMs + DAY_MS)];
+  for await (const found of rolloutsIn(root, from, to)) if (found.threadId === threadId) return found.path;
+  return undefined;
+}
+
+/**
+ * Files of the subagents of a session, at any depth. A subagent is younger than its root, and was started before the root's
+ * file was last written to; only the first bytes of files that can be one are read.
+ */
+export async function subagentsOf(root: string, rootId: string, mainPath: string): Promise<readonly Rollout[]> {
+  const bornMs = v7Ms(rootId);
+  const lastMs = (await stat(mainPath).catch(() => undefined))?.mtimeMs ?? 0;
+  const [from, to] = bornMs === undefined ? [] : [dayOf(bornMs - DAY_MS), dayOf(lastMs + DAY_MS)];
+  const parents = new Map<string, string>();
+  const found: Rollout[] = [];
+  for await (const rollout of rolloutsIn(root, from, to)) {
+    const { path, threadId } = rollout;
+    const threadMs = v7Ms(threadId);
+    if (path === mainPath || threadId === rootId) continue;
+    if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS)) continue;
+    const head = await readHead(path);
+    if (head === undefined || head.rootId === head.threadId) continue;
+    parents.set(head.threadId, head.rootId);
+    found.push(rollout);
+  }
+  /** Versions that do not tell the root tell the parent. */
+  const topOf = (threadId: string, depth = 0): string => {
+    const parent = parents.get(threadId);
+    return parent === undefined || depth > MAX_DEPTH ? threadId : topOf(parent, depth + 1);
+  };
+  return found.filter(({ threadId }) => topOf(threadId) === rootId);
+}
+
+/** Who a file's thread is; `undefined` for what cannot be read or is none. Heads never change: each is read once. */
+export async function readHead(path: string): Promise<Head | undefined> {
+  const known = heads.get(path);
+  if (known !== undefined) return known;
+  const head = headOfBytes(await firstBytes(path));
+  if (head !== undefined) {
+    if (heads.size >= MAX_HEADS) heads.clear();
+    heads.set(path, head);
+  }
+  return head;
+}
+
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+// --- internal ---
+
+const DAY_MS = 86_400_000;
+/** A thread's file is made a moment after its id. */
+const LATE_MS = 60_000;
+const MAX_DEPTH = 32;
+/** All ids stand in the first few hundred bytes, before the instructions. */
+const HEAD_BYTES = 4_096;
+const MAX_HEADS = 50_000;
+
+const heads = new Map<string, Head>();
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "/");
+
+/** Milliseconds in an id of version 7. */
+function v7Ms(id: string): number | undefined {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}
+
+async function firstBytes(path: string): Promise<string> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch {
+    return "";
+  } finally {
+    await file.close();
+  }
+}
+
+async function rolloutsOf(folder: string): Promise<readonly Rollout[]> {
+  const names = await namesIn(folder);
+  return names.flatMap((name) => {
+    const threadId = threadIdOf(basename(name));
+    return threadId === undefined ? [] : [{ path: join(folder, name), threadId }];
+  });
+}
+
+const numbersIn = async (folder: string, digits: number): Promise<readonly string[]> =>
+  (await namesIn(folder)).filter((name) => name.length === digits && /^\d+$/.test(name));
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );

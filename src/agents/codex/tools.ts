@@ -1,0 +1,30 @@
+import { asArray, asString } from "../shared/json.ts";
+
+/**
+ * The name the model used, of the name that hooks tell: `exec_command` is told as `Bash`, and a namespace is put before a
+ * tool's name with nothing between. The session file has the model's own name; this is for sessions without one.
+ */
+export function modelToolName(told: string | undefined): string | undefined {
+  if (told === "Bash") return "exec_command";
+  const mcp = /^(mcp__.+?)__(.+)$/s.exec(told ?? "");
+  if (mcp !== null) return `${mcp[1]}.${mcp[2]}`;
+  const collaboration = /^collaboration([a-z]\w*)$/.exec(told ?? "");
+  return collaboration === null ? told : `collaboration.${collaboration[1]}`;
+}
+
+/** Server of an MCP tool, from a hook's `mcp__server__tool` or a session file's namespace `mcp__server`. */
+export const mcpServerOf = (name: string | undefined): string | undefined =>
+  /^mcp__(.+?)(?:__|$)/s.exec(name ?? "")?.[1];
+
+/** True for a call that a script of the model's made: its id was given by the program, not by the model. */
+export const isInnerCall = (callId: string | undefined): boolean =>
+  /^exec-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(callId ?? "");
+
+/** The shell command in a tool's input: `cmd` or `command`, as text or as the words of `bash -lc`. */
+export function shellCommandOf(input: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const command = input?.["cmd"] ?? input?.["command"];
+  const words = asArray(command);
+  if (words.length === 0) return asString(command);
+  const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(String(words[0])) && /^-\w*c$/.test(String(words[1]));
+  return asString(isShell ? words[2] : words.join(" "));
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import { isOurCommand } from "../shared/settings.ts";
+
+/** One hook in `hooks.json`. Codex names it by its place: event, group, number in the group. */
+export interface Handler {
+  readonly event: string;
+  readonly group: number;
+  readonly index: number;
+  readonly matcher?: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly isOurs: boolean;
+}
+
+/** All hooks of a `hooks.json`, in order; none when it cannot be read. */
+export function handlersOf(text: string | undefined): readonly Handler[] {
+  const hooks = asObject(asObject(parse(text))?.["hooks"]) ?? {};
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    asArray(groups).flatMap((value, group) => {
+      const matcher = asString(asObject(value)?.["matcher"]);
+      return asArray(asObject(value)?.["hooks"]).map((hook, index): Handler => {
+        const entry = asObject(hook) ?? {};
+        const isOurs = isOurCommand(asString(entry["command"]) ?? "");
+        return { event, group, index, entry, isOurs, ...(matcher !== undefined && { matcher }) };
+      });
+    }),
+  );
+}
+
+/** The name under which a hook's trust is kept in `config.toml`. */
+export const stateKey = (hooksPath: string, { event, group, index }: Handler): string =>
+  `${hooksPath}:${eventLabel(event)}:${group}:${index}`;
+
+/**
+ * What Codex compares before it runs a hook: SHA-256 of the hook's normal form, as JSON with sorted members. Neither the
+ * file nor the place is in it. Compared with what `hooks/list` of 0.131.0, 0.140.0, 0.150.0, 0.160.0 and 0.169.0 say.
+ */
+export function trustHash({ event, matcher, entry }: Handler): string {
+  const statusMessage = asString(entry["statusMessage"]);
+  const identity = {
+    event_name: eventLabel(event),
+    hooks: [
+      {
+        async: entry["async"] === true,
+        command: entry["command"],
+        ...(statusMessage !== undefined && { statusMessage }),
+        timeout: timeoutOf(event, entry["timeout"]),
+        type: "command",
+      },
+    ],
+    ...(matcher !== undefined && { matcher }),
+  };
+  return `sha256:${createHash("sha256").update(JSON.stringify(identity)).digest("hex")}`;
+}
+
+// --- internal ---
+
+const eventLabel = (event: string): string => event.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
+
+const DEFAULT_TIMEOUT_S = 600;
+
+function timeoutOf(event: string, value: unknown): number {
+  const isShort = event === "SessionEnd" || event === "Interrupt";
+  const told = typeof value === "number" ? value : isShort ? 1 : DEFAULT_TIMEOUT_S;
+  return Math.max(1, isShort ? Math.min(told, 3) : told);
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { defined } from "../../model/defined.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import { asCount, asObject } from "../shared/json.ts";
+
+/**
+ * Figures as Codex writes them: `input_tokens` holds the cache, `output_tokens` holds the reasoning.
+ *
+ * @returns `undefined` where input or output is not told; figures that a version does not know are left out
+ */
+export function usageOf(value: unknown): TokenUsage | undefined {
+  const usage = asObject(value);
+  const input = asCount(usage?.["input_tokens"]);
+  const output = asCount(usage?.["output_tokens"]);
+  if (usage === undefined || input === undefined || output === undefined) return undefined;
+  return defined<TokenUsage>({
+    input,
+    output,
+    cacheRead: asCount(usage["cached_input_tokens"]),
+    cacheWrite: asCount(usage["cache_write_input_tokens"]),
+    cacheWrite5m: undefined,
+    cacheWrite1h: undefined,
+    reasoning: asCount(usage["reasoning_output_tokens"]),
+  });
+}
+
+/**
+ * What was used between two totals. A total that shrank began anew.
+ *
+ * @returns `undefined` when nothing was used: totals are written several times
+ */
+export function difference(now: TokenUsage, before: TokenUsage | undefined): TokenUsage | undefined {
+  const isAnew = before === undefined || now.input < before.input || now.output < before.output;
+  const base: TokenUsage = isAnew ? { input: 0, output: 0 } : before;
+  const input = now.input - base.input;
+  const output = now.output - base.output;
+  if (input === 0 && output === 0) return undefined;
+  const part = (name: "cacheRead" | "cacheWrite" | "reasoning"): number | undefined => {
+    const total = now[name];
+    return total === undefined ? undefined : Math.max(0, total - (base[name] ?? 0));
+  };
+  return defined<TokenUsage>({
+    input,
+    output,
+    cacheRead: part("cacheRead"),
+    cacheWrite: part("cacheWrite"),
+    cacheWrite5m: undefined,
+    cacheWrite1h: undefined,
+    reasoning: part("reasoning"),
+  });
+}

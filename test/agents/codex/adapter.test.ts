@@ -1,0 +1,305 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { recognises, toEvents } from "../../../src/agents/codex/adapter.ts";
+import { toEntries } from "../../../src/agents/codex/requests.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { Event, extrasOf, isEnvelope } from "../../../src/model/event.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const NOW_MS = Date.UTC(2026, 9, 5, 12);
+const SESSION = "01a1fc9e-1d40-72a1-9eb0-3fd6a84ad228";
+const TURN = "01a1fc9e-1d55-7622-896f-c8216fca79c3";
+const CHILD = "01a1fca1-4555-71d1-9939-6eaaf30e5d52";
+const ROLLOUT = `/home/dev/.codex/sessions/2026/10/05/rollout-2026-10-05T12-00-00-${SESSION}.jsonl`;
+const SECRET = "hunter2-in-the-orchard";
+const USAGE = {
+  input_tokens: 4310,
+  cached_input_tokens: 4096,
+  cache_write_input_tokens: 0,
+  output_tokens: 24,
+  reasoning_output_tokens: 8,
+  total_tokens: 4334,
+};
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  source: "codex",
+  timeMs: NOW_MS,
+  env: { HOME: "/home/dev" },
+  payloadBytes: 640,
+  truncated: false,
+  ...rest,
+});
+const payload = (event: string, rest: Readonly<Record<string, unknown>> = {}) => ({
+  session_id: SESSION,
+  turn_id: TURN,
+  transcript_path: ROLLOUT,
+  cwd: "/home/dev/acme-shop",
+  hook_event_name: event,
+  model: "gpt-5.5",
+  ...rest,
+});
+/** The one event that a payload tells. */
+function told(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
+  const [first, ...others] = toEvents(payload(event, rest), facts);
+  expect(others).toEqual([]);
+  return Event.parse(first);
+}
+const toolOf = (event: Event) => (event.type === "tool.start" || event.type === "tool.end" ? event.data : undefined);
+
+describe("toEvents", () => {
+  test.each([
+    ["SessionStart", { source: "startup" }, "session.start", { start_origin: "startup" }],
+    ["SessionStart", { source: "resume" }, "session.start", { continues: "same-session" }],
+    ["SessionStart", { source: "fork" }, "session.start", { continues: "fork" }],
+    ["SessionStart", { source: "compact" }, "session.start", { continues: "compaction" }],
+    ["UserPromptSubmit", { prompt: SECRET }, "prompt.submit", { prompt_id: TURN, prompt_origin: "human" }],
+    ["PreModelRequest", {}, "model.start", { prompt_id: TURN }],
+    ["PostModelRequest", { status: "completed", token_usage: USAGE }, "model.end", { prompt_id: TURN }],
+    ["PreCompact", { trigger: "auto" }, "compaction", { trigger: "auto" }],
+    ["SubagentStart", { agent_id: CHILD, agent_type: "default" }, "subagent.start", { agent_id: CHILD }],
+    ["SubagentStop", { agent_id: CHILD, agent_type: "default" }, "subagent.end", { agent_type: "default" }],
+    ["Stop", { last_assistant_message: SECRET }, "turn.end", { prompt_id: TURN }],
+    ["Interrupt", {}, "turn.error", { error_type: "interrupted" }],
+    ["SessionEnd", { reason: "other" }, "session.end", { native_reason: "other" }],
+    [
+      "PreToolUse",
+      { tool_name: "Bash", tool_input: { command: "git log" }, tool_use_id: "call_1" },
+      "tool.start",
+      { executable: "git" },
+    ],
+    [
+      "PreToolUse",
+      { tool_name: "mcp__shop__price", tool_input: { sku: SECRET }, tool_use_id: "call_2" },
+      "tool.start",
+      { mcp_server: "shop" },
+    ],
+  ])("%s %j is %s", (native, rest, type, extras) => {
+    const event = told(native, rest);
+    expect(event.type).toBe(type);
+    expect(extrasOf(event)).toMatchObject({ native_event: native, ...extras });
+    expect(JSON.stringify(event)).not.toContain(SECRET);
+  });
+
+  test.each(["PostCompact", "PermissionRequest", "Notification", "WhoKnows"])("%s tells nothing", (native) => {
+    expect(toEvents(payload(native), intake())).toEqual([]);
+  });
+
+  test("a subagent's events are the session's, without a turn and a file of theirs", () => {
+    const extras = extrasOf(told("PostModelRequest", { agent_id: CHILD, status: "completed" }));
+    expect(extras).toMatchObject({ agent_id: CHILD });
+    expect(extras).not.toHaveProperty("prompt_id");
+    expect(extras).not.toHaveProperty("transcript_path");
+  });
+
+  test.each([
+    ["exit", "user_exit"],
+    ["error", "error"],
+    ["timeout", "timeout"],
+    ["compact", "completed"],
+    ["other", "completed"],
+    ["unheard of", "completed"],
+  ])("an end for the reason %s is %s", (reason, expected) => {
+    expect(told("SessionEnd", { reason })).toMatchObject({ data: { reason: expected } });
+  });
+});
+
+describe("tools", () => {
+  const call = { tool_use_id: "call_1", tool_input: { command: "ls" } };
+
+  test.each([
+    ["Bash", "exec_command"],
+    ["apply_patch", "apply_patch"],
+    ["mcp__shop__price", "mcp__shop.price"],
+    ["collaborationspawn_agent", "collaboration.spawn_agent"],
+    ["collaboration", "collaboration"],
+  ])("%s is the model's %s", (name, model) => {
+    expect(toolOf(told("PreToolUse", { ...call, tool_name: name }))?.tool_name).toBe(model);
+  });
+
+  test.each<[string, unknown, string | undefined, number | undefined]>([
+    ["what a shell printed says nothing", "Exit code: 3, said the program", undefined, undefined],
+    ["a patch says its code", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", undefined, 0],
+    ["a failed patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "error", 1],
+    ["an MCP result", { content: [], isError: false }, undefined, undefined],
+    ["an MCP error", { content: [], isError: true }, "error", undefined],
+  ])("%s", (_, response, status, exitCode) => {
+    const event = told("PostToolUse", { ...call, tool_name: "Bash", tool_response: response });
+    expect(event).toMatchObject({ type: "tool.end" });
+    expect(event.type === "tool.end" && event.data?.status).toBe(status);
+    expect(extrasOf(event).exit_code).toBe(exitCode);
+  });
+
+  test("without a file the hook's word has to do", () => {
+    const event = told("PostToolUse", { ...call, tool_name: "Bash", tool_response: "x", transcript_path: null });
+    expect(event).toMatchObject({ data: { status: "success" }, extensions: { status_origin: "assumed" } });
+  });
+
+  test("what a script calls is no call of the model's, unless nothing else tells of it", () => {
+    const inner = { ...call, tool_name: "Bash", tool_use_id: "exec-3faf9671-3649-4d17-ba78-77487d818008" };
+    expect(told("PreToolUse", inner).type).toBe("notice");
+    expect(told("PostToolUse", inner).type).toBe("notice");
+    expect(told("PreToolUse", { ...inner, transcript_path: null }).type).toBe("tool.start");
+  });
+});
+
+describe("ids", () => {
+  const later = (rest: Partial<IntakeFacts> = {}) => intake({ timeMs: NOW_MS + 5_000, hookPid: 77, ...rest });
+  const idOf = (native: string, rest: Readonly<Record<string, unknown>>, facts: IntakeFacts) =>
+    told(native, rest, facts).id;
+
+  test.each([
+    ["SessionStart", { source: "startup" }],
+    ["UserPromptSubmit", { prompt: "Read it" }],
+    ["PreToolUse", { tool_use_id: "call_1", tool_name: "Bash" }],
+    ["PostToolUse", { tool_use_id: "call_1", tool_name: "Bash" }],
+    ["Stop", { stop_hook_active: false }],
+    ["SubagentStop", { agent_id: CHILD }],
+  ])("%s told twice is one", (native, rest) => {
+    expect(idOf(native, rest, intake())).toBe(idOf(native, rest, later()));
+  });
+
+  test.each([
+    ["SessionStart", { source: "resume" }],
+    ["SessionEnd", { reason: "other" }],
+    ["PreModelRequest", {}],
+  ])("%s of another time is another", (native, rest) => {
+    expect(idOf(native, rest, intake())).not.toBe(idOf(native, rest, later()));
+  });
+
+  test("a message that steers a turn is a second prompt of it", () => {
+    const [a, b] = [told("UserPromptSubmit", { prompt: "Read" }), told("UserPromptSubmit", { prompt: "Only one" })];
+    expect(a.id).not.toBe(b.id);
+    expect(extrasOf(a).prompt_id).toBe(extrasOf(b).prompt_id);
+  });
+
+  test("Stop and the notification of one turn are one event", () => {
+    const notice = { type: "agent-turn-complete", "thread-id": SESSION, "turn-id": TURN, "input-messages": [SECRET] };
+    const [notified] = toEvents(notice, later());
+    expect(Event.parse(notified)).toMatchObject({
+      type: "turn.end",
+      id: told("Stop").id,
+      extensions: { prompt_id: TURN },
+    });
+    expect(JSON.stringify(notified)).not.toContain(SECRET);
+    expect(told("Stop", { stop_hook_active: true }).id).not.toBe(told("Stop").id);
+  });
+});
+
+describe("where the file is", () => {
+  test.each<[unknown, Readonly<Record<string, string>>, string | undefined]>([
+    [ROLLOUT, {}, ROLLOUT],
+    ["$CODEX_HOME/projects/p/session.jsonl", { CODEX_HOME: "/srv/codex" }, "/srv/codex/projects/p/session.jsonl"],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+    ["${CODEX_HOME}/s.jsonl", { HOME: "/home/dev" }, "/home/dev/.codex/s.jsonl"],
+    ["~/s.jsonl", { HOME: "/home/dev" }, "/home/dev/s.jsonl"],
+    ["$HOME/s.jsonl", { HOME: "/home/$&dev" }, "/home/$&dev/s.jsonl"],
+    ["$CODEX_HOME/s.jsonl", {}, undefined],
+    ["$CODEX_HOMELAND/s.jsonl", { CODEX_HOME: "/srv" }, undefined],
+    ["sessions/s.jsonl", { HOME: "/home/dev" }, undefined],
+    ["C:\\Users\\dev\\.codex\\s.jsonl", {}, "C:\\Users\\dev\\.codex\\s.jsonl"],
+    [null, {}, undefined],
+  ])("%s with %j is %s", (path, env, expected) => {
+    const event = told("SessionEnd", { transcript_path: path }, intake({ env }));
+    expect(event.type === "session.end" && event.data?.transcript_path).toBe(expected);
+    expect(extrasOf(event).transcript_path).toBe(expected);
+  });
+
+  test("a notification tells none; where the home was moved, it says where to look", () => {
+    const notice = { type: "agent-turn-complete", "thread-id": SESSION, "turn-id": TURN };
+    const pathIn = (env: Record<string, string>) =>
+      toEvents(notice, intake({ env })).map((event) => extrasOf(event).transcript_path);
+    expect(pathIn({ HOME: "/home/dev" })).toEqual([undefined]);
+    expect(pathIn({ CODEX_HOME: "/srv/codex" })).toEqual([`/srv/codex/sessions/rollout-${SESSION}.jsonl`]);
+  });
+});
+
+describe("toEntries", () => {
+  const completed = { status: "completed", error: null, token_usage: USAGE, transcript_path: null };
+  const entriesOf = (rest: Readonly<Record<string, unknown>>, facts = intake()) =>
+    toEntries(payload("PostModelRequest", rest), facts).map((entry) => TranscriptEntry.parse(entry));
+
+  test("usage of a session without a file, once however often it is told", () => {
+    const [entry, ...others] = entriesOf(completed);
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({
+      kind: "model_call",
+      model: "gpt-5.5",
+      promptKey: TURN,
+      complete: true,
+      usage: { input: 4310, output: 24, cacheRead: 4096, cacheWrite: 0, reasoning: 8 },
+    });
+    expect(entriesOf(completed, intake({ timeMs: NOW_MS + 9, hookPid: 4 }))[0]?.key).toBe(entry?.key);
+    expect(entriesOf({ ...completed, token_usage: { ...USAGE, input_tokens: 4400 } })[0]?.key).not.toBe(entry?.key);
+  });
+
+  test("none where the file will tell, or nothing was told", () => {
+    expect(entriesOf({ ...completed, transcript_path: ROLLOUT })).toEqual([]);
+    expect(entriesOf({ ...completed, token_usage: null })).toEqual([]);
+    expect(toEntries(payload("Stop"), intake())).toEqual([]);
+  });
+
+  test.each([
+    ["exceeded retry limit, last status: 429 Too Many Requests", { errorType: "429", httpStatus: 429 }],
+    ["stream disconnected before completion: gone", { errorType: "stream_disconnected" }],
+    [`unexpected: ${SECRET}`, { errorType: "_OTHER" }],
+  ])("a failed request: %s", (error, expected) => {
+    const [entry] = entriesOf({ ...completed, status: "failed", error, token_usage: null, transcript_path: ROLLOUT });
+    expect(entry).toMatchObject({ kind: "model_error", final: false, ...expected });
+    expect(JSON.stringify(entry)).not.toContain(SECRET);
+  });
+});
+
+describe("recognises", () => {
+  test.each([
+    ["its folder", payload("Stop"), {}, "certain"],
+    ["a variable", payload("Stop", { transcript_path: "$CODEX_HOME/projects/p/session.jsonl" }), {}, "certain"],
+    ["a moved home", payload("Stop", { transcript_path: "/srv/cx/s.jsonl" }), { CODEX_HOME: "/srv/cx" }, "certain"],
+    ["the file's name", payload("Stop", { transcript_path: `/srv/${ROLLOUT.split("/").at(-1)}` }), {}, "certain"],
+    ["a notification", { type: "agent-turn-complete", "thread-id": SESSION }, {}, "certain"],
+    ["no file, an event of its own", payload("PostModelRequest", { transcript_path: null }), {}, "likely"],
+    ["no file", payload("Stop", { transcript_path: null }), {}, "possible"],
+    ["another's file", payload("Stop", { transcript_path: "/home/dev/.claude/projects/p/s.jsonl" }), {}, "possible"],
+    ["another's field", payload("Stop", { cursor_version: "1.7" }), {}, "no"],
+    ["no event", { session_id: SESSION }, {}, "no"],
+  ])("%s", (_, given, env, expected) => {
+    expect(recognises(given, intake({ env }))).toBe(expected);
+  });
+});
+
+describe("the documented schemas", () => {
+  const lines = <T>(name: string): T[] =>
+    readFileSync(join(HERE, "documented-schemas", name), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+  const truth = JSON.parse(readFileSync(join(HERE, "documented-schemas", "truth.json"), "utf8"));
+  const calls = lines<{ received_at: string; event: string; stdin: unknown }>("hooks.jsonl");
+  const eventsAt = (line: number) => {
+    const call = calls[line - 1];
+    return toEvents(call?.stdin, intake({ event: call?.event ?? "", timeMs: Date.parse(call?.received_at ?? "") }));
+  };
+
+  test.each<[number, Record<string, unknown>]>(truth.lines.map((one: { line: number }) => [one.line, one]))(
+    "line %i",
+    (line, expected) => {
+      const [event] = eventsAt(line);
+      if (expected["aux"] === "ignore") return expect(event).toBeUndefined();
+      if (expected["type"] === null) return expect(event !== undefined && isEnvelope(event)).toBe(false);
+      expect(event).toMatchObject({ type: expected["type"], session_id: expected["session_id"] });
+      if (event === undefined || expected["tool_name"] === null) return;
+      const { tool_name, tool_call_id } = toolOf(event) ?? {};
+      expect({ tool_name, tool_call_id }).toEqual({ tool_name: expected["tool_name"], tool_call_id: undefined });
+      if (expected["status"] !== null) expect(event).toMatchObject({ data: { status: expected["status"] } });
+    },
+  );
+
+  test("calls without an id are paired by their input, which stays unknown", () => {
+    const [start, end, other] = [3, 4, 5].map((line) => extrasOf(eventsAt(line)[0] as Event).input_digest);
+    expect(start).toMatch(/^[0-9a-f]{16}$/);
+    expect(end).toBe(start);
+    expect(other).not.toBe(start);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { outcomeOf, outputText } from "../../../src/agents/codex/outcome.ts";
+
+const EXEC = "Chunk ID: 1c9980\nWall time: 0.8576 seconds\n";
+
+test.each<[string, ReturnType<typeof outcomeOf>]>([
+  [`${EXEC}Process exited with code 0\nOutput:\nx`, { status: "success", exitCode: 0 }],
+  [`${EXEC}Process exited with code 2\nOutput:\nx`, { status: "error", exitCode: 2 }],
+  [`${EXEC}Process exited with code -1\nOutput:\nx`, { status: "error" }],
+  [`${EXEC}Process running with session ID 7\nOutput:\nProcess exited with code 9\n`, { status: "success" }],
+  ["Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", { status: "success", exitCode: 0 }],
+  ["Exit code: 1\nWall time: 0 seconds\nOutput:\n", { status: "error", exitCode: 1 }],
+  ['{"output":"x","metadata":{"exit_code":3,"duration_seconds":0.1}}', { status: "error", exitCode: 3 }],
+  ["Wall time: 1.5 seconds\naborted by user", { status: "error", errorType: "interrupted" }],
+  ["aborted", { status: "error", errorType: "interrupted" }],
+  ["aborted flights: 3", { status: "success" }],
+  ["Command blocked by PreToolUse hook: not here. Command: rm -rf src", { status: "denied" }],
+  ["Tool call blocked by PreToolUse hook: no. Tool: x", { status: "denied" }],
+  ["exec command rejected by user", { status: "denied" }],
+  ["patch rejected by user", { status: "denied" }],
+  ["`rm -rf /` rejected: blocked by policy", { status: "denied" }],
+  ["unsupported call: no_such_tool", { status: "error" }],
+  ["unsupported custom tool call: exec", { status: "error" }],
+  ["apply_patch verification failed: Failed to read file", { status: "error" }],
+  ["failed to parse function arguments: missing field", { status: "error" }],
+  ["Script completed\nWall time 0.2 seconds\nOutput:\n\nScript failed", { status: "success" }],
+  ["Script running with cell ID 3\nWall time 10.0 seconds\nOutput:\n", { status: "success" }],
+  ["Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:", { status: "error" }],
+  ['{"message":"Wait completed.","timed_out":false}', { status: "success" }],
+  ["Plan updated", { status: "success" }],
+  ["", { status: "success" }],
+])("%j", (output, expected) => {
+  expect(outcomeOf(output)).toEqual(expected);
+});
+
+test("what a program printed is not taken for what Codex says", () => {
+  expect(outcomeOf(`${EXEC}Process exited with code 0\nOutput:\nunsupported call: x`).status).toBe("success");
+  expect(outcomeOf(`The log: exec command rejected by user`).status).toBe("success");
+});
+
+test("outputs are texts, lists of texts, or both in an object", () => {
+  expect(outputText("a")).toBe("a");
+  expect(outputText([{ type: "input_text", text: "a" }, { type: "input_image" }, { text: "b" }])).toBe("a\nb");
+  expect(outputText({ content: "a", success: true })).toBe("a");
+  for (const none of [null, undefined, 7, {}, [null]]) expect(outputText(none)).toBe("");
+});

@@ -1,0 +1,350 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import reader from "../../../src/agents/codex/transcript.ts";
+import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const CASES = dirname(fileURLToPath(import.meta.url));
+const ROOT = "01a1fca1-43d1-7dd2-8a64-c98c7c371885";
+const PLAIN = "01a1fca1-4555-71d1-9939-6eaaf30e5d52";
+const INHERITING = "01a1fca1-4599-7702-be1d-d48cd42546a2";
+
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-codex-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const recorded = (name: string): void => cpSync(join(CASES, name, "transcripts"), home, { recursive: true });
+
+async function read(file: TranscriptFile, from: Offset = START) {
+  const entries: TranscriptEntry[] = [];
+  let [next, unreadable] = [from, 0];
+  for await (const batch of reader.read(file, from)) {
+    entries.push(...batch.entries);
+    next = batch.next;
+    unreadable += batch.unreadable;
+  }
+  // The memo is kept as JSON between two drains
+  return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
+}
+
+async function readSession(sessionId: string, path?: string): Promise<TranscriptEntry[]> {
+  const files = await reader.files({ sessionId, home, ...(path !== undefined && { path }) });
+  const all = await Promise.all(files.map((file) => read(file)));
+  return merged(all.flatMap(({ entries }) => entries));
+}
+
+function merged(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const byKey = new Map<string, TranscriptEntry>();
+  for (const entry of entries) {
+    const known = byKey.get(entry.key);
+    byKey.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+  }
+  return [...byKey.values()];
+}
+
+const kindOf = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K) =>
+  entries.filter((entry): entry is Extract<TranscriptEntry, { kind: K }> => entry.kind === kind);
+
+async function located(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { sessionId } of reader.locate(home)) found.push(sessionId);
+  return found;
+}
+
+const session = (day: string, threadId: string): string =>
+  join(home, ".codex", "sessions", day, `rollout-2026-11-21T00-00-00-${threadId}.jsonl`);
+const put = (path: string, lines: readonly unknown[]): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return path;
+};
+
+describe("files", () => {
+  test("the main thread's, then one for each subagent, found by what the files say", async () => {
+    recorded("subagent-fork");
+    recorded("fork");
+    const files = await reader.files({ sessionId: ROOT, home });
+    expect(files.map(({ agentId }) => agentId)).toEqual([undefined, PLAIN, INHERITING]);
+    expect(await reader.files({ sessionId: ROOT, home, path: files[0]?.path ?? "" })).toEqual(files);
+  });
+
+  test("found again in the archive, and where a notification's hint points", async () => {
+    recorded("basic");
+    const [id] = await located();
+    const [file] = await reader.files({ sessionId: id ?? "", home });
+    const archive = join(home, ".codex", "archived_sessions");
+    const moved = join(archive, file?.path.split("/").at(-1) ?? "");
+    mkdirSync(archive);
+    cpSync(file?.path ?? "", moved);
+    rmSync(file?.path ?? "");
+    expect(await reader.files({ sessionId: id ?? "", home, path: file?.path ?? "" })).toEqual([{ path: moved }]);
+    expect(await located()).toEqual([id]);
+    const hint = join(home, ".codex", "sessions", `rollout-${id}.jsonl`);
+    expect(await reader.files({ sessionId: id ?? "", home: "/home/dev/nowhere", path: hint })).toEqual([
+      { path: moved },
+    ]);
+  });
+
+  test("versions that name the parent alone: subagents at any depth, those of others left out", async () => {
+    const meta = (id: string, parent?: string) => ({
+      timestamp: "2026-11-21T10:00:00.000Z",
+      type: "session_meta",
+      payload: {
+        id,
+        cli_version: "0.110.0",
+        source: parent === undefined ? "exec" : { subagent: { thread_spawn: { parent_thread_id: parent, depth: 1 } } },
+        base_instructions: { text: "x".repeat(20_000) },
+      },
+    });
+    const [root, child, grandchild, other, others] = ["00", "01", "02", "03", "04"].map(
+      (n) => `01a1fc9e-${n}00-7000-8000-000000000000`,
+    ) as [string, string, string, string, string];
+    put(session("2026/11/21", child), [meta(child, root)]);
+    put(session("2026/11/22", grandchild), [meta(grandchild, child)]);
+    put(session("2026/11/21", other), [meta(other)]);
+    put(session("2026/11/21", others), [meta(others, other)]);
+    put(session("2026/11/21", root), [meta(root)]);
+    const files = await reader.files({ sessionId: root, home });
+    expect(files.map(({ agentId }) => agentId)).toEqual([undefined, child, grandchild]);
+    expect(await located()).toEqual([root, other]);
+  });
+
+  test("a subagent that is asked for names its parent and nothing else, at its own offset", async () => {
+    recorded("subagent-fork");
+    const files = await reader.files({ sessionId: PLAIN, home });
+    expect(files).toHaveLength(1);
+    const [file] = files;
+    expect(file?.key).not.toBe(file?.path);
+    const { entries, next } = await read(file as TranscriptFile);
+    expect(entries).toMatchObject([{ kind: "session", parentSessionId: ROOT }]);
+    expect((await read(file as TranscriptFile, next)).entries).toEqual([]);
+  });
+});
+
+describe("what was used", () => {
+  const sums = (entries: readonly TranscriptEntry[], agentId?: string) => {
+    const calls = kindOf(entries, "model_call").filter((call) => call.agentId === agentId);
+    const sum = (part: "input" | "output" | "cacheRead") => calls.reduce((n, { usage }) => n + (usage?.[part] ?? 0), 0);
+    return [calls.length, sum("input"), sum("output"), sum("cacheRead")];
+  };
+
+  test("a subagent that inherits its parent's history has used nothing of it", async () => {
+    recorded("subagent-fork");
+    const entries = await readSession(ROOT);
+    expect(sums(entries, INHERITING)).toEqual([1, 3200, 14, 0]);
+    expect(sums(entries, PLAIN)).toEqual([1, 5100, 18, 4096]);
+    expect(kindOf(entries, "tool_use").every(({ agentId }) => agentId === undefined)).toBe(true);
+    expect(kindOf(entries, "interruption")).toEqual([]);
+  });
+
+  test.each([
+    ["fork", "0.169"],
+    ["older-version-0.150-fork", "0.150"],
+  ])("a fork begins at nothing: %s", async (name) => {
+    recorded(name);
+    const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8"));
+    for (const { session_id, totals } of expected.sessions) {
+      const entries = await readSession(session_id);
+      expect(sums(entries)).toEqual([totals.model_calls, totals.input, totals.output, totals.cache_read]);
+    }
+  });
+
+  test("an older fork that copies its parent's lines counts only its own, the copies under the same global keys", async () => {
+    const [parent, fork] = ["01a1fcba-c40d-7520-9621-db5f3fbd09ff", "01a1fcbb-0000-7000-8000-000000000000"];
+    recorded("old-0.110");
+    const [main] = await reader.files({ sessionId: parent, home });
+    const lines = readFileSync(main?.path ?? "", "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 6, 20, seconds)).toISOString();
+    const totals = (input: number, last: number) => ({
+      total_token_usage: { input_tokens: input, cached_input_tokens: 0, output_tokens: 300, total_tokens: input + 300 },
+      last_token_usage: { input_tokens: last, cached_input_tokens: 0, output_tokens: 66, total_tokens: last + 66 },
+    });
+    const meta = { ...lines[0], timestamp: at(0), payload: { ...lines[0].payload, id: fork, forked_from_id: parent } };
+    const turnId = "01a1fcbb-0001-7000-8000-000000000000";
+    put(session("2026/11/21", fork), [
+      meta,
+      ...lines.map((line) => ({ ...line, timestamp: at(0) })),
+      { timestamp: at(1), type: "event_msg", payload: { type: "task_started", turn_id: turnId } },
+      { timestamp: at(1), type: "event_msg", payload: { type: "user_message", message: "And then?" } },
+      { timestamp: at(2), type: "event_msg", payload: { type: "token_count", info: totals(27_703, 2_800) } },
+    ]);
+    const entries = await readSession(fork);
+    expect(sums(entries)).toEqual([1, 2_800, 66, 0]);
+    expect(kindOf(entries, "prompt")).toHaveLength(1);
+    expect(kindOf(entries, "tool_use")).toEqual([]);
+    expect(kindOf(entries, "session")).toHaveLength(1);
+  });
+
+  test("totals that begin anew, and those that repeat", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const count = (input: number, output: number, second: number) => ({
+      timestamp: `2026-11-21T10:00:0${second}.000Z`,
+      type: "event_msg",
+      payload: {
+        type: "token_count",
+        info: { total_token_usage: { input_tokens: input, output_tokens: output, cached_input_tokens: 0 } },
+      },
+    });
+    put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.98.0" } },
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "event_msg", payload: { type: "token_count", info: null } },
+      ...[count(100, 5, 1), count(100, 5, 2), count(250, 9, 3), count(40, 2, 4), count(40, 2, 5)],
+    ]);
+    expect(sums(await readSession(id))).toEqual([3, 290, 11, 0]);
+  });
+
+  test("a response counts once, a session without any id of it by where its totals stood", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const record = (responseId: string | null, total: number) => ({
+      timestamp: "2026-11-21T10:00:01.000Z",
+      type: "token_usage_record",
+      payload: {
+        thread_id: id,
+        turn_id: "t",
+        response_id: responseId,
+        usage: { input_tokens: 10, output_tokens: 1 },
+        thread_token_usage: { input_tokens: total, output_tokens: 1 },
+      },
+    });
+    put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.155.0" } },
+      ...[record("resp_1", 10), record("resp_1", 10), record(null, 20), record(null, 30), record(null, 30)],
+    ]);
+    expect(sums(await readSession(id))).toEqual([3, 30, 3, 0]);
+  });
+});
+
+describe("tools, turns and subagents", () => {
+  test("items say how a call ended until the model was told; what ends later changes nothing", async () => {
+    recorded("parallel-tools");
+    const [id] = await located();
+    const entries = await readSession(id ?? "");
+    const result = (callId: string) => kindOf(entries, "tool_result").find((entry) => entry.callId === callId);
+    expect(result("call_par_2")).toMatchObject({ status: "error", exitCode: 1 });
+    expect(result("call_par_4")).toMatchObject({ status: "success", linesAdded: 1, linesRemoved: 0 });
+    expect(result("call_par_1")?.durationMs).toBeGreaterThan(500);
+    const [file] = await reader.files({ sessionId: id ?? "", home });
+    const late = {
+      timestamp: "2026-11-21T23:00:00.000Z",
+      type: "event_msg",
+      payload: {
+        type: "item_completed",
+        item: { type: "CommandExecution", id: "call_par_1", status: "failed", exit_code: 137 },
+      },
+    };
+    appendFileSync(file?.path ?? "", `${JSON.stringify(late)}\n`);
+    const again = kindOf(await readSession(id ?? ""), "tool_result").find(({ callId }) => callId === "call_par_1");
+    expect(again).toMatchObject({ status: "success", exitCode: 0 });
+  });
+
+  test("subagents hang below the calls that started them, at any depth", async () => {
+    recorded("nested-subagents");
+    const [root] = await located();
+    const entries = await readSession(root ?? "");
+    const uses = kindOf(entries, "tool_use");
+    const helpers = kindOf(entries, "subagent");
+    expect(helpers).toHaveLength(3);
+    for (const helper of helpers) {
+      const call = uses.find(({ callId }) => callId === helper.parentCallId);
+      expect(call).toMatchObject({ name: "collaboration.spawn_agent" });
+      expect(call?.agentId).toBe(helper.parentAgentId);
+      expect(helper.agentType).toBe("default");
+    }
+    expect(helpers.filter(({ parentAgentId }) => parentAgentId !== undefined)).toHaveLength(1);
+    // All work of a subagent belongs to the turn of the main thread that it was started in
+    const turns = new Set(kindOf(entries, "prompt").map(({ promptKey }) => promptKey));
+    expect(turns.size).toBe(2);
+    for (const call of kindOf(entries, "model_call")) expect(turns).toContain(call.promptKey);
+  });
+
+  test("a turn that failed before failures were written ended without a word", async () => {
+    recorded("older-version-0.131-api-error");
+    const [id] = await located();
+    const entries = await readSession(id ?? "");
+    expect(kindOf(entries, "model_error")).toMatchObject([{ errorType: "_OTHER", final: true }]);
+    recorded("older-version-0.131");
+    const others = await Promise.all((await located()).filter((one) => one !== id).map((one) => readSession(one)));
+    expect(kindOf(others.flat(), "model_error")).toEqual([]);
+    expect(kindOf(others.flat(), "turn_end")).toHaveLength(3);
+  });
+
+  test("a request begins when the model was given something, and is over when its answer is", async () => {
+    recorded("basic");
+    const [id] = await located();
+    for (const call of kindOf(await readSession(id ?? ""), "model_call")) {
+      expect(call.startMs).toBeLessThan(call.endMs);
+      expect(call.endMs - (call.startMs ?? 0)).toBeLessThan(1_000);
+    }
+  });
+});
+
+describe("reading on", () => {
+  const names = readdirSync(CASES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && readdirSync(join(CASES, entry.name)).includes("transcripts"))
+    .map(({ name }) => name);
+
+  test.each(names)("%s: cut anywhere, the same entries", async (name) => {
+    recorded(name);
+    for (const id of await located()) {
+      for (const file of await reader.files({ sessionId: id, home })) {
+        const bytes = readFileSync(file.path);
+        const whole = merged((await read(file)).entries);
+        await fc.assert(
+          fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 4 }), async (cuts) => {
+            const part = `${file.path}.part`;
+            const entries: TranscriptEntry[] = [];
+            let offset: Offset = START;
+            for (const end of [...cuts.sort((a, b) => a - b), bytes.length]) {
+              writeFileSync(part, bytes.subarray(0, end));
+              const { entries: more, next } = await read({ ...file, path: part }, offset);
+              entries.push(...more);
+              offset = next;
+            }
+            expect(merged(entries)).toEqual(whole);
+          }),
+          { numRuns: 6 },
+        );
+      }
+    }
+  });
+
+  test("lines of no shape are counted, unknown kinds are not", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const path = put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id } },
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "from_the_future", payload: { a: 1 } },
+      { type: "response_item", payload: null },
+    ]);
+    appendFileSync(path, 'no JSON\n[1]\n{"torn":');
+    const { entries, unreadable } = await read({ path });
+    expect(entries.map(({ kind }) => kind)).toEqual(["session"]);
+    expect(unreadable).toBe(2);
+  });
+
+  test("nothing that was said or done is in an entry", async () => {
+    recorded("unicode-large");
+    const [id] = await located();
+    const text = JSON.stringify(await readSession(id ?? ""));
+    expect(text.length).toBeLessThan(10_000);
+    expect(text).not.toMatch(/cat |\*\*\* Begin Patch|export const/);
+  });
+});
