@@ -5,6 +5,7 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   openhook: () => import("./openhook/index.ts"),
   "claude-code": () => import("./claude-code/index.ts"),
   codex: () => import("./codex/index.ts"),
+  "gemini-cli": () => import("./gemini-cli/index.ts"),
 };
 
 /** All cards, in the order of the registry. */

@@ -1,0 +1,152 @@
+// https://geminicli.com/docs/hooks/reference/, the program's own source and recordings of 0.61.0, read 2026-11-21
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { SessionEndReason } from "../../model/envelope.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { eventOf, sessionOf, type Told } from "../shared/told.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
+
+export const SOURCE = "gemini-cli";
+
+/**
+ * Detection: the session file's folder is certain, and so are event names that no other agent has. The rest of the shape is
+ * shared by many.
+ */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || ["openhook", "cursor_version", "clineVersion"].some((key) => p[key] !== undefined))
+    return "no";
+  const native = asString(p["hook_event_name"]);
+  // Without a name the command line has to tell both the agent and the event
+  if (native === undefined) return intake.source === SOURCE ? "possible" : "no";
+  const path = asString(p["transcript_path"]);
+  if (path !== undefined && /[/\\]\.gemini[/\\]tmp[/\\]/.test(path)) return "certain";
+  if (OWN_EVENTS.has(native)) return path === undefined ? "certain" : "likely";
+  const sessionId = asString(p["session_id"]);
+  if (sessionId !== undefined && intake.env["GEMINI_SESSION_ID"] === sessionId) return "certain";
+  return SHARED_EVENTS.has(native) ? "possible" : "no";
+}
+
+/** One payload → the event it tells. Payloads of no use to a trace, and unknown ones, give none. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const native = asString(p?.["hook_event_name"]) ?? asString(intake.event);
+  if (p === undefined || native === undefined) return [];
+  const told = tell(native, p);
+  if (told === undefined) return [];
+  const cwd = asString(p["cwd"]);
+  const timeMs = asTimeMs(p["timestamp"]);
+  const session = sessionOf(SOURCE, intake, {
+    payload: p["session_id"],
+    environment: intake.env["GEMINI_SESSION_ID"],
+    cwd,
+  });
+  // The time of the payload tells two equal calls apart; without it only the process can
+  const digest = payloadDigest(payload);
+  const key = timeMs === undefined ? `${digest}:${intake.hookPid ?? ""}` : digest;
+  const extras = defined<Extras>({ ...told.extras, transcript_path: asString(p["transcript_path"]) } as Extras);
+  return [eventOf({ ...told, source: SOURCE, native, session, cwd, timeMs, key, extras }, intake)];
+}
+
+// --- internal ---
+
+/** Names that nobody else gives to events. */
+const OWN_EVENTS = new Set(
+  "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress".split(" "),
+);
+const SHARED_EVENTS = new Set(["SessionStart", "SessionEnd", "Notification", "Stop"]);
+
+type Payload = Readonly<Record<string, unknown>>;
+type Said = Omit<Told, "source" | "native" | "session" | "key">;
+
+function tell(native: string, p: Payload): Said | undefined {
+  switch (native) {
+    case "SessionStart": {
+      const origin = asCode(p["source"]);
+      return {
+        type: "session.start",
+        extras: defined<Extras>({
+          start_origin: origin,
+          continues: origin === "resume" ? "same-session" : undefined,
+        } as Extras),
+      };
+    }
+    case "SessionEnd": {
+      const reason = asCode(p["reason"]) ?? "other";
+      return { type: "session.end", reason: END_REASON[reason] ?? "completed", extras: { native_reason: reason } };
+    }
+    case "BeforeAgent":
+      return {
+        type: "prompt.submit",
+        promptLength: typeof p["prompt"] === "string" ? p["prompt"].length : undefined,
+        extras: { prompt_origin: "human" },
+      };
+    case "BeforeTool":
+      return { type: "tool.start", tool: { name: asString(p["tool_name"]) }, extras: toolExtras(p) };
+    case "AfterTool":
+      return toolEnd(p);
+    case "AfterAgent":
+    case "Stop":
+      return { type: "turn.end" };
+    case "BeforeModel":
+      return { type: "model.start" };
+    case "AfterModel":
+      // Comes for every chunk of the answer; the last one says how it finished
+      return hasFinished(p["llm_response"]) ? { type: "model.end" } : undefined;
+    case "Notification": {
+      const trigger = asCode(p["notification_type"]);
+      return {
+        type: trigger === "ToolPermission" ? "permission" : "notice",
+        extras: defined<Extras>({ trigger } as Extras),
+      };
+    }
+    default:
+      // PreCompress comes before every request, whether anything is compressed or not; BeforeToolSelection beside BeforeModel
+      return undefined;
+  }
+}
+
+/** `exit` is said at the end of a single prompt too, and after an error: nobody knows whether a user asked for it. */
+const END_REASON: Readonly<Record<string, SessionEndReason>> = {
+  logout: "user_exit",
+  prompt_input_exit: "user_exit",
+};
+
+function toolExtras(p: Payload): Extras {
+  const input = p["tool_input"];
+  return defined<Extras>({
+    input_digest: inputDigest(input),
+    executable: p["tool_name"] === SHELL ? executableOf(asObject(input)?.["command"]) : undefined,
+    mcp_server: asString(asObject(p["mcp_context"])?.["server_name"]),
+  } as Extras);
+}
+
+function toolEnd(p: Payload): Said {
+  const name = asString(p["tool_name"]);
+  const response = asObject(p["tool_response"]);
+  const text = textOf(response?.["llmContent"]);
+  const error = response?.["error"];
+  const cancelled = isCancelled(name, text);
+  const failed = cancelled || (error !== undefined && error !== null);
+  const lines = editedLines(response?.["returnDisplay"]);
+  return {
+    type: "tool.end",
+    tool: { name, status: failed ? "error" : "success" },
+    extras: defined<Extras>({
+      ...toolExtras(p),
+      error_type: cancelled ? "interrupted" : failed ? (asCode(asObject(error)?.["type"]) ?? "_OTHER") : undefined,
+      exit_code: exitCodeIn(name, text),
+      lines_added: lines?.added,
+      lines_removed: lines?.removed,
+    } as Extras),
+  };
+}
+
+const hasFinished = (response: unknown): boolean =>
+  asArray(asObject(response)?.["candidates"]).some(
+    (candidate) => asString(asObject(candidate)?.["finishReason"]) !== undefined,
+  );

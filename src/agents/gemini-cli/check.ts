@@ -1,0 +1,136 @@
+import { realpath } from "node:fs/promises";
+import { platform } from "node:os";
+import { dirname, join, relative, sep } from "node:path";
+import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import { isOurCommand } from "../shared/settings.ts";
+import { compareVersions, versionOf } from "../shared/version.ts";
+import { HOOK_NAME, homeOf, readSettings, settingsPath, systemSettingsPath } from "./settings.ts";
+
+/** What keeps registered hooks from running: switches in any settings file, the folder's trust, the version. */
+export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const projectPath = settingsPath("project", target);
+  // From the weakest to the one that wins
+  const paths = [...new Set([settingsPath("user", target), projectPath, systemSettingsPath(target, platform())])];
+  const layers: Layer[] = [];
+  for (const path of paths) {
+    const settings = await readSettings(path);
+    if (settings !== undefined) layers.push({ path, settings });
+  }
+  const inProject = files.some((file) => file.path === projectPath) && projectPath !== settingsPath("user", target);
+  return [
+    ...switchedOff(layers),
+    ...namedOff(layers),
+    ...(await untrusted(
+      layers.filter(({ path }) => path !== projectPath || !inProject),
+      target,
+      inProject,
+    )),
+    ...tooOld(layers, await versionOf("gemini", target.env)),
+  ];
+}
+
+// --- internal ---
+
+interface Layer {
+  readonly path: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** The last layer that says something about it. */
+function last(layers: readonly Layer[], group: string, key: string) {
+  const told = layers.filter(({ settings }) => typeof asObject(settings[group])?.[key] === "boolean").at(-1);
+  return told === undefined ? undefined : { path: told.path, value: asObject(told.settings[group])?.[key] === true };
+}
+
+function switchedOff(layers: readonly Layer[]): readonly Finding[] {
+  const told = last(layers, "hooksConfig", "enabled");
+  if (told === undefined || told.value) return [];
+  return [
+    {
+      level: "broken",
+      text: `hooks are switched off: "hooksConfig.enabled" is false in ${told.path}; set it to true`,
+    },
+  ];
+}
+
+/** Any layer's list counts; names of hooks or their whole command lines. */
+function namedOff(layers: readonly Layer[]): readonly Finding[] {
+  return layers.flatMap(({ path, settings }): Finding[] => {
+    const lists = [asObject(settings["hooksConfig"])?.["disabled"], asObject(settings["hooks"])?.["disabled"]];
+    const ours = lists
+      .flatMap((list) => asArray(list))
+      .some((name) => name === HOOK_NAME || (typeof name === "string" && isOurCommand(name)));
+    if (!ours) return [];
+    return [
+      {
+        level: "broken",
+        text: `our hook is in the list of disabled hooks in ${path}; enter /hooks enable ${HOOK_NAME} in Gemini CLI`,
+      },
+    ];
+  });
+}
+
+/** In a folder that is not trusted no hook runs at all, not even the user's own. */
+async function untrusted(
+  layers: readonly Layer[],
+  target: InstallTarget,
+  inProject: boolean,
+): Promise<readonly Finding[]> {
+  const { env, project } = target;
+  const forced = env["GEMINI_CLI_TRUST_WORKSPACE"];
+  const restricted = env["GEMINI_RESTRICTED_MODE"] === "true" || forced === "false";
+  if (!restricted && forced === "true") return [];
+  const asks = layers
+    .map(({ settings }) => asObject(asObject(settings["security"])?.["folderTrust"])?.["enabled"])
+    .filter((value) => typeof value === "boolean")
+    .at(-1);
+  if (!restricted && asks === false) return [];
+  const trusted = restricted ? false : await isTrusted(project, await readSettings(trustPath(target)));
+  if (trusted === true || (trusted === undefined && !inProject)) return [];
+  return [
+    {
+      level: inProject ? "broken" : "remark",
+      text: `Gemini CLI does not trust ${project} and runs no hooks there; enter /permissions in it to change that`,
+    },
+  ];
+}
+
+function trustPath(target: InstallTarget): string {
+  const told = target.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"];
+  return told === undefined || told === "" ? join(homeOf(target), ".gemini", "trustedFolders.json") : told;
+}
+
+/** The rule with the longest path decides; `undefined`: there is none for this folder. */
+async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>> | undefined) {
+  const real = await realPath(folder);
+  let longest = -1;
+  let trusted: boolean | undefined;
+  for (const [path, level] of Object.entries(rules ?? {})) {
+    const root = await realPath(level === "TRUST_PARENT" ? dirname(path) : path);
+    const below = relative(root, real);
+    if (below === ".." || below.startsWith(`..${sep}`) || root.length <= longest || asString(level) === undefined)
+      continue;
+    longest = root.length;
+    trusted = level !== "DO_NOT_TRUST";
+  }
+  return trusted;
+}
+
+const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
+
+/** Hooks were an experiment first: 0.26.0 is the first version in which nobody has to switch them on. */
+function tooOld(layers: readonly Layer[], version: string | undefined): readonly Finding[] {
+  if (version === undefined || compareVersions(version, "0.27.0") >= 0) return [];
+  const experiment = last(layers, "tools", "enableHooks");
+  const enabled = last(layers, "hooks", "enabled");
+  if (experiment?.value === false)
+    return [{ level: "broken", text: `hooks are switched off: "tools.enableHooks" is false in ${experiment.path}` }];
+  if (compareVersions(version, "0.26.0") >= 0 || experiment?.value === true || enabled?.value === true) return [];
+  return [
+    {
+      level: "broken",
+      text: `Gemini CLI ${version} runs hooks only if its settings say so ("tools.enableHooks" and "hooks.enabled": true); 0.26.0 needs neither`,
+    },
+  ];
+}

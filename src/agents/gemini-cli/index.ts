@@ -1,0 +1,34 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Gemini CLI",
+  docs: "https://geminicli.com/docs/hooks/reference/",
+  provider: "gcp.gemini",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "model.start",
+    "model.end",
+    "permission",
+    "notice",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "0.61.0",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "transcript",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

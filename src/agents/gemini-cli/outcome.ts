@@ -1,0 +1,43 @@
+import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+
+/** The tool that runs commands. */
+export const SHELL = "run_shell_command";
+
+/**
+ * Exit code of a command that ended with another than 0. The agent tells it in its result's text alone, behind the
+ * command's own output, and calls such a call a success all the same.
+ */
+export function exitCodeIn(tool: string | undefined, text: string | undefined): number | undefined {
+  if (tool !== SHELL || text === undefined) return undefined;
+  const last = [...text.slice(-TAIL).matchAll(/^Exit Code: (\d{1,3})$/gm)].at(-1);
+  return last?.[1] === undefined ? undefined : Number(last[1]);
+}
+
+/** Whether a command's result says that the user stopped it: neither hook nor result has a field for that. */
+export const isCancelled = (tool: string | undefined, text: string | undefined): boolean =>
+  tool === SHELL && /^(?:<untrusted_context>\s*)?Command was cancelled by user/.test(text?.slice(0, 128) ?? "");
+
+/** Lines an edit added and removed, what the user changed in it included; nothing for results that are no edit. */
+export function editedLines(display: unknown): { readonly added: number; readonly removed: number } | undefined {
+  const stat = asObject(asObject(display)?.["diffStat"]);
+  const added = asCount(stat?.["model_added_lines"]);
+  const removed = asCount(stat?.["model_removed_lines"]);
+  if (added === undefined || removed === undefined) return undefined;
+  return {
+    added: added + (asCount(stat?.["user_added_lines"]) ?? 0),
+    removed: removed + (asCount(stat?.["user_removed_lines"]) ?? 0),
+  };
+}
+
+/** A text, or the texts of a list of parts, one behind the other, as the agent itself joins them. */
+export function textOf(content: unknown): string | undefined {
+  if (typeof content === "string") return content;
+  const parts = Array.isArray(content) ? asArray(content) : [content];
+  const texts = parts.flatMap((part) => (typeof part === "string" ? part : (asString(asObject(part)?.["text"]) ?? [])));
+  return texts.length > 0 ? texts.join("") : undefined;
+}
+
+// --- internal ---
+
+/** The exit code stands before a few short lines on processes. */
+const TAIL = 2_000;

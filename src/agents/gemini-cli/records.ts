@@ -1,0 +1,159 @@
+// Record shapes as recorded from 0.61.0 and read in its source, those of 0.21.3 in its source, 2026-11-21; rules in README.md
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { textOf } from "./outcome.ts";
+import { at, type ChatState, type Fields, type Here } from "./state.ts";
+import { callEntries } from "./tools.ts";
+
+export interface Read {
+  readonly entries: readonly TranscriptEntry[];
+  readonly state: ChatState;
+}
+
+/** One message of a session file → its entries. Kinds that tell us nothing give none. */
+export function readMessage(o: Fields, state: ChatState, agentId: string | undefined): Read {
+  const id = asString(o["id"]);
+  if (id === undefined) return { entries: [], state };
+  const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+  const here: Here = { o, id, timeMs, state: { ...state, timeMs }, agentId };
+  switch (o["type"]) {
+    case "user":
+      return userMessage(here);
+    case "gemini":
+      return answer(here);
+    case "info":
+      return { entries: /^Request cancelled\b/.test(textOf(o["content"]) ?? "") ? [interruption(here)] : [], state };
+    case "error":
+      return { entries: failure(here), state: here.state };
+    default:
+      return { entries: [], state };
+  }
+}
+
+/**
+ * A checkpoint of the history as the program keeps it in memory: its messages have no tokens, some have the ids of others,
+ * and none of them is news. It ends a repetition, and it is where a compaction shows.
+ */
+export function readCheckpoint(messages: unknown, state: ChatState, agentId: string | undefined): Read {
+  const { repeating: _, ...kept } = state;
+  const entries = asArray(messages).flatMap((message): TranscriptEntry[] => {
+    const o = asObject(message) ?? {};
+    const id = asString(o["id"]);
+    if (id === undefined || !isCompactionMark(o)) return [];
+    const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+    return [compaction({ o, id, timeMs, state: kept, agentId })];
+  });
+  return { entries, state: kept };
+}
+
+// --- internal ---
+
+function userMessage(here: Here): Read {
+  const { o, id, timeMs, state, agentId } = here;
+  const parts = Array.isArray(o["content"]) ? o["content"] : [o["content"]];
+  const isResult = parts.some((part) => asObject(part)?.["functionResponse"] !== undefined);
+  const own = parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? ""));
+  const text = textOf(own);
+  // Behind the first prompt this is the history once more; a checkpoint follows it
+  const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
+  if (repeating) return { entries: [], state: { ...state, repeating: true } };
+  const fed = { ...state, inputMs: timeMs };
+  if (isResult || agentId !== undefined || isMachinery(text)) return { entries: [], state: fed };
+  const next = { ...fed, promptKey: id };
+  const prompt = defined<EntryOf<"prompt">>({
+    kind: "prompt",
+    ...at({ ...here, state: next }, `prompt:${id}`, `prompt:${id}`),
+    origin: "human",
+    length: text?.length,
+  } as EntryOf<"prompt">);
+  return { entries: [prompt], state: next };
+}
+
+const isContext = (text: string | undefined): boolean => text?.startsWith("<session_context>") === true;
+
+/** Messages in the user's name that the program writes for itself. */
+const isMachinery = (text: string | undefined): boolean =>
+  isContext(text) ||
+  text === "Please continue." ||
+  /^(?:<state_snapshot>|System: Potential loop detected\.|Here is (?:the user's|a summary of changes in the user's) editor context\b)/.test(
+    text ?? "",
+  );
+
+/**
+ * An answer stands once in full when it came, and again each time a tool call of it ended. Its tokens are those of one
+ * request. Without the field it was made for tool calls alone; without a model too it is no request's answer.
+ */
+function answer(here: Here): Read {
+  const { o, id, timeMs, state } = here;
+  if (isCompactionMark(o)) return { entries: [compaction(here)], state };
+  const tokens = asObject(o["tokens"]);
+  const model = asString(o["model"]);
+  const calls = asArray(o["toolCalls"]);
+  const isRequest = tokens !== undefined || (o["tokens"] === null && model !== undefined);
+  const call = defined<EntryOf<"model_call">>({
+    kind: "model_call",
+    ...at(here, `answer:${id}`, `answer:${id}`),
+    model,
+    startMs: state.inputMs,
+    endMs: timeMs,
+    usage: tokens && usageOf(tokens),
+    complete: true,
+    asksForTools: calls.length > 0 ? true : undefined,
+  } as EntryOf<"model_call">);
+  const { repeating: _, ...kept } = state;
+  const tools = callEntries(here, calls);
+  const endsMs = tools.filter((entry) => entry.kind === "tool_result").map((entry) => entry.timeMs);
+  return {
+    entries: isRequest ? [call, ...tools] : tools,
+    state: {
+      ...(isRequest ? kept : state),
+      // Old files do not write down what tools answered as a message of its own
+      ...(endsMs.length > 0 && { inputMs: Math.max(state.inputMs ?? 0, ...endsMs) }),
+    },
+  };
+}
+
+/** `input` includes `cached`; `output` leaves `thoughts` out; `tool` is what built-in tools put into the request. */
+function usageOf(tokens: Fields): TokenUsage | undefined {
+  const input = asCount(tokens["input"]);
+  const output = asCount(tokens["output"]);
+  if (input === undefined || output === undefined) return undefined;
+  const reasoning = asCount(tokens["thoughts"]);
+  return defined<TokenUsage>({
+    input: input + (asCount(tokens["tool"]) ?? 0),
+    output: output + (reasoning ?? 0),
+    cacheRead: asCount(tokens["cached"]),
+    reasoning,
+  } as TokenUsage);
+}
+
+/** What the program answers itself with behind a summary of the history. */
+const COMPACTION_MARK = "Got it. Thanks for the additional context!";
+
+const isCompactionMark = (o: Fields): boolean =>
+  o["type"] === "gemini" && asObject(o["tokens"]) === undefined && textOf(o["content"]) === COMPACTION_MARK;
+
+const compaction = (here: Here): TranscriptEntry => ({ kind: "compaction", ...at(here, `compaction:${here.id}`) });
+
+const interruption = (here: Here): TranscriptEntry => ({
+  kind: "interruption",
+  ...at(here, `interruption:${here.id}`),
+});
+
+/** Only what a user saw on a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
+function failure(here: Here): readonly TranscriptEntry[] {
+  const text = textOf(here.o["content"]) ?? "";
+  if (!text.startsWith("[API Error:")) return [];
+  const code = /\(Status: ([A-Z][A-Z_]{2,40})\)/.exec(text)?.[1];
+  const told = /\b(?:status:?|code:?|"code":) ?"?([45]\d\d)\b/i.exec(text)?.[1];
+  return [
+    defined<EntryOf<"model_error">>({
+      kind: "model_error",
+      ...at(here, `error:${here.id}`),
+      errorType: code ?? told ?? "_OTHER",
+      httpStatus: told === undefined ? undefined : Number(told),
+      final: true,
+    } as EntryOf<"model_error">),
+  ];
+}

@@ -1,0 +1,110 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asArray, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL } from "./outcome.ts";
+import { at, type Fields, type Here } from "./state.ts";
+
+/** The tool calls of one answer, and the subagents they started. A call that is still at work has a use and no result. */
+export function callEntries(here: Here, calls: readonly unknown[]): readonly TranscriptEntry[] {
+  return calls.flatMap((value): TranscriptEntry[] => {
+    const call = asObject(value) ?? {};
+    const callId = asString(call["id"]);
+    const name = asString(call["name"]);
+    if (callId === undefined || name === undefined) return [];
+    const args = asObject(call["args"]);
+    // Set when the call ended; an answer that was made for its calls alone has that time too
+    const endMs = asTimeMs(call["timestamp"]) ?? here.timeMs;
+    const use = defined<EntryOf<"tool_use">>({
+      kind: "tool_use",
+      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`),
+      callId,
+      name,
+      executable: name === SHELL ? executableOf(args?.["command"]) : undefined,
+      mcpServer: /\((.+) MCP Server\)$/.exec(asString(call["displayName"]) ?? "")?.[1],
+      inputDigest: inputDigest(call["args"]),
+    } as EntryOf<"tool_use">);
+    const ended = { ...here, timeMs: endMs };
+    return [use, ...resultOf(ended, callId, name, call), ...subagentOf(ended, callId, name, call)];
+  });
+}
+
+// --- internal ---
+
+function resultOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
+  const response = responseOf(call["result"]);
+  const error = asString(response?.["error"]) ?? asString(call["resultDisplay"]);
+  const output = asString(response?.["output"]) ?? asString(call["result"]);
+  const outcome = outcomeOf(call["status"], error, isCancelled(name, output));
+  if (outcome === undefined) return [];
+  const lines = outcome.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
+  return [
+    defined<EntryOf<"tool_result">>({
+      kind: "tool_result",
+      ...at(here, `result:${callId}`),
+      callId,
+      status: outcome.status,
+      errorType: outcome.errorType,
+      exitCode: exitCodeIn(name, output),
+      linesAdded: lines?.added,
+      linesRemoved: lines?.removed,
+      spawnedAgentId: asString(call["agentId"]),
+    } as EntryOf<"tool_result">),
+  ];
+}
+
+/**
+ * `error` is also said of calls that were never run, and `cancelled` both of what the user refused and of what was
+ * interrupted at work: only the wording tells them apart.
+ */
+function outcomeOf(
+  status: unknown,
+  error: string | undefined,
+  cancelled: boolean,
+): { readonly status: ToolStatus; readonly errorType?: string } | undefined {
+  const text = error ?? "";
+  switch (status) {
+    case "success":
+      return cancelled ? { status: "error", errorType: "interrupted" } : { status: "success" };
+    case "error":
+      return { status: REFUSED_BY_RULE.test(text) ? "denied" : "error" };
+    case "cancelled":
+      return REFUSED_BY_USER.test(text) || text === ""
+        ? { status: "denied" }
+        : { status: "error", errorType: "interrupted" };
+    default:
+      return undefined;
+  }
+}
+
+/** By a BeforeTool hook, by a policy, or by a hook that stopped the agent. */
+const REFUSED_BY_RULE = /^(?:Tool execution (?:blocked: |denied by policy)|Agent execution stopped by hook: )/;
+
+/** The call itself, and what was waiting behind it. */
+const REFUSED_BY_USER = /User (?:denied execution|did not allow tool call|cancelled operation)/;
+
+function responseOf(result: unknown): Fields | undefined {
+  for (const part of asArray(result)) {
+    const response = asObject(asObject(asObject(part)?.["functionResponse"])?.["response"]);
+    if (response !== undefined) return response;
+  }
+  return undefined;
+}
+
+/** The subagent's own file does not say which call started it, nor what kind it is. */
+function subagentOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
+  const agentId = asString(call["agentId"]);
+  if (agentId === undefined) return [];
+  // Before there was one tool for all of them, each was a tool by its own name
+  const agentType = asString(asObject(call["args"])?.["agent_name"]) ?? (name === "invoke_agent" ? undefined : name);
+  return [
+    defined<EntryOf<"subagent">>({
+      kind: "subagent",
+      ...at({ ...here, agentId }, `subagent:${agentId}`),
+      agentType,
+      parentCallId: callId,
+      parentAgentId: here.agentId,
+    } as EntryOf<"subagent">),
+  ];
+}

@@ -1,0 +1,473 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import reader from "../../../src/agents/gemini-cli/transcript.ts";
+import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { CASES } from "../../support/replay.ts";
+
+const SESSION = "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40";
+const RECORDED = join(CASES, "gemini-cli");
+
+let home = "";
+let chats = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-gemini-"));
+  chats = join(home, ".gemini", "tmp", "acme-shop", "chats");
+  mkdirSync(chats, { recursive: true });
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const put = (path: string, text: string): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+
+async function read(file: TranscriptFile, from: Offset = START) {
+  const entries: TranscriptEntry[] = [];
+  let [next, unreadable] = [from, 0];
+  for await (const batch of reader.read(file, from)) {
+    entries.push(...batch.entries);
+    next = batch.next;
+    unreadable += batch.unreadable;
+  }
+  for (const entry of entries) expect(TranscriptEntry.safeParse(entry).error).toBeUndefined();
+  // The memo is kept as JSON between two drains
+  return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
+}
+
+/** As the store keeps them: one entry per key. */
+function merged(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const byKey = new Map<string, TranscriptEntry>();
+  for (const entry of entries) {
+    const known = byKey.get(entry.key);
+    byKey.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+  }
+  return [...byKey.values()];
+}
+
+const ofKind = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K): EntryOf<K>[] =>
+  merged(entries).filter((entry): entry is EntryOf<K> => entry.kind === kind);
+
+// --- records ---
+
+let second = 0;
+const time = (): string => new Date(Date.UTC(2026, 10, 21, 5, 44, second++)).toISOString();
+const head = { sessionId: SESSION, projectHash: "22", startTime: "2026-11-21T05:44:00.000Z", kind: "main" };
+const user = (id: string, text: string) => ({ id, timestamp: time(), type: "user", content: [{ text }] });
+const tokens = { input: 1000, output: 20, cached: 400, thoughts: 5, tool: 0, total: 1025 };
+const gemini = (id: string, rest: object = {}) => ({
+  id,
+  timestamp: time(),
+  type: "gemini",
+  content: "Sure.",
+  thoughts: [],
+  tokens,
+  model: "gemini-2.5-pro",
+  ...rest,
+});
+const call = (id: string, status: string, rest: object = {}) => ({
+  id,
+  name: "run_shell_command",
+  args: { command: "git push" },
+  status,
+  timestamp: time(),
+  ...rest,
+});
+const failed = (status: string, error: string, id = "c1") =>
+  call(id, status, { result: [{ functionResponse: { id, name: "x", response: { error } } }], resultDisplay: error });
+const lines = (...records: object[]): string => records.map((r) => `${JSON.stringify(r)}\n`).join("");
+const main = (...records: object[]): string =>
+  put(join(chats, "session-2026-11-21T05-44-91c17a0a.jsonl"), lines(head, ...records));
+
+describe("where sessions lie", () => {
+  test("locate: every session of every project once, no subagent's", async () => {
+    const path = main(user("u1", "Hello"));
+    put(join(chats, SESSION, "a1.jsonl"), lines({ ...head, sessionId: "a1", kind: "subagent" }));
+    put(path.slice(0, -1), JSON.stringify({ sessionId: SESSION, messages: [] }, null, 2));
+    const other = put(
+      join(home, ".gemini", "tmp", "a".repeat(64), "chats", "session-2025-12-01T10-00-5c0ffee0.json"),
+      JSON.stringify({ sessionId: "5c0ffee0-0000", messages: [] }, null, 2),
+    );
+    put(join(chats, "session-2026-11-21T05-44-deadbeef.jsonl"), "");
+    put(join(chats, "notes.txt"), lines(head));
+    put(join(home, ".gemini", "tmp", "bin", "rg"), "");
+    const found: [string, string][] = [];
+    for await (const one of reader.locate(home)) found.push([one.sessionId, one.path]);
+    expect(found).toEqual([
+      ["5c0ffee0-0000", other],
+      [SESSION, path],
+    ]);
+  });
+
+  test("files: the session's own, told or searched for, then its subagents", async () => {
+    const path = main(user("u1", "Hello"));
+    const below = put(join(chats, SESSION, "a1.jsonl"), lines({ ...head, sessionId: "a1", kind: "subagent" }));
+    put(join(chats, "session-2026-11-21T05-45-91c17a0a.jsonl"), lines({ ...head, sessionId: "91c17a0a-another" }));
+    const all = [{ path }, { path: below, agentId: "a1" }];
+    expect(await reader.files({ sessionId: SESSION, path, home })).toEqual(all);
+    expect(await reader.files({ sessionId: SESSION, home })).toEqual(all);
+    expect(await reader.files({ sessionId: SESSION, path: "/home/dev/gone/x.jsonl", home })).toEqual(all);
+    expect(await reader.files({ sessionId: "../../../etc/passwd", path, home })).toEqual([]);
+    expect(await reader.files({ sessionId: "nobody00", home: join(home, "none") })).toEqual([]);
+  });
+});
+
+describe("recordings", () => {
+  const cases = readdirSync(RECORDED, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
+
+  test.each(cases)("%s: the same in one go, in pieces, and again", async (name) => {
+    const from = join(RECORDED, name, "transcripts", ".gemini", "tmp", "acme-shop", "chats");
+    const expected = JSON.parse(readFileSync(join(RECORDED, name, "expected.json"), "utf8"));
+    for (const session of expected.sessions) {
+      const files = await reader.files({ sessionId: session.session_id, path: join(from, "x.jsonl"), home });
+      const entries = (await Promise.all(files.map((file) => read(file)))).flatMap((r) => r.entries);
+      const calls = ofKind(entries, "model_call");
+      const sum = (of: (c: EntryOf<"model_call">) => number | undefined) => calls.reduce((n, c) => n + (of(c) ?? 0), 0);
+      expect({
+        model_calls: calls.length,
+        input: sum((c) => c.usage?.input),
+        output: sum((c) => c.usage?.output),
+        cache_read: sum((c) => c.usage?.cacheRead),
+        cache_write: 0,
+        reasoning: sum((c) => c.usage?.reasoning),
+      }).toEqual(session.totals);
+      expect(calls.filter((c) => c.agentId !== undefined)).toHaveLength(
+        session.model_calls.filter((c: { subagent: boolean }) => c.subagent).length,
+      );
+      expect(ofKind(entries, "prompt")).toHaveLength(session.prompts);
+      const statuses = ofKind(entries, "tool_result").map((r) => r.status);
+      const told = session.tool_calls.map((t: { status: string }) => t.status);
+      // What was cut off by a kill stands in no file
+      expect(statuses.sort()).toEqual(told.filter((s: string) => s !== "unfinished").sort());
+      for (const call of calls) expect(call.startMs).toBeLessThanOrEqual(call.endMs);
+
+      for (const file of files) {
+        const text = readFileSync(file.path, "utf8");
+        const whole = merged((await read(file)).entries);
+        const copy = { ...file, path: put(join(home, "copy", "chats", "x.jsonl"), "") };
+        await fc.assert(
+          fc.asyncProperty(fc.array(fc.nat(text.length), { maxLength: 4 }), async (cuts) => {
+            writeFileSync(copy.path, "");
+            let [next, at] = [START, 0];
+            const pieces: TranscriptEntry[] = [];
+            for (const cut of [...cuts.sort((a, b) => a - b), text.length]) {
+              appendFileSync(copy.path, text.slice(at, cut));
+              at = Math.max(at, cut);
+              const got = await read(copy, next);
+              pieces.push(...got.entries);
+              next = got.next;
+            }
+            // Where it ran is told by the folder alone, which the copy is not in
+            const strip = (entries: readonly TranscriptEntry[]) => entries.filter((e) => e.kind !== "session");
+            expect(strip(merged(pieces))).toEqual(strip(whole));
+            expect(strip(merged([...pieces, ...(await read(copy)).entries]))).toEqual(strip(whole));
+          }),
+          { numRuns: 8 },
+        );
+      }
+    }
+  });
+
+  test("nothing that anybody wrote is in the entries", async () => {
+    for (const name of ["unicode-large", "subagent", "denied"]) {
+      const from = join(RECORDED, name, "transcripts", ".gemini", "tmp", "acme-shop", "chats");
+      const { sessions } = JSON.parse(readFileSync(join(RECORDED, name, "expected.json"), "utf8"));
+      for (const file of await reader.files({ sessionId: sessions[0].session_id, path: join(from, "x.jsonl"), home })) {
+        const { entries } = await read(file);
+        expect(JSON.stringify(entries)).not.toMatch(/price|Preis|README|rm -rf|policy hook|build/i);
+      }
+    }
+  });
+
+  test("a subagent hangs below the call that started it", async () => {
+    const from = join(RECORDED, "subagent", "transcripts", ".gemini", "tmp", "acme-shop", "chats");
+    const sessionId = "71de0fc1-55ee-46fa-b6e2-8795ac47573a";
+    const files = await reader.files({ sessionId, path: join(from, "x.jsonl"), home });
+    const entries = (await Promise.all(files.map((file) => read(file)))).flatMap((r) => r.entries);
+    expect(ofKind(entries, "subagent")).toEqual([
+      expect.objectContaining({
+        agentId: "22f0f852-f9bb-4c91-bcd6-9cd56e9134a4",
+        agentType: "codebase_investigator",
+        parentCallId: "invoke_agent__invoke_agent_1795240380120_0",
+        timeMs: Date.parse("2026-11-21T05:53:00.161Z"),
+      }),
+    ]);
+    expect(ofKind(entries, "session")).toMatchObject([{ cwd: "/home/dev3/acme-shop" }]);
+  });
+});
+
+describe("tokens", () => {
+  test("input holds what was cached and what built-in tools added, output the thoughts", async () => {
+    const path = main(user("u1", "Hello"), gemini("m1", { tokens: { ...tokens, tool: 30 } }));
+    expect(ofKind((await read({ path })).entries, "model_call")).toMatchObject([
+      { model: "gemini-2.5-pro", complete: true, usage: { input: 1030, output: 25, cacheRead: 400, reasoning: 5 } },
+    ]);
+  });
+
+  test("once per message, however often it is written; a checkpoint or a rewind takes nothing away", async () => {
+    const answer = gemini("m1");
+    const path = main(
+      user("u1", "Hello"),
+      answer,
+      { ...answer, toolCalls: [call("c1", "success")] },
+      { ...answer, toolCalls: [call("c1", "success"), call("c2", "success")] },
+      { $set: { messages: [{ ...answer, tokens: undefined, type: "user" }] } },
+      { $rewindTo: "u1" },
+      user("u2", "Hello again"),
+      gemini("m2"),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "model_call").map((c) => [c.key, c.usage?.input, c.asksForTools])).toEqual([
+      ["answer:m1", 1000, true],
+      ["answer:m2", 1000, undefined],
+    ]);
+    expect(ofKind(entries, "prompt")).toHaveLength(2);
+    expect(ofKind(entries, "tool_use")).toHaveLength(2);
+  });
+
+  test("an answer without a count is a call of unknown size; messages that nobody answered with are none", async () => {
+    const path = main(
+      user("u1", "Hello"),
+      gemini("m1", { tokens: null }),
+      gemini("m2", { tokens: null, model: undefined }),
+      gemini("m3", { tokens: undefined, content: "", toolCalls: [call("c1", "success")] }),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "model_call")).toMatchObject([{ key: "answer:m1" }]);
+    expect(ofKind(entries, "model_call")[0]).not.toHaveProperty("usage");
+    expect(ofKind(entries, "tool_use")).toHaveLength(1);
+  });
+
+  test("a call begins when the model was last given something", async () => {
+    const [u1, m1] = [user("u1", "Hello"), gemini("m1")];
+    const toolEnd = { ...m1, toolCalls: [call("c1", "success")] };
+    const path = main(u1, m1, toolEnd, gemini("m2"));
+    const [first, next] = ofKind((await read({ path })).entries, "model_call");
+    expect(first).toMatchObject({ startMs: Date.parse(u1.timestamp), endMs: Date.parse(m1.timestamp) });
+    expect(next?.startMs).toBe(Date.parse(toolEnd.toolCalls[0]?.timestamp ?? ""));
+  });
+});
+
+describe("prompts", () => {
+  test("what the program writes in the user's name is none", async () => {
+    const path = main(
+      user("s0", "<session_context>\nThis is the Gemini CLI."),
+      user("u1", "Make a file"),
+      gemini("m1"),
+      { ...user("r1", ""), content: [{ functionResponse: { id: "c1", name: "x", response: {} } }] },
+      user("i1", "Here is the user's editor context as a JSON object. This is for your information only."),
+      user("i2", "Please continue."),
+      user("i3", "System: Potential loop detected. Details: Repetitive patterns identified."),
+      user("u2", "/tmp/acme is empty"),
+    );
+    expect(ofKind((await read({ path })).entries, "prompt").map((p) => [p.key, p.promptKey, p.length])).toEqual([
+      ["prompt:u1", "u1", 11],
+      ["prompt:u2", "u2", 18],
+    ]);
+  });
+
+  test("the length is that of the hook's prompt: without what hooks added, parts joined", async () => {
+    const content = [{ text: "Read " }, { text: "@README.md" }, { text: "<hook_context>be brief</hook_context>" }];
+    const path = main({ ...user("u1", ""), content }, { ...user("u2", ""), content: "Gr\u00fc\u00dfe \ud83d\uded2" });
+    expect(ofKind((await read({ path })).entries, "prompt").map((p) => p.length)).toEqual([15, 8]);
+  });
+
+  test("a history that is written again, prompts and all, is no news", async () => {
+    const again = [
+      { ...user("n0", "<session_context>\n…"), content: [{ text: "<session_context>\n…" }, { text: "Make a file" }] },
+      gemini("n1", { tokens: null, model: undefined }),
+      user("n2", "And another"),
+    ];
+    const path = main(
+      user("u1", "Make a file"),
+      gemini("m1"),
+      user("u2", "And another"),
+      gemini("m2"),
+      ...again,
+      { $set: { messages: again, lastUpdated: time() } },
+      { ...user("r1", ""), content: [{ functionResponse: { id: "c1", name: "x", response: {} } }] },
+      gemini("m3"),
+      user("u3", "Thanks"),
+      gemini("m4"),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "prompt").map((p) => p.promptKey)).toEqual(["u1", "u2", "u3"]);
+    expect(ofKind(entries, "model_call").map((c) => [c.key, c.promptKey])).toEqual([
+      ["answer:m1", "u1"],
+      ["answer:m2", "u2"],
+      ["answer:m3", "u2"],
+      ["answer:m4", "u3"],
+    ]);
+  });
+});
+
+describe("tool calls", () => {
+  test.each<[string, object, object | undefined]>([
+    ["success", call("c1", "success"), { status: "success" }],
+    ["error", failed("error", "File not found: x"), { status: "error" }],
+    ["a hook said no", failed("error", "Tool execution blocked: Blocked by policy hook"), { status: "denied" }],
+    ["a policy said no", failed("error", "Tool execution denied by policy."), { status: "denied" }],
+    ["a hook stopped the agent", failed("error", "Agent execution stopped by hook: enough"), { status: "denied" }],
+    ["a result was withheld", failed("error", "Tool result blocked: secret"), { status: "error" }],
+    [
+      "the user said no",
+      failed("cancelled", "[Operation Cancelled] Reason: User denied execution."),
+      { status: "denied" },
+    ],
+    [
+      "the user said no, before 0.3x",
+      failed("cancelled", "[Operation Cancelled] Reason: User did not allow tool call"),
+      { status: "denied" },
+    ],
+    [
+      "it waited behind that one",
+      failed("cancelled", "[Operation Cancelled] Reason: User cancelled operation"),
+      { status: "denied" },
+    ],
+    [
+      "interrupted",
+      failed("cancelled", "[Operation Cancelled] User cancelled tool execution."),
+      { status: "error", errorType: "interrupted" },
+    ],
+    ["at work", call("c1", "executing"), undefined],
+    ["of a status to come", call("c1", "postponed"), undefined],
+  ])("%s", async (_, toolCall, result) => {
+    const path = main(user("u1", "Push"), gemini("m1", { toolCalls: [toolCall] }));
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "tool_use")).toMatchObject([{ callId: "c1", executable: "git" }]);
+    expect(ofKind(entries, "tool_result")).toMatchObject(result === undefined ? [] : [{ callId: "c1", ...result }]);
+  });
+
+  test("exit code, edited lines, server", async () => {
+    const output = "Output: x\nExit Code: 3\nProcess Group PGID: 4";
+    const stat = { model_added_lines: 4, model_removed_lines: 2 };
+    const path = main(
+      user("u1", "Go"),
+      gemini("m1", {
+        toolCalls: [
+          call("c1", "success", { result: [{ functionResponse: { response: { output } } }] }),
+          call("c2", "success", { name: "replace", resultDisplay: { diffStat: stat } }),
+          call("c3", "success", { name: "mcp_shop_stock", displayName: "stock (shop MCP Server)" }),
+        ],
+      }),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "tool_result")).toMatchObject([{ exitCode: 3 }, { linesAdded: 4, linesRemoved: 2 }, {}]);
+    expect(ofKind(entries, "tool_use")[2]?.mcpServer).toBe("shop");
+  });
+});
+
+describe("what went wrong, and what was forgotten", () => {
+  test("errors of the model end the turn, others do not; cancelling is an interruption", async () => {
+    const note = (id: string, type: string, content: string) => ({ id, timestamp: time(), type, content });
+    const path = main(
+      user("u1", "Hello"),
+      note("e1", "error", "[API Error: You exceeded your quota (Status: RESOURCE_EXHAUSTED)]\nPlease wait"),
+      note("e2", "error", "[API Error: got status: 503 Service Unavailable]"),
+      note("e3", "error", "Unknown command: /fly"),
+      note("i1", "info", "Request cancelled."),
+      note("i2", "info", "Update available"),
+      note("w1", "warning", "Careful"),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "model_error")).toMatchObject([
+      { errorType: "RESOURCE_EXHAUSTED", final: true, promptKey: "u1" },
+      { errorType: "503", httpStatus: 503, final: true },
+    ]);
+    expect(ofKind(entries, "interruption")).toHaveLength(1);
+    expect(JSON.stringify(entries)).not.toContain("quota");
+  });
+
+  test("a compaction once, however often its checkpoint is repeated, in a subagent's file too", async () => {
+    const got = {
+      ...gemini("k2", { tokens: undefined, model: undefined }),
+      content: [{ text: "Got it. Thanks for the additional context!" }],
+    };
+    const messages = [user("k0", "<session_context>"), user("k1", "<state_snapshot>…"), got, user("u9", "Go on")];
+    const path = main(
+      user("u1", "Hello"),
+      gemini("m1"),
+      { $set: { messages } },
+      head,
+      { $set: { messages } },
+      gemini("m2"),
+    );
+    const { entries } = await read({ path });
+    expect(ofKind(entries, "compaction")).toHaveLength(1);
+    expect(ofKind(entries, "model_call")).toHaveLength(2);
+    const below = put(
+      join(chats, SESSION, "a1.jsonl"),
+      lines(head, user("t", "Your task"), gemini("s1"), ...messages.slice(1)),
+    );
+    const sub = (await read({ path: below, agentId: "a1" })).entries;
+    expect(ofKind(sub, "compaction")).toMatchObject([{ agentId: "a1" }]);
+    expect(ofKind(sub, "prompt")).toEqual([]);
+    expect(ofKind(sub, "model_call")).toMatchObject([{ agentId: "a1" }]);
+  });
+});
+
+describe("the older form, one object per file", () => {
+  const old = (...messages: object[]) => JSON.stringify({ ...head, messages }, null, 2);
+
+  test("is read whole each time, and gives what the newer form gives", async () => {
+    const messages = [user("u1", "Hello"), gemini("m1", { toolCalls: [call("c1", "success")] }), gemini("m2")];
+    const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), old(...messages));
+    const first = await read({ path });
+    expect(await read({ path }, first.next)).toEqual(first);
+    expect(merged(first.entries)).toEqual(merged((await read({ path: main(...messages) })).entries));
+    expect(await reader.files({ sessionId: SESSION, path, home })).toEqual([{ path }, { path: `${path}l` }]);
+  });
+
+  test("caught half written it is counted and read again later", async () => {
+    const text = old(user("u1", "Hello"), gemini("m1"));
+    const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), text.slice(0, -20));
+    expect(await read({ path })).toMatchObject({ entries: [], unreadable: 1 });
+    writeFileSync(path, text);
+    expect(ofKind((await read({ path })).entries, "model_call")).toHaveLength(1);
+  });
+});
+
+test("lines that are no records are counted, records of any shape survived", async () => {
+  const odd = [{ id: 7 }, { id: "x" }, { id: "y", type: "gemini", toolCalls: [null, 3, { id: "c" }], tokens: "many" }];
+  const path = main(
+    ...odd,
+    { $set: null },
+    { $set: { messages: "x" } },
+    { id: "z", type: "user", content: { text: 4 } },
+  );
+  appendFileSync(path, 'not json\n["a list"]\n');
+  const { entries, unreadable } = await read({ path });
+  expect(unreadable).toBe(2);
+  expect(entries.map((e) => e.kind)).toEqual(["prompt"]);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          id: fc.string(),
+          type: fc.constantFrom("user", "gemini", "error"),
+          content: fc.jsonValue(),
+          tokens: fc.jsonValue(),
+          toolCalls: fc.array(
+            fc.record({
+              id: fc.string(),
+              name: fc.string(),
+              status: fc.constantFrom("error", "success", "cancelled"),
+              result: fc.jsonValue(),
+              resultDisplay: fc.jsonValue(),
+              args: fc.jsonValue(),
+            }),
+          ),
+        }),
+      ),
+      async (records) => {
+        await read({ path: main(...records) });
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
