@@ -5,6 +5,7 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   openhook: () => import("./openhook/index.ts"),
   "claude-code": () => import("./claude-code/index.ts"),
   codex: () => import("./codex/index.ts"),
+  opencode: () => import("./opencode/index.ts"),
   "gemini-cli": () => import("./gemini-cli/index.ts"),
 };
 

@@ -1,0 +1,324 @@
+// https://opencode.ai/docs/plugins, the types of @opencode-ai/plugin 1.18.33 and recordings of 1.18.33, read 2026-11-21
+
+import { join } from "node:path";
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { executableOf } from "../shared/executables.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { eventOf, type Told } from "../shared/told.ts";
+import { isCopy } from "./ids.ts";
+import { completedMsOf, createdMsOf, errorOf, failureOf, modelCallOf, type PromptPart, promptOf } from "./messages.ts";
+import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf } from "./tools.ts";
+
+export const SOURCE = "opencode";
+
+/** The two arguments of a plugin's hook side by side; nobody else's sessions are named `ses_…`. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  const input = asObject(p?.["input"]);
+  if (p === undefined || input === undefined) return "no";
+  const native = nativeOf(p, intake);
+  const sessionId = sessionIdOf(p);
+  if (sessionId !== undefined && /^ses_\w+$/.test(sessionId) && native !== undefined) return "certain";
+  if (asString(input["tool"]) !== undefined && asString(input["callID"]) !== undefined) return "likely";
+  return intake.source === SOURCE ? "possible" : "no";
+}
+
+/** One hook or bus event → what it tells. Most bus events tell nothing that the others do not. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const told = toldOf(payload, intake);
+  return told === undefined ? [] : [eventOf(told, intake)];
+}
+
+/**
+ * Answers as they are told on the bus, in the database's form: they count when the database cannot be read or the session is
+ * deleted, and are merged with its rows otherwise. Failed tries stand nowhere else.
+ */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const p = asObject(payload);
+  const native = p === undefined ? undefined : nativeOf(p, intake);
+  const properties = busOf(p)?.properties;
+  if (p === undefined || properties === undefined) return [];
+  if (native === "event:session.status" && isRetry(properties)) {
+    return [
+      {
+        kind: "model_error",
+        key: `retry:${keyOf(p)}`,
+        timeMs: asCount(asObject(p["plugin"])?.["at"]) ?? intake.timeMs,
+        errorType: retryReason(asObject(properties["status"])?.["message"]),
+        final: false,
+      } satisfies EntryOf<"model_error">,
+    ];
+  }
+  const answer = native === "event:message.updated" ? answerOf(properties) : undefined;
+  if (answer === undefined) return [];
+  return [modelCallOf(answer.id, answer.info), failureOf(answer.id, answer.info)].filter(
+    (entry) => entry !== undefined,
+  );
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is told of one event beside who tells it. */
+type News = Pick<Told, "type"> & Partial<Told>;
+
+function toldOf(payload: unknown, intake: IntakeFacts): Told | undefined {
+  const p = asObject(payload);
+  const native = p === undefined ? undefined : nativeOf(p, intake);
+  const sessionId = p === undefined ? undefined : sessionIdOf(p);
+  if (p === undefined || native === undefined || sessionId === undefined) return undefined;
+  const bus = busOf(p);
+  const news = bus === undefined ? hookNews(native, p) : busNews(native, bus.properties, p);
+  if (news === undefined) return undefined;
+  const plugin = asObject(p["plugin"]);
+  return {
+    source: SOURCE,
+    native,
+    session: { id: sessionId },
+    cwd: asString(p["directory"]),
+    timeMs: asCount(plugin?.["at"]),
+    key: keyOf(p),
+    ...news,
+    extras: defined<Extras>({
+      transcript_path: databaseOf(intake),
+      prompt_id: asString(plugin?.["promptID"]),
+      parent_session_id: asString(plugin?.["parentID"]),
+      ...news.extras,
+    }),
+  };
+}
+
+/** Hooks proper: called with an input and an output. */
+function hookNews(native: string, p: Fields): News | undefined {
+  const input = asObject(p["input"]) ?? {};
+  const output = asObject(p["output"]);
+  const tool = asString(input["tool"]);
+  const callId = asString(input["callID"]);
+  switch (native) {
+    case "chat.message":
+      return isChild(p) ? undefined : promptNews(output);
+    case "tool.execute.before": {
+      if (tool === undefined) return undefined;
+      const args = asObject(output?.["args"]);
+      return {
+        type: "tool.start",
+        ...keyed(callId),
+        tool: { name: toolNameOf(tool, args), callId },
+        extras: defined<Extras>({ executable: executableOf(args?.["command"]) }),
+      };
+    }
+    case "tool.execute.after": {
+      if (tool === undefined) return undefined;
+      const name = toolNameOf(tool, input["args"]);
+      // A subtask that failed is told without an output; how it failed comes with its part
+      if (output === undefined) return { type: "tool.end", ...keyed(callId), tool: { name, callId } };
+      const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
+      return { type: "tool.end", ...keyed(callId), ...endOf(name, callId, outcome) };
+    }
+    // Ours: the plugin tells it of each session that its process leaves behind, and of each that it takes up again
+    case "dispose":
+      return { type: "session.end", reason: "completed", extras: { native_reason: "dispose" } };
+    case "session.resumed":
+      return { type: "session.start", extras: { start_origin: "resume", continues: "same-session" } };
+    default:
+      return undefined;
+  }
+}
+
+/** Events of OpenCode's bus. */
+function busNews(native: string, properties: Fields, p: Fields): News | undefined {
+  switch (native) {
+    case "event:session.created":
+    case "event:session.updated":
+      return sessionNews(native, asObject(properties["info"]));
+    case "event:session.idle":
+      return { type: isChild(p) ? "subagent.end" : "turn.end" };
+    case "event:session.error":
+      return { type: "turn.error", extras: errorExtras(properties["error"]) };
+    case "event:session.deleted":
+      // a subagent's goes with its session's
+      if (asString(asObject(properties["info"])?.["parentID"]) !== undefined) return undefined;
+      return { type: "session.end", reason: "completed", extras: { native_reason: "deleted" } };
+    case "event:session.compacted":
+      return { type: "compaction" };
+    case "event:session.status":
+      return isRetry(properties) ? { type: "notice" } : undefined;
+    case "event:message.updated": {
+      const answer = answerOf(properties);
+      if (answer === undefined) return undefined;
+      return { type: "model.end", key: answer.id, timeMs: completedMsOf(answer.info) };
+    }
+    case "event:message.part.updated":
+      return failedTool(asObject(properties["part"]));
+    default:
+      return undefined;
+  }
+}
+
+/** A session begins; one that the task tool made is a subagent of the session that asked for it. */
+function sessionNews(native: string, info: Fields | undefined): News | undefined {
+  const id = asString(info?.["id"]);
+  const parentId = asString(info?.["parentID"]);
+  if (info === undefined || id === undefined) return undefined;
+  const shared = { timeMs: createdMsOf(info), cwd: asString(info["directory"]), key: id };
+  const version = asString(info["version"]);
+  if (parentId !== undefined) {
+    // The same event whichever of the two tells it first
+    return {
+      type: "subagent.start",
+      native: "event:session.created",
+      ...shared,
+      extras: defined<Extras>({
+        agent_id: id,
+        agent_type: asCode(info["agent"]),
+        agent_version: version,
+        parent_session_id: parentId,
+      }),
+    };
+  }
+  if (native !== "event:session.created") return undefined;
+  return {
+    type: "session.start",
+    ...shared,
+    model: asString(asObject(info["model"])?.["id"]),
+    extras: defined<Extras>({ start_origin: "created", agent_version: version }),
+  };
+}
+
+function promptNews(output: Fields | undefined): News | undefined {
+  const message = asObject(output?.["message"]);
+  const id = asString(message?.["id"]);
+  const prompt = promptOf(asArray(output?.["parts"]).map(partOf));
+  if (message === undefined || id === undefined || prompt === undefined) return undefined;
+  return {
+    type: "prompt.submit",
+    key: id,
+    timeMs: createdMsOf(message),
+    promptLength: prompt.length,
+    extras: { prompt_id: id },
+  };
+}
+
+function partOf(part: unknown): PromptPart {
+  const p = asObject(part) ?? {};
+  return {
+    type: asString(p["type"]),
+    isOwn: p["synthetic"] === true || p["ignored"] === true,
+    // our plugin sends the length in the text's stead
+    length: typeof p["text"] === "string" ? p["text"].length : asCount(p["length"]),
+  };
+}
+
+/** `tool.execute.after` is not called for a tool that fails, is refused or stopped: its part is all there is. */
+function failedTool(part: Fields | undefined): News | undefined {
+  const state = asObject(part?.["state"]);
+  const tool = asString(part?.["tool"]);
+  const partId = asString(part?.["id"]);
+  if (part?.["type"] !== "tool" || state?.["status"] !== "error" || tool === undefined) return undefined;
+  const time = asObject(state["time"]);
+  const [startMs, endMs] = [asCount(time?.["start"]), asCount(time?.["end"])];
+  if (endMs !== undefined && partId !== undefined && isCopy(partId, endMs)) return undefined;
+  const callId = callIdOf(tool, asString(part["callID"]), partId);
+  const durationMs = startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
+  return {
+    type: "tool.end",
+    ...keyed(callId),
+    timeMs: endMs,
+    ...endOf(toolNameOf(tool, state["input"]), callId, failedOutcome(state["error"], state["metadata"]), durationMs),
+  };
+}
+
+function endOf(name: string, callId: string | undefined, outcome: ToolOutcome, durationMs?: number) {
+  const { status } = outcome;
+  return {
+    tool: { name, callId, status: status === "success" ? "success" : "error", durationMs },
+    extras: defined<Extras>({
+      denied: status === "denied" ? true : undefined,
+      exit_code: outcome.exitCode,
+      error_type: outcome.errorType,
+      lines_added: outcome.linesAdded,
+      lines_removed: outcome.linesRemoved,
+      spawned_agent_id: outcome.spawnedAgentId,
+    }),
+  } as const;
+}
+
+/** An answer that came to its end, and is no copy that a fork made. */
+function answerOf(properties: Fields): { readonly id: string; readonly info: Fields } | undefined {
+  const info = asObject(properties["info"]);
+  const id = asString(info?.["id"]);
+  if (info === undefined || id === undefined || info["role"] !== "assistant") return undefined;
+  const completedMs = completedMsOf(info);
+  return completedMs === undefined || isCopy(id, completedMs) ? undefined : { id, info };
+}
+
+const errorExtras = (error: unknown): Extras => {
+  const { errorType, httpStatus } = errorOf(error);
+  return { error_type: errorType, ...(httpStatus !== undefined && { http_status: httpStatus }) };
+};
+
+const isRetry = (properties: Fields): boolean => asObject(properties["status"])?.["type"] === "retry";
+
+/** Only the provider's own words tell why; nothing of them is kept. */
+function retryReason(message: unknown): string {
+  const text = asString(message) ?? "";
+  if (/rate.?limit|too many requests|\b429\b/i.test(text)) return "rate_limit";
+  if (/overloaded|unavailable|\b5(?:03|29)\b/i.test(text)) return "overloaded";
+  return /usage.?limit|quota/i.test(text) ? "usage_limit" : "_OTHER";
+}
+
+/** The bus names its events itself; hooks are named by the command line, or their shape tells. */
+function nativeOf(p: Fields, intake: IntakeFacts): string | undefined {
+  const bus = busOf(p);
+  if (bus !== undefined) return `event:${bus.type}`;
+  if (intake.event !== undefined) return intake.event;
+  const input = asObject(p["input"]);
+  const output = asObject(p["output"]);
+  if (asString(input?.["tool"]) !== undefined) {
+    const isOver = ["title", "output", "metadata", "content"].some((name) => output?.[name] !== undefined);
+    if (isOver || asObject(input?.["args"]) !== undefined) return "tool.execute.after";
+    return output === undefined || output["args"] === undefined ? undefined : "tool.execute.before";
+  }
+  return asObject(output?.["message"]) !== undefined ? "chat.message" : undefined;
+}
+
+function busOf(p: Fields | undefined): { readonly type: string; readonly properties: Fields } | undefined {
+  const event = asObject(asObject(p?.["input"])?.["event"]);
+  const type = asString(event?.["type"]);
+  return type === undefined ? undefined : { type, properties: asObject(event?.["properties"]) ?? {} };
+}
+
+function sessionIdOf(p: Fields): string | undefined {
+  const properties = busOf(p)?.properties;
+  const info = asObject(properties?.["info"]);
+  return (
+    asString(asObject(p["input"])?.["sessionID"]) ??
+    asString(properties?.["sessionID"]) ??
+    asString(info?.["sessionID"]) ??
+    asString(asObject(properties?.["part"])?.["sessionID"]) ??
+    // `info` of a session is the session itself
+    (info?.["role"] === undefined ? asString(info?.["id"]) : undefined)
+  );
+}
+
+const isChild = (p: Fields): boolean => asString(asObject(p["plugin"])?.["parentID"]) !== undefined;
+
+/** Bus events have ids; our plugin gives each payload a time and a number. */
+const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["event"])?.["id"]) ?? payloadDigest(p);
+
+const keyed = (callId: string | undefined): { key?: string } => (callId === undefined ? {} : { key: callId });
+
+/** Where this process keeps its sessions, by the rules of its own; the reader looks around if they are not there. */
+function databaseOf({ env }: IntakeFacts): string | undefined {
+  const home = asString(env["HOME"]);
+  const dataHome = asString(env["XDG_DATA_HOME"]) ?? (home === undefined ? undefined : join(home, ".local", "share"));
+  const named = asString(env["OPENCODE_DB"]);
+  if (named === ":memory:") return undefined;
+  if (named !== undefined && /^(?:[/\\]|[A-Za-z]:[\\/])/.test(named)) return named;
+  return dataHome === undefined ? undefined : join(dataHome, "opencode", named ?? "opencode.db");
+}

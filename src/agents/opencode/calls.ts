@@ -1,0 +1,37 @@
+import type { View } from "./database.ts";
+import { isCopy } from "./ids.ts";
+import { toolRows } from "./rows.ts";
+
+/**
+ * Call ids that are unique within a session and its subagents. OpenCode keeps what the provider sent, and some providers count
+ * `functions.bash:0` from nought in every conversation: the first call has such an id for itself, the id of a later one is
+ * completed by its part's.
+ *
+ * The other calls are looked at only when an id does not look like one that is drawn by lot.
+ *
+ * @param sessionIds the session and all that work for it
+ */
+export function uniqueCallIds(db: View, sessionIds: readonly string[]): (callId: string, partId: string) => string {
+  let firstOf: ReadonlyMap<string, string> | undefined;
+  return (callId, partId) => {
+    if (isRandom(callId)) return callId;
+    firstOf ??= firstUses(db, sessionIds);
+    return (firstOf.get(callId) ?? partId) === partId ? callId : `${callId}#${partId}`;
+  };
+}
+
+// --- internal ---
+
+/** Ids that providers and gateways draw have 16 characters and more after their prefix. */
+const isRandom = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
+
+/** By call id the part that had it first. Part ids ascend with time; copies in a fork are not told of. */
+function firstUses(db: View, sessionIds: readonly string[]): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  for (const { id, callId, endMs } of sessionIds.flatMap((sessionId) => toolRows(db, sessionId))) {
+    if (callId === undefined || (endMs !== undefined && isCopy(id, endMs))) continue;
+    const known = first.get(callId);
+    if (known === undefined || id < known) first.set(callId, id);
+  }
+  return first;
+}

@@ -1,0 +1,36 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "OpenCode",
+  docs: "https://opencode.ai/docs/plugins",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "model.end",
+    "compaction",
+    "notice",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "1.18.33",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+  toEntries,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

@@ -1,0 +1,225 @@
+import { asObject } from "../shared/json.ts";
+import type { Row, Value, View } from "./database.ts";
+import type { MessageInfo } from "./messages.ts";
+
+/** One message with its parts. Long texts and outputs stay in the database. */
+export interface MessageRow {
+  /** Place in the table; ascends with insertion. */
+  readonly place: number;
+  readonly id: string;
+  /** `undefined`: no JSON object. */
+  readonly info: MessageInfo | undefined;
+  readonly parts: readonly PartRow[];
+}
+
+export interface PartRow {
+  readonly id: string;
+  readonly type: string | undefined;
+  /** Put in by OpenCode or a plugin. */
+  readonly isOwn: boolean;
+  /** Of a user's text. */
+  readonly length: number | undefined;
+  /** Of a compaction: begun by OpenCode itself; because a request was too large. */
+  readonly isAuto: boolean;
+  readonly isOverflow: boolean;
+  /** Of a text. */
+  readonly endMs: number | undefined;
+  readonly tool: ToolPart | undefined;
+}
+
+export interface ToolPart {
+  readonly tool: string;
+  readonly callId: string | undefined;
+  readonly status: string | undefined;
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  /** The beginning alone. */
+  readonly error: string | undefined;
+  readonly command: string | undefined;
+  /** Arguments and metadata as far as anything is made of them. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Messages of one session behind a place of the table, in the table's order.
+ *
+ * Not in the order of their times: a clock that was set back must not hide a message.
+ */
+export const messagesAfter = (db: View, sessionId: string, place: number, limit: number): readonly MessageRow[] =>
+  db
+    .all(
+      // the index alone tells which they are; only then the rows themselves are read
+      `${SELECT_MESSAGES} WHERE rowid IN (
+         SELECT rowid FROM message WHERE session_id = ? AND rowid > ? ORDER BY rowid LIMIT ?) ORDER BY rowid`,
+      sessionId,
+      place,
+      limit,
+    )
+    .map((row) => toMessage(db, row));
+
+/** Messages with these ids, in their order; those that are gone are left out. */
+export const messagesById = (db: View, sessionId: string, ids: readonly string[]): readonly MessageRow[] =>
+  ids
+    .flatMap((id) => db.all(`${SELECT_MESSAGES} WHERE session_id = ? AND id = ?`, sessionId, id))
+    .map((row) => toMessage(db, row));
+
+/** Id of the message at a place; VACUUM gives new places, deleted ones are given again. */
+export function messageAt(db: View, place: number): string | undefined {
+  const row = db.get("SELECT id FROM message WHERE rowid = ?", place);
+  return row === undefined ? undefined : String(row["id"]);
+}
+
+/** The agent that a session's first message was for, as `build` or `explore`. */
+export function firstAgent(db: View, sessionId: string): string | undefined {
+  const row = db.get(
+    `SELECT CASE WHEN json_valid(data) THEN json_extract(data, '$.agent') END AS agent
+       FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1`,
+    sessionId,
+  );
+  return textOf(row?.["agent"]);
+}
+
+/** The call that made a session, where its part says so by now. */
+export function callThatMade(db: View, childId: string, parentId: string, createdMs: number): ToolRow | undefined {
+  // by time first: reading a part's outer columns does not read its output
+  const row = db.get(
+    `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id FROM part
+      WHERE session_id = ? AND time_created BETWEEN ? AND ? AND ${field("$.state.metadata.sessionId")} = ?
+      ORDER BY id LIMIT 1`,
+    parentId,
+    createdMs - MADE_WITHIN_MS,
+    createdMs + MADE_WITHIN_MS,
+    childId,
+  );
+  return row === undefined ? undefined : toolRow(row);
+}
+
+export interface ToolRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly callId: string | undefined;
+  readonly endMs: number | undefined;
+}
+
+/** Every tool part of a session, oldest first. */
+export const toolRows = (db: View, sessionId: string): readonly ToolRow[] =>
+  db
+    .all(
+      `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id, ${field("$.state.time.end")} AS end_ms
+         FROM part WHERE session_id = ? AND ${field("$.type")} = 'tool' ORDER BY id`,
+      sessionId,
+    )
+    .map(toolRow);
+
+// --- internal ---
+
+/** A tool's part is written, then its subagent's session; both within moments. */
+const MADE_WITHIN_MS = 10 * 60_000;
+/** Enough of an error to know a refusal by. */
+const ERROR_LENGTH = 200;
+/** No longer command is looked at, see `executableOf`. */
+const COMMAND_LENGTH = 4097;
+
+/** Diffs of the whole turn, system prompts and bodies of failed answers can be large, and tell us nothing. */
+const LEFT_OUT = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value", "$.error.data.responseBody"]
+  .map((path) => `'${path}'`)
+  .join(", ");
+
+const SELECT_MESSAGES = `SELECT rowid AS place, id,
+    CASE WHEN json_valid(data) THEN json_remove(data, ${LEFT_OUT}) END AS info FROM message`;
+
+/** A member of a row's JSON; NULL where it is none. */
+const field = (path: string): string => `CASE WHEN json_valid(data) THEN json_extract(data, '${path}') END`;
+
+const PART_FIELDS = {
+  type: "$.type",
+  synthetic: "$.synthetic",
+  ignored: "$.ignored",
+  auto: "$.auto",
+  overflow: "$.overflow",
+  text_end_ms: "$.time.end",
+  tool: "$.tool",
+  call_id: "$.callID",
+  status: "$.state.status",
+  start_ms: "$.state.time.start",
+  end_ms: "$.state.time.end",
+  wanted: "$.state.input.tool",
+  exit: "$.state.metadata.exit",
+  interrupted: "$.state.metadata.interrupted",
+  session: "$.state.metadata.sessionId",
+  additions: "$.state.metadata.filediff.additions",
+  deletions: "$.state.metadata.filediff.deletions",
+} as const;
+
+const SELECT_PARTS = `SELECT id, ${Object.entries(PART_FIELDS)
+  .map(([name, path]) => `${field(path)} AS "${name}"`)
+  .join(", ")},
+    substr(${field("$.state.error")}, 1, ${ERROR_LENGTH}) AS error,
+    substr(${field("$.state.input.command")}, 1, ${COMMAND_LENGTH}) AS command,
+    CASE WHEN json_valid(data) THEN json_type(data, '$.state.metadata.exit') END AS exit_type,
+    CASE WHEN json_valid(data) AND json_type(data, '$.state.metadata.files') = 'array' THEN (
+      SELECT json_group_array(json_object('additions', json_extract(value, '$.additions'),
+                                          'deletions', json_extract(value, '$.deletions')))
+        FROM json_each(data, '$.state.metadata.files') WHERE type = 'object') END AS files,
+    CASE WHEN ?1 = 1 AND ${field("$.type")} = 'text' THEN ${field("$.text")} END AS text
+  FROM part WHERE message_id = ?2 ORDER BY id`;
+
+function toMessage(db: View, row: Row): MessageRow {
+  const id = String(row["id"]);
+  const info = objectOf(row["info"]);
+  return { place: Number(row["place"]), id, info, parts: partsOf(db, id, info?.["role"] === "user") };
+}
+
+const partsOf = (db: View, messageId: string, isUser: boolean): readonly PartRow[] =>
+  db.all(SELECT_PARTS, isUser ? 1 : 0, messageId).map((row) => ({
+    id: String(row["id"]),
+    type: textOf(row["type"]),
+    isOwn: row["synthetic"] === 1 || row["ignored"] === 1,
+    length: typeof row["text"] === "string" ? row["text"].length : undefined,
+    isAuto: row["auto"] === 1,
+    isOverflow: row["overflow"] === 1,
+    endMs: numberOf(row["text_end_ms"]),
+    tool: row["type"] === "tool" ? toolPart(row) : undefined,
+  }));
+
+function toolPart(row: Row): ToolPart | undefined {
+  const tool = textOf(row["tool"]);
+  if (tool === undefined) return undefined;
+  return {
+    tool,
+    callId: textOf(row["call_id"]),
+    status: textOf(row["status"]),
+    startMs: numberOf(row["start_ms"]),
+    endMs: numberOf(row["end_ms"]),
+    error: textOf(row["error"]),
+    command: textOf(row["command"]),
+    input: { tool: row["wanted"] },
+    metadata: {
+      interrupted: row["interrupted"] === 1,
+      sessionId: row["session"],
+      filediff: { additions: row["additions"], deletions: row["deletions"] },
+      files: parsed(row["files"]),
+      // no exit code is something else than none being told
+      ...(row["exit_type"] !== null && { exit: row["exit"] }),
+    },
+  };
+}
+
+const toolRow = (row: Row): ToolRow => ({
+  id: String(row["id"]),
+  tool: textOf(row["tool"]) ?? "",
+  callId: textOf(row["call_id"]),
+  endMs: numberOf(row["end_ms"]),
+});
+
+const textOf = (value: Value | undefined): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+const numberOf = (value: Value | undefined): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) ? value : undefined;
+
+const objectOf = (json: Value | undefined): MessageInfo | undefined => asObject(parsed(json));
+
+/** SQLite has checked it already. */
+const parsed = (json: Value | undefined): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

@@ -1,0 +1,59 @@
+import type { Row, View } from "./database.ts";
+
+/** One session of the database. */
+export interface SessionRow {
+  readonly id: string;
+  /** The session whose task tool made it. */
+  readonly parentId?: string;
+  readonly directory?: string;
+  /** Of OpenCode, when the session was made. */
+  readonly version?: string;
+  readonly createdMs: number;
+}
+
+/** @returns `undefined` when there is none, or the database has no such table */
+export function sessionRow(db: View, id: string): SessionRow | undefined {
+  if (!hasSessions(db)) return undefined;
+  const row = db.get(`${SELECT} WHERE id = ?`, id);
+  return row === undefined ? undefined : toSession(row);
+}
+
+/** Sessions that are nobody's subagent, oldest first. */
+export const rootSessions = (db: View): readonly SessionRow[] =>
+  hasSessions(db)
+    ? db
+        .all(`${SELECT} WHERE parent_id IS NULL OR parent_id NOT IN (SELECT id FROM session) ORDER BY time_created, id`)
+        .map(toSession)
+    : [];
+
+/** Sessions that work for this one, at any depth, in the order they were made. */
+export const descendants = (db: View, id: string): readonly SessionRow[] =>
+  db
+    .all(
+      `WITH RECURSIVE below(id) AS (
+         SELECT id FROM session WHERE parent_id = ?1
+         UNION SELECT session.id FROM session JOIN below ON session.parent_id = below.id
+       ) ${SELECT} WHERE id IN below AND id <> ?1 ORDER BY time_created, id`,
+      id,
+    )
+    .map(toSession);
+
+// --- internal ---
+
+const SELECT = "SELECT id, parent_id, directory, version, time_created FROM session";
+
+/** After a very first start there is a file and nothing in it. */
+const hasSessions = (db: View): boolean =>
+  db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'") !== undefined;
+
+function toSession(row: Row): SessionRow {
+  const text = (name: string) => (typeof row[name] === "string" && row[name] !== "" ? row[name] : undefined);
+  const [parentId, directory, version] = [text("parent_id"), text("directory"), text("version")];
+  return {
+    id: String(row["id"]),
+    createdMs: Number(row["time_created"]),
+    ...(parentId !== undefined && { parentId }),
+    ...(directory !== undefined && { directory }),
+    ...(version !== undefined && { version }),
+  };
+}

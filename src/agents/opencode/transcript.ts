@@ -1,0 +1,205 @@
+// Tables as written by 1.18.33, read 2026-11-21; token rule in README.md beside this file
+import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { uniqueCallIds } from "./calls.ts";
+import { databasesFor, openDatabase, type View } from "./database.ts";
+import { callThatMade, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
+import { descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
+import { callIdOf } from "./tools.ts";
+import { FRESH, type WalkSession, type WalkState, walk } from "./walk.ts";
+
+export default { locate, files, read } satisfies TranscriptReader;
+
+/** Every session that is nobody's subagent, in all databases at the usual place. */
+async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
+  let failure: unknown;
+  for (const path of databasesFor(home)) {
+    try {
+      for (const { id } of look(path, rootSessions)) yield { sessionId: id, path, home };
+    } catch (error) {
+      // one that cannot be read must not hide the others
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/**
+ * One part per session: the wanted one, then those that work for it at any depth. A database that does not know the session,
+ * since it was deleted, has one part of it with nothing inside.
+ */
+async function files({ sessionId, path: told, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const candidates = databasesFor(home, told);
+  let failure: unknown;
+  for (const path of candidates) {
+    try {
+      const found = look(path, (db) => sessionAndBelow(db, sessionId));
+      if (found !== undefined) return found.map(({ id }) => partOf(path, id, id === sessionId ? undefined : id));
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return told !== undefined && candidates.includes(told) ? [partOf(told, sessionId, undefined)] : [];
+}
+
+async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
+  const sessionId = sessionIn(file);
+  const db = openDatabase(file.path);
+  try {
+    const row = sessionRow(db, sessionId);
+    let memo: Memo = memoOf(db, from);
+    const parent = row === undefined ? undefined : parentOf(db, row);
+    if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
+      const entries = row === undefined || parent === undefined ? [] : [factsOf(row, parent.id)];
+      yield { entries, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
+      return;
+    }
+    const root = rootOf(db, row);
+    const session: WalkSession = {
+      createdMs: row.createdMs,
+      ...(file.agentId !== undefined && { agentId: file.agentId }),
+      callIdOf: uniqueCallIds(db, [root.id, ...descendants(db, root.id).map(({ id }) => id)]),
+    };
+    const first = memo.isTold ? [] : beginning(db, row, parent, root, session);
+    if (first.length > 0) memo = { ...memo, isTold: true };
+    yield { entries: first, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
+    let again = messagesById(db, sessionId, memo.open);
+    for (;;) {
+      const news = messagesAfter(db, sessionId, memo.place, MESSAGES_PER_BATCH);
+      if (again.length + news.length === 0) return;
+      const batch = walkAll([...again, ...news], memo, session);
+      memo = batch.memo;
+      yield { entries: batch.entries, next: { bytes: 0, memo: { ...memo } }, unreadable: batch.unreadable };
+      if (news.length < MESSAGES_PER_BATCH) return;
+      again = [];
+    }
+  } finally {
+    db.close();
+  }
+}
+
+// --- internal ---
+
+/** Where reading stopped, and what must be looked at again. */
+interface Memo {
+  /** Place in the table of the last message read, and its id. */
+  readonly place: number;
+  readonly lastId: string;
+  /** Messages that were not finished. */
+  readonly open: readonly string[];
+  readonly state: WalkState;
+  /** The session's own entry was given. */
+  readonly isTold: boolean;
+}
+
+const MESSAGES_PER_BATCH = 100;
+/** A message stays open for ever when its process was killed. */
+const OPEN_AT_MOST = 100;
+
+const NOTHING_READ: Memo = { place: 0, lastId: "", open: [], state: FRESH, isTold: false };
+
+/** What was remembered, if the table still is the one it was remembered of. */
+function memoOf(db: View, { memo }: Offset): Memo {
+  const known = memo as Partial<Memo>;
+  if (known.place === undefined || known.state === undefined) return NOTHING_READ;
+  if (known.place === 0) return { ...NOTHING_READ, isTold: known.isTold === true };
+  return messageAt(db, known.place) === known.lastId ? { ...NOTHING_READ, ...known } : NOTHING_READ;
+}
+
+/** @param memo its open messages are among the rows, or were walked through before */
+function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) {
+  const entries: TranscriptEntry[] = [];
+  const known = new Set(rows.map(({ id }) => id));
+  const open = memo.open.filter((id) => !known.has(id));
+  let { state, place, lastId } = memo;
+  let unreadable = 0;
+  for (const row of rows) {
+    if (row.info === undefined) unreadable++;
+    const walked = walk(row, state, session);
+    entries.push(...walked.entries);
+    state = walked.state;
+    if (walked.isOpen) open.push(row.id);
+    if (row.place > place) [place, lastId] = [row.place, row.id];
+  }
+  return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-OPEN_AT_MOST), state } };
+}
+
+const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
+  path,
+  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
+  watch: [path, `${path}-wal`],
+  ...(agentId !== undefined && { agentId }),
+});
+
+const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
+
+/** Opens, asks, closes. */
+function look<T>(path: string, ask: (db: View) => T): T {
+  const db = openDatabase(path);
+  try {
+    return ask(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** A subagent's session stands alone: its parent's parts hold it. */
+function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] | undefined {
+  const main = sessionRow(db, sessionId);
+  if (main === undefined) return undefined;
+  return parentOf(db, main) === undefined ? [main, ...descendants(db, sessionId)] : [main];
+}
+
+/** `undefined` also where the parent is gone: then a subagent's session stands for itself. */
+const parentOf = (db: View, { parentId }: SessionRow): SessionRow | undefined =>
+  parentId === undefined ? undefined : sessionRow(db, parentId);
+
+const MAX_DEPTH = 32;
+
+function rootOf(db: View, session: SessionRow): SessionRow {
+  let root = session;
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const parent = parentOf(db, root);
+    if (parent === undefined) return root;
+    root = parent;
+  }
+  return root;
+}
+
+/** Told once: of a session its facts, of a subagent who it is. */
+function beginning(
+  db: View,
+  row: SessionRow,
+  parent: SessionRow | undefined,
+  root: SessionRow,
+  session: WalkSession,
+): readonly TranscriptEntry[] {
+  if (parent === undefined) return [factsOf(row, undefined)];
+  const agentType = firstAgent(db, row.id);
+  // Not before its first message: until then nobody knows what it is
+  if (agentType === undefined) return [];
+  const made = callThatMade(db, row.id, parent.id, row.createdMs);
+  const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);
+  const entry = defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    key: `subagent:${row.id}`,
+    timeMs: row.createdMs,
+    agentId: row.id,
+    agentType,
+    parentCallId: made === undefined || callId === undefined ? undefined : session.callIdOf(callId, made.id),
+    parentAgentId: parent.id === root.id ? undefined : parent.id,
+  } as EntryOf<"subagent">);
+  return [entry];
+}
+
+const factsOf = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
+  defined<EntryOf<"session">>({
+    kind: "session",
+    key: `session:${row.id}`,
+    timeMs: row.createdMs,
+    agentVersion: row.version,
+    cwd: row.directory,
+    parentSessionId,
+  } as EntryOf<"session">);

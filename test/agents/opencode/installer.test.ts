@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import installer from "../../../src/agents/opencode/installer.ts";
+import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import type { HookCommand } from "../../../src/model/agent.ts";
+
+const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
+const path = "/home/dev/.config/opencode/plugins/openhook-otel.js";
+const usual: HookCommand = ({ source }) => `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${source}`;
+
+function add(text: string | undefined, command: HookCommand = usual): string {
+  const [after] = installer.add([{ path, text }], { scope: "user", target, command, version: undefined });
+  if (after?.text === undefined) throw new Error("no text");
+  return after.text;
+}
+
+test("one file of ours in each scope", async () => {
+  expect(await installer.paths("user", target)).toEqual([path]);
+  expect(await installer.paths("user", { ...target, env: { XDG_CONFIG_HOME: "/etc/dev" } })).toEqual([
+    "/etc/dev/opencode/plugins/openhook-otel.js",
+  ]);
+  expect(await installer.paths("project", target)).toEqual(["/home/dev/acme/.opencode/plugins/openhook-otel.js"]);
+});
+
+test("put, put again, updated, taken away", () => {
+  const text = add(undefined);
+  expect(text).toMatch(/^\/\/ openhook-otel plugin for OpenCode\n/);
+  expect(add(text)).toBe(text);
+  expect(add(`${text.split("\n")[0]}\n// of an earlier version\n`)).toBe(text);
+  expect(add("  \n")).toBe(text);
+  expect(installer.registered([{ path, text }])).toContain("tool.execute.before");
+  expect(installer.remove([{ path, text }])).toEqual([{ path, text: undefined }]);
+  expect(installer.registered([{ path, text: undefined }])).toEqual([]);
+});
+
+test("the same text for everyone, with nothing of this machine in it", () => {
+  expect(add(undefined)).not.toMatch(/\/home\/|\/opt\/|\/work\/|\/tmp\//);
+  expect(add(undefined)).toContain('INSTALLED_IN = "";');
+});
+
+test.each([
+  ["h='/srv/it'\\''s here/hook';[ ! -x \"$h\" ]||exec \"$h\" opencode", "/srv/it's here"],
+  ['h=/srv/$&/hook;[ ! -x "$h" ]||exec "$h" opencode #openhook-otel', "/srv/$&"],
+])("a program at a place of its own: %s", (line, folder) => {
+  const text = add(undefined, () => line);
+  expect(text).toContain(`INSTALLED_IN = ${JSON.stringify(folder)};`);
+  expect(installer.remove([{ path, text }])).toEqual([{ path, text: undefined }]);
+});
+
+test("a file of that name that is somebody else's stays", () => {
+  const foreign = "export const Mine = async () => ({});\n";
+  expect(() => add(foreign)).toThrow(SettingsError);
+  expect(installer.remove([{ path, text: foreign }])).toEqual([{ path, text: foreign }]);
+  expect(installer.registered([{ path, text: foreign }])).toEqual([]);
+});
+
+test("its configuration alone shows that it is here", async () => {
+  const home = mkdtempSync(join(tmpdir(), "openhook-opencode-"));
+  try {
+    const here = { home, project: home, env: { PATH: "/nowhere" } };
+    expect(await installer.detect(here)).toEqual({ present: false });
+    mkdirSync(join(home, ".config", "opencode"), { recursive: true });
+    expect(await installer.detect(here)).toEqual({ present: true });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});

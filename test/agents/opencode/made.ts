@@ -1,0 +1,136 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import Libsql from "libsql";
+import reader from "../../../src/agents/opencode/transcript.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+
+/** The tables as OpenCode 1.18.33 makes them, as far as they are read. */
+const SCHEMA = `
+  CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL,
+    directory text NOT NULL, title text NOT NULL, version text NOT NULL, time_created integer NOT NULL,
+    time_updated integer NOT NULL);
+  CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL,
+    time_updated integer NOT NULL, data text NOT NULL);
+  CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+    time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+  CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id);
+  CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+  CREATE INDEX part_session_idx ON part (session_id);`;
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** A home with a database in it that OpenCode would be writing to. */
+export class Made {
+  readonly home = mkdtempSync(join(tmpdir(), "openhook-opencode-"));
+  readonly path = join(this.home, ".local", "share", "opencode", "opencode.db");
+  readonly db: Libsql.Database;
+  #counter = 0;
+
+  constructor() {
+    mkdirSync(dirname(this.path), { recursive: true });
+    this.db = new Libsql(this.path, {});
+    this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; ${SCHEMA}`);
+  }
+
+  /** An id as OpenCode makes it. */
+  id(prefix: string, ms: number): string {
+    const stamp = (BigInt(ms) * 4096n + BigInt(++this.#counter % 4096)) & 0xffffffffffffn;
+    return `${prefix}_${stamp.toString(16).padStart(12, "0")}AcmeShopAcmeSh`;
+  }
+
+  session(id: string, createdMs: number, parentId: string | null = null): string {
+    this.db
+      .prepare("INSERT INTO session VALUES (?, 'p', ?, 'slug', '/home/dev/acme-shop', 'title', '1.18.33', ?, ?)")
+      .run(id, parentId, createdMs, createdMs);
+    return id;
+  }
+
+  /** Puts a message, or replaces what it says. */
+  message(sessionId: string, createdMs: number, data: Data, id = this.id("msg", createdMs)): string {
+    const time = { created: createdMs, ...(data["time"] as object | undefined) };
+    this.db
+      .prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data")
+      .run(id, sessionId, createdMs, createdMs, JSON.stringify({ agent: "build", ...data, time }));
+    return id;
+  }
+
+  part(sessionId: string, messageId: string, ms: number, data: Data, id = this.id("prt", ms)): string {
+    this.db
+      .prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data")
+      .run(id, messageId, sessionId, ms, ms, JSON.stringify(data));
+    return id;
+  }
+
+  /** A user's prompt; `text` of the part can be replaced. */
+  prompt(sessionId: string, ms: number, part: Data = { type: "text", text: "Sell apples" }): string {
+    const id = this.message(sessionId, ms, { role: "user" });
+    this.part(sessionId, id, ms + 5, part);
+    return id;
+  }
+
+  /** An answer that came to its end 100 ms later. */
+  answer(sessionId: string, parentID: string, ms: number, data: Data = {}): string {
+    const id = this.message(sessionId, ms, {
+      role: "assistant",
+      parentID,
+      modelID: "acme-coder-1",
+      providerID: "acme",
+      finish: "stop",
+      tokens: { input: 100, output: 10, reasoning: 0, cache: { read: 0, write: 0 } },
+      time: { completed: ms + 100 },
+      ...data,
+    });
+    this.part(sessionId, id, ms + 1, { type: "step-start" });
+    return id;
+  }
+
+  tool(sessionId: string, messageId: string, ms: number, callID: string, state: Data = {}, tool = "bash"): string {
+    const time = { start: ms, end: ms + 20 };
+    return this.part(sessionId, messageId, ms, {
+      type: "tool",
+      tool,
+      callID,
+      state: { status: "completed", input: {}, metadata: {}, time, ...state },
+    });
+  }
+
+  remove(): void {
+    this.db.close();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+/** One reading of a session and all below it: entries in order, and where each part was left. */
+export async function readAll(
+  query: { readonly home: string; readonly sessionId: string; readonly path?: string },
+  from: ReadonlyMap<string, Offset> = new Map(),
+) {
+  const entries: TranscriptEntry[] = [];
+  const offsets = new Map<string, Offset>();
+  let unreadable = 0;
+  for (const file of await reader.files(query)) {
+    const key = file.key ?? file.path;
+    for await (const batch of reader.read(file, from.get(key) ?? START)) {
+      entries.push(...batch.entries);
+      unreadable += batch.unreadable;
+      // the memo is kept as JSON between two drains
+      offsets.set(key, JSON.parse(JSON.stringify(batch.next)) as Offset);
+    }
+  }
+  return { entries, offsets, unreadable };
+}
+
+/** What a store keeps of all readings: one entry per key. */
+export function merged(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+  const byKey = new Map<string, TranscriptEntry>();
+  for (const entry of entries) {
+    const known = byKey.get(entry.key);
+    byKey.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+  }
+  return [...byKey.values()];
+}
+
+export const ofKind = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K) =>
+  entries.filter((entry): entry is Extract<TranscriptEntry, { kind: K }> => entry.kind === kind);

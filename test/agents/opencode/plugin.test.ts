@@ -1,0 +1,472 @@
+// The plugin as OpenCode runs it: loaded, and called with what OpenCode gives.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
+import { formatHead, parseInboxFile } from "../../../src/intake/facts.ts";
+import { decodePayload } from "../../../src/intake/payload.ts";
+import type { Event } from "../../../src/model/event.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const PROJECT = "/home/dev/acme-shop";
+const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";
+const NOW = Date.UTC(2026, 10, 21, 9);
+
+type Hook = (input?: unknown, output?: unknown) => Promise<void>;
+type Hooks = Readonly<Record<string, Hook>>;
+
+async function load(given: unknown = { directory: PROJECT }): Promise<Hooks> {
+  const path: string = "../../../src/agents/opencode/plugin.js";
+  const { OpenhookOtel } = (await import(path)) as { OpenhookOtel: (given: unknown) => Promise<Hooks> };
+  return OpenhookOtel(given);
+}
+
+/** Calls a hook by the name that recordings have. */
+async function call(hooks: Hooks, event: string, input?: unknown, output?: unknown): Promise<void> {
+  const answer = await hooks[event.startsWith("event:") ? "event" : event]?.(input, output);
+  expect(answer).toBeUndefined();
+}
+
+const bus = (type: string, properties: object) => ({ event: { id: `evt_${type}`, type, properties } });
+const created = (id: string, parentID?: string) =>
+  bus("session.created", { info: { id, parentID, directory: PROJECT, version: "1.18.33", time: { created: NOW } } });
+const message = (id: string, text = "Sell apples") => ({
+  message: { id, role: "user", time: { created: NOW } },
+  parts: [{ type: "text", text }],
+});
+
+let home = "";
+let inbox = "";
+let before: NodeJS.ProcessEnv;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: NOW });
+  before = { ...process.env };
+  home = mkdtempSync(join(tmpdir(), "openhook-plugin-"));
+  inbox = join(home, "state of 'mine'", "inbox");
+  for (const name of ["OPENHOOK_OTEL_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "OPENCODE_DB", "LOCALAPPDATA"])
+    delete process.env[name];
+  process.env["HOME"] = home;
+  process.env["OPENHOOK_OTEL_DRAIN"] = "off";
+  install();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  process.env = before;
+  chmodSync(home, 0o700);
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** What `enable` puts there. */
+function install(program = join(home, "program.cjs"), folder = join(home, ".local", "share", "openhook-otel")): void {
+  mkdirSync(folder, { recursive: true });
+  const state = join(home, "state of '\\''mine'\\''");
+  writeFileSync(
+    join(folder, "hook.conf"),
+    `state='${state}'\nnode='${process.execPath}'\nprogram='${program}'\n`.replace(/^state=''/, ""),
+  );
+}
+
+const names = (folder = inbox): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder).sort((a, b) => Number(/(\d+)\.evt/.exec(a)?.[1]) - Number(/(\d+)\.evt/.exec(b)?.[1]))
+    : [];
+
+/** The inbox as a drain reads it. */
+const waiting = (folder = inbox) =>
+  names(folder).map((name) => {
+    const parsed = parseInboxFile(readFileSync(join(folder, name)), NOW);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const decoded = decodePayload(parsed.payload);
+    if (!decoded.ok) throw new Error(decoded.reason);
+    return { facts: parsed.facts, end: parsed.end, payload: decoded.value as { readonly input: object } };
+  });
+
+const told = (folder = inbox): readonly Event[] =>
+  waiting(folder).flatMap(({ payload, facts }) => {
+    expect(recognises(payload, facts)).toBe("certain");
+    return toEvents(payload, facts);
+  });
+
+describe("what is written", () => {
+  const cases = readdirSync(HERE, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
+
+  test.each(cases)("%s: the same events and calls as from all that OpenCode tells", async (name) => {
+    const lines = readFileSync(join(HERE, name, "hooks.jsonl"), "utf8")
+      .trim()
+      .split("\n");
+    const direct: Event[] = [];
+    const calls = new Map<string, unknown>();
+    let hooks = await load();
+    for (const line of lines) {
+      const { received_at, event, stdin } = JSON.parse(line) as {
+        received_at: string;
+        event: string;
+        stdin: { input: unknown; output: unknown };
+      };
+      vi.setSystemTime(Date.parse(received_at));
+      const facts = { event, timeMs: Date.now(), env: { HOME: home }, payloadBytes: 0, truncated: false };
+      direct.push(...toEvents(stdin, facts));
+      for (const entry of toEntries(stdin, facts)) calls.set(entry.key, entry);
+      await call(hooks, event, stdin.input, stdin.output);
+      // the next process
+      if (event === "dispose") hooks = await load();
+    }
+    const own = new Set(["dispose", "session.resumed"]);
+    const essence = (events: readonly Event[]) =>
+      events
+        .filter((event) => !own.has(String(event.extensions?.["native_event"])))
+        // a subagent's own prompt is no prompt, and its end no turn's: the plugin knows whose session it is
+        .filter((event) => !childs.has(event.session_id))
+        .map(({ id, type, time, session_id, ...rest }) => ({
+          id,
+          type,
+          time: type === "tool.start" || type === "turn.end" ? undefined : time,
+          session_id,
+          data: "data" in rest ? rest.data : undefined,
+        }))
+        .filter((event, index, all) => all.findIndex(({ id }) => id === event.id) === index);
+    const childs = new Set(direct.filter(({ type }) => type === "subagent.start").map((event) => event.session_id));
+    const written = told();
+    expect(essence(written)).toEqual(essence(direct));
+    const entries = waiting().flatMap(({ payload, facts }) => toEntries(payload, facts));
+    const sorted = (list: readonly unknown[]) => list.map((entry) => JSON.stringify(entry)).sort();
+    const isRetry = (text: string) => text.includes('"final":false');
+    expect(sorted([...new Map(entries.map((e) => [e.key, e])).values()]).filter((text) => !isRetry(text))).toEqual(
+      sorted([...calls.values()]).filter((text) => !isRetry(text)),
+    );
+    for (const type of childs) {
+      const types = written.filter((event) => event.session_id === type).map((event) => event.type);
+      expect(types).toContain("subagent.end");
+      expect(types).not.toContain("prompt.submit");
+    }
+    // every session that was worked on ends with its process; those taken up again begin once more
+    const ends = written.filter((event) => event.type === "session.end");
+    const roots = new Set(written.filter((event) => event.type === "prompt.submit").map((event) => event.session_id));
+    expect(new Set(ends.map((event) => event.session_id))).toEqual(name === "killed" ? new Set() : roots);
+    if (name === "multi-turn") expect(ends).toHaveLength(3);
+    const starts = written.filter((event) => event.type === "session.start");
+    expect(starts.length).toBe(name === "killed" ? 1 : ends.length);
+    // nothing that anybody wrote or read
+    const all = names().map((file) => readFileSync(join(inbox, file), "utf8"));
+    for (const text of all) {
+      expect(text).not.toMatch(/Acme session|demo shop|SUBTASK|sleep 25|cat README|rm -rf src|bad request|discount/);
+    }
+  });
+
+  test("a file of the inbox, as hook.sh and its node twin write it", async () => {
+    process.env["XDG_DATA_HOME"] = "/data";
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    const [name = ""] = names();
+    expect(name).toBe(`${process.pid}-${process.pid}-${/(\d+)\.evt$/.exec(name)?.[1]}.evt`);
+    const text = readFileSync(join(inbox, name), "utf8");
+    const head = formatHead({
+      source: "opencode",
+      event: "event:session.created",
+      ppid: process.pid,
+      pid: process.pid,
+      cwd: PROJECT,
+      env: { HOME: home, XDG_DATA_HOME: "/data" },
+    });
+    const lines = (part: string) => part.split("\n").sort();
+    expect(lines(text.slice(0, text.indexOf("\n\n") + 2))).toEqual(lines(head));
+    expect(text.endsWith("\nend=whole\n")).toBe(true);
+    expect(statSync(join(inbox, name)).mode & 0o777).toBe(0o600);
+    expect(statSync(inbox).mode & 0o777).toBe(0o700);
+    expect(waiting()[0]).toMatchObject({
+      end: "whole",
+      facts: { source: "opencode", cwd: PROJECT, parentPid: process.pid, env: { XDG_DATA_HOME: "/data" } },
+    });
+  });
+
+  test("a name that is taken is passed over", async () => {
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    const next = Number(/(\d+)\.evt$/.exec(names()[0] ?? "")?.[1]) + 1;
+    writeFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "somebody else's");
+    await call(hooks, "event", bus("session.compacted", { sessionID: S }));
+    expect(names()).toHaveLength(3);
+    expect(readFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "utf8")).toBe("somebody else's");
+  });
+
+  test("a session that is taken up again begins, one that was made just now does not begin twice", async () => {
+    const hooks = await load();
+    await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
+    await call(hooks, "chat.message", { sessionID: S }, message("msg_2"));
+    await call(hooks, "event", created("ses_new"));
+    await call(hooks, "chat.message", { sessionID: "ses_new" }, message("msg_3"));
+    expect(told().map(({ type, session_id }) => `${type} ${session_id.slice(0, 7)}`)).toEqual([
+      "session.start ses_e03",
+      "prompt.submit ses_e03",
+      "prompt.submit ses_e03",
+      "session.start ses_new",
+      "prompt.submit ses_new",
+    ]);
+    expect(told()[0]).toMatchObject({ extensions: { continues: "same-session" } });
+  });
+
+  test("a turn's end names its prompt", async () => {
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
+    const own = { message: { id: "msg_2" }, parts: [{ type: "text", text: "Result", synthetic: true }] };
+    await call(hooks, "chat.message", { sessionID: S }, own);
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    expect(told().at(-1)).toMatchObject({ type: "turn.end", extensions: { prompt_id: "msg_1" } });
+  });
+
+  test("what comes many times or says nothing is not written", async () => {
+    const hooks = await load();
+    const part = { type: "tool", sessionID: S, id: "prt_1", callID: "c", tool: "bash" };
+    const old = NOW - 3_600_000;
+    for (const event of [
+      bus("message.part.delta", { sessionID: S, delta: "x" }),
+      bus("message.part.updated", { part: { ...part, state: { status: "running" } } }),
+      bus("message.part.updated", { part: { ...part, state: { status: "error", time: { start: old, end: old } } } }),
+      bus("message.updated", { info: { id: "msg_1", role: "assistant", sessionID: S, time: { created: NOW } } }),
+      bus("message.updated", { info: { id: "msg_1", role: "assistant", sessionID: S, time: { completed: old } } }),
+      bus("message.updated", { info: { id: "msg_1", role: "user", sessionID: S, time: { created: NOW } } }),
+      bus("session.updated", { info: { id: S, time: {} } }),
+      bus("session.status", { sessionID: S, status: { type: "busy" } }),
+      bus("plugin.added", { id: "x" }),
+      bus("constructor", {}),
+      bus("toString", {}),
+    ])
+      await call(hooks, "event", event);
+    expect(names()).toEqual([]);
+  });
+
+  test("however much there is, a file stays small", async () => {
+    const hooks = await load();
+    const huge = "x".repeat(5_000_000);
+    const many = Array.from({ length: 50_000 }, () => ({ type: "text", text: huge }));
+    await call(hooks, "chat.message", { sessionID: S }, { message: { id: "msg_1" }, parts: many });
+    await call(hooks, "event", bus("session.status", { sessionID: S, status: { type: "retry", message: huge } }));
+    await call(hooks, "tool.execute.before", { tool: huge, sessionID: S, callID: "c" }, { args: { command: huge } });
+    expect(names().length).toBeGreaterThanOrEqual(3);
+    for (const name of names()) expect(statSync(join(inbox, name)).size).toBeLessThan(70_000);
+  });
+});
+
+describe("OpenCode is never disturbed", () => {
+  const trap = (): unknown =>
+    new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("no");
+        },
+        ownKeys: () => {
+          throw new Error("no");
+        },
+        has: () => {
+          throw new Error("no");
+        },
+      },
+    );
+  const throwing = {
+    get sessionID(): string {
+      throw new Error("no");
+    },
+  };
+  const circular: Record<string, unknown> = { tool: "bash", sessionID: S, callID: "c" };
+  circular["args"] = circular;
+  const garbage = [
+    undefined,
+    null,
+    0,
+    "",
+    "x",
+    true,
+    Symbol("x"),
+    1n,
+    [],
+    {},
+    () => 1,
+    Object.freeze({}),
+    trap(),
+    throwing,
+  ];
+  const bent = [
+    circular,
+    Object.freeze({ tool: "invalid", sessionID: S, callID: "c", args: Object.freeze({ tool: 7 }) }),
+    { tool: 7, sessionID: { id: S }, callID: [] },
+    { sessionID: S, message: trap(), parts: trap() },
+    { event: trap() },
+    ...[
+      "session.created",
+      "session.updated",
+      "session.idle",
+      "session.error",
+      "session.status",
+      "session.deleted",
+    ].flatMap((type) => garbage.map((properties) => ({ event: { id: 1, type, properties } }))),
+    ...["message.updated", "message.part.updated"].flatMap((type) =>
+      garbage.map((thing) => ({ event: { type, properties: { info: thing, part: thing } } })),
+    ),
+  ];
+
+  test("whatever its hooks are given", async () => {
+    for (const given of [...garbage, { directory: PROJECT }]) {
+      const hooks = await load(given);
+      for (const hook of Object.values(hooks)) {
+        for (const input of [...garbage, ...bent]) {
+          for (const output of [undefined, trap(), Object.freeze({ args: trap(), metadata: trap() }), circular]) {
+            await expect(hook(input, output)).resolves.toBeUndefined();
+          }
+        }
+      }
+    }
+  });
+
+  test("arguments and results stay as they are", async () => {
+    const hooks = await load();
+    const output = { args: { command: "ls" }, metadata: { exit: 0 }, title: "ls", output: "a" };
+    const copy = structuredClone(output);
+    await call(hooks, "tool.execute.before", { tool: "bash", sessionID: S, callID: "c" }, output);
+    await call(hooks, "tool.execute.after", { tool: "bash", sessionID: S, callID: "c", args: {} }, output);
+    expect(output).toEqual(copy);
+    expect(told().map(({ type }) => type)).toEqual(["tool.start", "tool.end"]);
+  });
+
+  test("where the inbox is a file, or cannot be made", async () => {
+    const hooks = await load();
+    mkdirSync(dirname(inbox), { recursive: true });
+    writeFileSync(inbox, "");
+    await call(hooks, "event", created(S));
+    await call(hooks, "dispose");
+    rmSync(dirname(inbox), { recursive: true });
+    writeFileSync(dirname(inbox), "");
+    await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
+  });
+
+  test("where openhook-otel is not installed, or was taken away meanwhile, nothing is written", async () => {
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    expect(names()).toHaveLength(1);
+    rmSync(join(home, ".local", "share", "openhook-otel"), { recursive: true });
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    expect(names()).toHaveLength(1);
+    install();
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    expect(names()).toHaveLength(2);
+  });
+
+  test("a damaged hook.conf: the usual place, no drain", async () => {
+    writeFileSync(join(home, ".local", "share", "openhook-otel", "hook.conf"), "state=/nowhere\n\0'''\n");
+    process.env["OPENHOOK_OTEL_DRAIN"] = "on";
+    process.env["XDG_STATE_HOME"] = join(home, "xdg");
+    const hooks = await load();
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    expect(names(join(home, "xdg", "openhook-otel", "inbox"))).toHaveLength(1);
+  });
+});
+
+describe("places and drains", () => {
+  test.each([
+    ["OPENHOOK_OTEL_HOME", "moved", ["moved", "inbox"]],
+    ["OPENHOOK_OTEL_HOME", undefined, ["state of 'mine'", "inbox"]],
+    ["XDG_STATE_HOME", "xdg", ["state of 'mine'", "inbox"]],
+  ])("%s=%s", async (name, folder, parts) => {
+    process.env[name] = folder === undefined ? "not/absolute" : join(home, folder);
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    expect(names(join(home, ...parts))).toHaveLength(1);
+  });
+
+  test("the whole of it moved: hook.conf is looked for there too", async () => {
+    rmSync(join(home, ".local"), { recursive: true });
+    install(undefined, join(home, "moved"));
+    process.env["OPENHOOK_OTEL_HOME"] = join(home, "moved");
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    expect(names(join(home, "moved", "inbox"))).toHaveLength(1);
+  });
+
+  const mark = () => join(home, "drained");
+  const drains = async (): Promise<number> => {
+    vi.useRealTimers();
+    let lines = -1;
+    for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 100) {
+      const now = existsSync(mark()) ? readFileSync(mark(), "utf8").split("\n").length - 1 : 0;
+      if (now === lines && (now > 0 || waitedMs >= 1_000)) return now;
+      lines = now;
+      await new Promise((done) => setTimeout(done, 400));
+    }
+    return lines;
+  };
+  const programThatMarks = (): void =>
+    writeFileSync(
+      join(home, "program.cjs"),
+      `require("node:fs").appendFileSync(${JSON.stringify(mark())}, process.argv.slice(2).join(" ") + "\\n")`,
+    );
+
+  test("a turn's end and the process's end start one each, a subagent's does not", async () => {
+    programThatMarks();
+    process.env["OPENHOOK_OTEL_DRAIN"] = "";
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    await call(hooks, "event", created("ses_child", S));
+    await call(hooks, "event", bus("session.idle", { sessionID: "ses_child" }));
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    await call(hooks, "dispose");
+    expect(await drains()).toBe(2);
+    expect(readFileSync(mark(), "utf8")).toBe("drain --quiet\ndrain --quiet\n");
+  });
+
+  test("off is off; a program that is gone is no harm", async () => {
+    programThatMarks();
+    const hooks = await load();
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    process.env["OPENHOOK_OTEL_DRAIN"] = "on";
+    rmSync(join(home, "program.cjs"));
+    await call(hooks, "dispose");
+    expect(await drains()).toBe(0);
+  });
+
+  test("what an earlier process left is taken when a session begins", async () => {
+    programThatMarks();
+    process.env["OPENHOOK_OTEL_DRAIN"] = "on";
+    mkdirSync(inbox, { recursive: true });
+    for (const name of ["1-2-0.evt", "1-2-1.evt"]) writeFileSync(join(inbox, name), "x");
+    await call(await load(), "event", created(S));
+    expect(await drains()).toBe(1);
+  });
+});
+
+describe("loaded more than once", () => {
+  test("from the user's and the project's folder: each event is written once, by the last one", async () => {
+    const [first, second] = [await load(), await load()];
+    for (const hooks of [first, second]) await call(hooks, "event", created(S));
+    expect(names()).toHaveLength(1);
+    await call(first, "dispose");
+    await call(second, "dispose");
+    expect(told().map(({ type }) => type)).toEqual(["session.start", "session.end"]);
+    // an instance that was let go of speaks no more; the next one does
+    await call(second, "event", bus("session.idle", { sessionID: S }));
+    expect(names()).toHaveLength(2);
+    await call(await load(), "event", bus("session.idle", { sessionID: S }));
+    expect(names()).toHaveLength(3);
+  });
+
+  test("for two projects in one process: each ends its own sessions", async () => {
+    const [shop, zoo] = [await load(), await load({ directory: "/home/dev/zoo" })];
+    await call(shop, "chat.message", { sessionID: S }, message("msg_1"));
+    await call(zoo, "chat.message", { sessionID: "ses_zoo" }, message("msg_2"));
+    await call(zoo, "dispose");
+    const ends = told().filter(({ type }) => type === "session.end");
+    expect(ends.map(({ session_id, cwd }) => `${session_id} ${cwd}`)).toEqual(["ses_zoo /home/dev/zoo"]);
+  });
+});
