@@ -4,6 +4,8 @@ import type { Agent } from "../model/agent.ts";
 const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   openhook: () => import("./openhook/index.ts"),
   "claude-code": () => import("./claude-code/index.ts"),
+  copilot: () => import("./copilot/index.ts"),
+  "copilot-vscode": () => import("./copilot-vscode/index.ts"),
   codex: () => import("./codex/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "gemini-cli": () => import("./gemini-cli/index.ts"),

@@ -1,0 +1,62 @@
+// https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; documentation and public code alone
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { type Event, extrasOf } from "../../model/event.ts";
+import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/claude-like.ts";
+import { eventId, payloadDigest } from "../shared/identity.ts";
+import { asObject, asString, asTimeMs } from "../shared/json.ts";
+
+export const SOURCE = "copilot-vscode";
+
+const { SessionEnd: _, PostToolUseFailure: __, StopFailure: ___, ...EVENTS } = CLAUDE_EVENTS;
+export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
+
+/**
+ * Detection. VS Code runs hooks that were registered for Claude Code and for Copilot CLI, so the command line may name either.
+ * Its payloads are Claude Code's but for an ISO time, and tools of its own; Copilot CLI's have no transcript path at all.
+ */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || FOREIGN_MARKS.some((mark) => p[mark] !== undefined)) return "no";
+  const native = first(p, ["hook_event_name", "hookEventName"]);
+  const path = p["transcript_path"];
+  if (native === undefined || !Object.hasOwn(EVENTS, native) || first(p, ["session_id", "sessionId"]) === undefined)
+    return "no";
+  if (typeof path === "string" && OWN_PATH.test(path)) return "certain";
+  if (typeof path === "string" && OTHERS_PATH.test(path)) return "no";
+  const isTimed = asTimeMs(p["timestamp"]) !== undefined;
+  const isOwnTool = OWN_TOOLS.has(asString(p["tool_name"]) ?? "") && asString(p["tool_use_id"]) !== undefined;
+  if (isTimed && (isOwnTool || path === null) && p["permission_mode"] === undefined) return "certain";
+  if (isTimed && path !== undefined && p["permission_mode"] === undefined) return "likely";
+  return intake.source === SOURCE ? "possible" : "no";
+}
+
+/** One payload → the event it tells. The same payload, through whichever hook it came, is one event. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const timeMs = asTimeMs(asObject(payload)?.["timestamp"]);
+  return claudeLikeEvents(LIKE, payload, intake).map((event) => {
+    const time = new Date(timeMs ?? intake.timeMs).toISOString();
+    const hasCallId =
+      (event.type === "tool.start" || event.type === "tool.end") && event.data?.tool_call_id !== undefined;
+    if (hasCallId) return { ...event, time };
+    const id = eventId(SOURCE, event.session_id, extrasOf(event).native_event ?? "", payloadDigest(payload));
+    return { ...event, time, id };
+  });
+}
+
+// --- internal ---
+
+const FOREIGN_MARKS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
+
+/** Below VS Code's own storage, of whichever build. */
+const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-chat)[/\\]/;
+const OTHERS_PATH = /[/\\]\.(?:claude|codex|gemini|qwen|factory|cursor|continue|copilot|kiro)[/\\]/;
+
+/** As documentation and public handlers name them; later builds have more. */
+const OWN_TOOLS = new Set(
+  `editFiles edit_files createFile create_file createDirectory create_directory readFile read_file listDirectory list_dir
+  insert_edit_into_file replace_string_in_file multi_replace_string_in_file applyPatch apply_patch runInTerminal
+  run_in_terminal runTerminalCommand getTerminalOutput get_terminal_output runTasks run_task create_and_run_task
+  fileSearch file_search textSearch grep_search codebase semantic_search usages list_code_usages problems get_errors
+  changes get_changed_files fetch fetch_webpage githubRepo github_repo runSubagent runTests run_tests manage_todo_list
+  edit_notebook_file run_notebook_cell get_vscode_api install_extension run_vscode_command`.split(/\s+/),
+);

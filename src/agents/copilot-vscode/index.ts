@@ -1,0 +1,21 @@
+import type { Agent } from "../../model/agent.ts";
+import { emitsOf } from "../shared/claude-like.ts";
+import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
+
+/** No installer: VS Code reads the files that Copilot CLI's card writes, and Claude Code's. */
+export default {
+  source: SOURCE,
+  title: "GitHub Copilot in VS Code (local agent)",
+  docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
+  emits: emitsOf(LIKE.events),
+  tokens: "none",
+  capabilities: {
+    basis: "documented",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+} satisfies Agent;

@@ -1,0 +1,78 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { at, type Fields, type Here, type LineResult, nothing, one } from "./here.ts";
+import { reportedSums, sessionSums, usageOf } from "./usage.ts";
+
+/** One per answered call, of the main agent and of subagents alike. */
+export function usageRecord(here: Here): LineResult {
+  const usage = asObject(here.data["usage"]) ?? {};
+  const agentId = here.agentId ?? asString(usage["parentToolCallId"]);
+  const id = asString(usage["apiCallId"]);
+  const durationMs = asCount(usage["duration"]);
+  const finishReason = asString(usage["finishReason"]);
+  const toolCount = asCount(usage["numToolCalls"]);
+  const key = accountingKey(usage) ?? `usage:${id ?? here.id}`;
+  const entry = defined<EntryOf<"model_call">>({
+    kind: "model_call",
+    ...at({ ...here, agentId }, key, accountingKey(usage)),
+    responseId: id,
+    requestId: asString(usage["providerCallId"]),
+    model: asString(usage["model"]),
+    startMs: durationMs === undefined ? undefined : here.timeMs - durationMs,
+    endMs: here.timeMs,
+    usage: usageOf(usage),
+    complete: true,
+    finishReason,
+    // Some servers say "stop" to an answer that asks for tools
+    asksForTools: (toolCount === undefined ? finishReason === "tool_calls" : toolCount > 0) ? true : undefined,
+  } as EntryOf<"model_call">);
+  return { entries: [entry], state: { ...here.state, hasRecords: true } };
+}
+
+/** Versions that write no record per call still write the answers: calls whose tokens only the session's sums know. */
+export function assistantMessage(here: Here): LineResult {
+  if (here.state.hasRecords === true) return nothing(here);
+  const { data } = here;
+  const id = asString(data["apiCallId"]);
+  const key = `call:${id ?? asString(data["messageId"]) ?? here.id}`;
+  return one(
+    here,
+    defined<EntryOf<"model_call">>({
+      kind: "model_call",
+      ...at(here, key),
+      // An answer in several pieces has one key, and so no one line's id
+      globalKey: undefined,
+      responseId: id,
+      requestId: asString(data["requestId"]),
+      model: asString(data["model"]),
+      endMs: here.timeMs,
+      complete: true,
+      asksForTools: asArray(data["toolRequests"]).length > 0 ? true : undefined,
+    } as EntryOf<"model_call">),
+  );
+}
+
+/** Cumulative, also over the runs of a resumed session. Where calls have records of their own, a cross-check only. */
+export function sums(here: Here): LineResult {
+  const reported = reportedSums(here.data);
+  if (reported === undefined) return nothing(here);
+  const entry: TranscriptEntry = { kind: "reported_usage", ...at(here, "reported_usage"), byModel: reported };
+  const standIns =
+    here.state.hasRecords === true ? [] : sessionSums(here.data, reported, { ...at(here, ""), endMs: here.timeMs });
+  return { entries: [...standIns, entry], state: here.state };
+}
+
+// --- internal ---
+
+/**
+ * The program's own identity of a call: a number within the session that made it, which a fork's copy keeps. The provider's
+ * id alone is not enough: local servers draw theirs from a few hundred.
+ */
+function accountingKey(usage: Fields): string | undefined {
+  const accounting = asObject(usage["accounting"]);
+  const source = asString(accounting?.["sourceSessionId"]);
+  const sequence = asCount(accounting?.["sequence"]);
+  if (source === undefined || sequence === undefined) return undefined;
+  return `usage:${source}:${sequence}:${asString(accounting?.["usageId"]) ?? ""}`;
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "jsonc-parser";
+import {
+  appendTo,
+  holdsComment,
+  type Json,
+  JsoncError,
+  type JsonObject,
+  newDocument,
+  nodeAt,
+  parseDocument,
+  plainOf,
+  propertiesOf,
+  removeAt,
+} from "../shared/jsonc.ts";
+import { isOurCommand, SettingsError } from "../shared/settings.ts";
+
+/** One hook in a file of Copilot's: `hooks.<event>[] = entry`, without groups. */
+export interface FlatHook {
+  readonly event: string;
+  readonly entry: JsonObject;
+}
+
+/**
+ * Puts exactly these hooks of ours into a hook file, and no other of ours. The file is ours by its name; what somebody else
+ * wrote into it all the same keeps every byte.
+ *
+ * @param text the file; `undefined` or blank when there is none yet
+ * @returns the same string when nothing had to change
+ * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
+ */
+export function addHooks(text: string | undefined, wanted: readonly FlatHook[]): string {
+  if (text === undefined || text.trim() === "") return documentOf(wanted);
+  const { bom, body } = stripBom(text);
+  const before = readHooks(body);
+  if (sameHooks(oursIn(before), wanted)) return text;
+  const bare = withoutOurs(body);
+  if (isBare(bare)) return documentOf(wanted);
+  let edited = bare;
+  for (const { event, entry } of wanted) {
+    if (nodeAt(parseDocument(edited), ["hooks"]) === undefined) edited = appendTo(edited, [], "hooks", {});
+    const list = nodeAt(parseDocument(edited), ["hooks", event]);
+    edited =
+      list === undefined
+        ? appendTo(edited, ["hooks"], event, [entry])
+        : appendTo(edited, ["hooks", event], undefined, entry);
+  }
+  return bom + edited;
+}
+
+/**
+ * Takes out every hook of ours, and the containers that became empty through it unless a comment is in them.
+ *
+ * @returns the same string when there is none of ours; `undefined` when nothing else is left
+ * @throws SettingsError for a text that cannot be read
+ */
+export function removeHooks(text: string): string | undefined {
+  const { bom, body } = stripBom(text);
+  if (body.trim() === "") return text;
+  const before = readHooks(body);
+  if (oursIn(before).length === 0) return text;
+  const bare = withoutOurs(body);
+  return isBare(bare) ? undefined : bom + bare;
+}
+
+/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+export function hookEventsIn(text: string): readonly string[] {
+  try {
+    return [...new Set(oursIn(readHooks(stripBom(text).body)).map(({ event }) => event))];
+  } catch (error) {
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
+}
+
+// --- internal ---
+
+const TODO = "correct it by hand and run the command again";
+
+/** The fields that can hold a command line, one per shell. */
+const SHELLS = ["bash", "powershell", "command"];
+
+const documentOf = (wanted: readonly FlatHook[]): string => {
+  const events = [...new Set(wanted.map(({ event }) => event))];
+  const of = (event: string): JsonObject[] => wanted.flatMap((hook) => (hook.event === event ? [hook.entry] : []));
+  return newDocument({ version: 1, hooks: Object.fromEntries(events.map((event) => [event, of(event)])) });
+};
+
+function readHooks(body: string): readonly { readonly event: string; readonly list: readonly Json[] }[] {
+  let root: Node;
+  try {
+    root = parseDocument(body);
+  } catch (error) {
+    if (error instanceof JsoncError) {
+      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+    }
+    throw error;
+  }
+  if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
+  once(body, root, "hooks");
+  const hooks = nodeAt(root, ["hooks"]);
+  if (hooks === undefined) return [];
+  if (hooks.type !== "object") throw wrong(body, hooks, '"hooks" is not an object');
+  return propertiesOf(hooks).map(({ key, value }) => {
+    once(body, hooks, key);
+    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is not an array`);
+    const list = plainOf(value);
+    return { event: key, list: Array.isArray(list) ? list : [] };
+  });
+}
+
+/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+function once(body: string, object: Node, key: string): void {
+  const second = propertiesOf(object).filter((property) => property.key === key)[1];
+  if (second !== undefined) throw wrong(body, second.value, `"${key}" stands here a second time`);
+}
+
+function wrong(body: string, node: Node, what: string): SettingsError {
+  const at = new JsoncError(what, body, node.offset);
+  return new SettingsError(what, TODO, at.line, at.column);
+}
+
+const isOurs = (entry: Json): entry is JsonObject =>
+  typeof entry === "object" &&
+  entry !== null &&
+  !Array.isArray(entry) &&
+  Object.entries(entry).some(([name, line]) => SHELLS.includes(name) && typeof line === "string" && isOurLine(line));
+
+/** PowerShell needs an operator before and an exit code behind it. */
+const isOurLine = (line: string): boolean => isOurCommand(line.replace(/^& /, "").replace(/; exit 0$/, ""));
+
+const oursIn = (hooks: ReturnType<typeof readHooks>): readonly FlatHook[] =>
+  hooks.flatMap(({ event, list }) => list.flatMap((entry) => (isOurs(entry) ? [{ event, entry }] : [])));
+
+const sameHooks = (a: readonly FlatHook[], b: readonly FlatHook[]): boolean => {
+  const sorted = (hooks: readonly FlatHook[]) => [...hooks].sort((x, y) => (x.event < y.event ? -1 : 1));
+  return isDeepStrictEqual(sorted(a), sorted(b));
+};
+
+function withoutOurs(body: string): string {
+  let text = body;
+  for (const { event, list } of readHooks(body)) {
+    const ours = list.flatMap((entry, index) => (isOurs(entry) ? [index] : []));
+    for (const index of ours.reverse()) text = removeAt(text, ["hooks", event, index]);
+    if (ours.length > 0) text = removeIfEmpty(text, ["hooks", event]);
+  }
+  return text === body ? text : removeIfEmpty(text, ["hooks"]);
+}
+
+function removeIfEmpty(text: string, path: readonly string[]): string {
+  const node = nodeAt(parseDocument(text), path);
+  return node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)
+    ? text
+    : removeAt(text, path);
+}
+
+/** Nothing in it but what we write ourselves around the hooks. */
+function isBare(body: string): boolean {
+  const root = parseDocument(body);
+  return (
+    !holdsComment(body, root) &&
+    propertiesOf(root).every(
+      ({ key, value }) =>
+        (key === "version" && value.value === 1) || (key === "hooks" && (value.children ?? []).length === 0),
+    )
+  );
+}
+
+function stripBom(text: string): { readonly bom: string; readonly body: string } {
+  return text.startsWith("\uFEFF") ? { bom: "\uFEFF", body: text.slice(1) } : { bom: "", body: text };
+}

@@ -1,0 +1,34 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "GitHub Copilot CLI",
+  docs: "https://docs.github.com/en/copilot/reference/hooks-configuration",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "compaction",
+    "notice",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "1.0.102",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "transcript",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

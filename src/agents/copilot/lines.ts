@@ -1,0 +1,177 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf } from "../../model/transcript.ts";
+import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
+import { subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
+
+/**
+ * One line of a session file → its entries.
+ *
+ * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
+ */
+export function readLine(line: Buffer, state: LineState): LineResult | undefined {
+  // Most bytes are prompts, hook records and results: do not parse what cannot matter
+  if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
+    return line[0] === OPEN_BRACE ? { entries: [], state } : undefined;
+  }
+  const o = parse(line);
+  if (o === undefined) return undefined;
+  const data = asObject(o["data"]) ?? {};
+  const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+  const here: Here = {
+    data,
+    // Old lines may have no id: time and length are the same each time they are read
+    id: asString(o["id"]) ?? `${timeMs}:${line.length}`,
+    timeMs,
+    state: { ...state, timeMs },
+    agentId: asString(o["agentId"]) ?? asString(data["parentToolCallId"]),
+  };
+  const reader = READERS.get(String(o["type"]));
+  return reader === undefined ? { entries: [], state } : reader(here);
+}
+
+// --- internal ---
+
+const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
+  ["session.start", sessionFacts],
+  ["session.resume", sessionFacts],
+  ["session.context_changed", contextChanged],
+  ["user.message", userMessage],
+  ["session.usage_record", usageRecord],
+  ["assistant.message", assistantMessage],
+  ["tool.user_requested", userCall],
+  ["tool.execution_start", toolUse],
+  ["tool.execution_complete", toolResult],
+  ["subagent.started", subagent],
+  ["session.error", sessionError],
+  ["abort", interruption],
+  ["session.task_complete", taskComplete],
+  ["session.compaction_start", compactionStart],
+  ["session.compaction_complete", compaction],
+  ["session.usage_checkpoint", sums],
+  ["session.shutdown", sums],
+]);
+
+const OPEN_BRACE = 0x7b;
+const WORTH_PARSING = [...READERS.keys()].map((type) => `"type":"${type}"`);
+
+function parse(line: Buffer): Fields | undefined {
+  try {
+    return asObject(JSON.parse(line.toString("utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+// --- the session ---
+
+function sessionFacts(here: Here): LineResult {
+  return learn(here, here.data["copilotVersion"], here.data["context"]);
+}
+
+function contextChanged(here: Here): LineResult {
+  return learn(here, undefined, here.data);
+}
+
+function learn(here: Here, version: unknown, context: unknown): LineResult {
+  if (here.agentId !== undefined) return nothing(here);
+  const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
+    agentVersion: asString(version),
+    cwd: asString(asObject(context)?.["cwd"]),
+    gitBranch: asString(asObject(context)?.["branch"]),
+  });
+  const told = JSON.stringify(facts);
+  if (told === "{}" || told === here.state.facts) return nothing(here);
+  return {
+    entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
+    state: { ...here.state, facts: told },
+  };
+}
+
+// --- prompts ---
+
+/**
+ * Where a message in the user's name comes from. `companion`: text that the program put into a turn at work. Names of the
+ * schema of 1.0.102 and of the first published one.
+ */
+function originOf(data: Fields): "human" | "machine" | "command" | "companion" {
+  const source = asString(data["source"]) ?? "user";
+  const startsRun = data["delivery"] === "idle" || data["delivery"] === "queued";
+  if (data["isAutopilotContinuation"] === true || source === "autopilot") return "machine";
+  if (/^(?:user|unknown|other|immediate-prompt|command(?:-.*)?)$/.test(source)) {
+    return data["agentMode"] === "shell" ? "command" : "human";
+  }
+  // A skill's text, reminders, and the like come in the middle of a turn
+  return startsRun && !source.startsWith("skill-") ? "machine" : "companion";
+}
+
+function userMessage(here: Here): LineResult {
+  const { data } = here;
+  const origin = originOf(data);
+  if (here.agentId !== undefined || origin === "companion") return nothing(here);
+  const state = { ...here.state, promptKey: here.id };
+  const content = data["content"];
+  const entry = defined<EntryOf<"prompt">>({
+    kind: "prompt",
+    ...at({ ...here, state }, `prompt:${here.id}`),
+    origin,
+    length: typeof content === "string" ? content.length : undefined,
+  } as EntryOf<"prompt">);
+  return { entries: [entry], state };
+}
+
+// --- errors, interruptions, ends ---
+
+/** Of the errors that end a turn; the same kind of line tells of other troubles too, which belong to no request. */
+const REQUEST_ERRORS = new Set(["query", "rate_limit", "quota", "authentication", "authorization", "context_limit"]);
+
+function sessionError(here: Here): LineResult {
+  const { data } = here;
+  const kind = asCode(data["errorType"]) ?? "_OTHER";
+  const httpStatus = asCount(data["statusCode"]);
+  if (httpStatus === undefined && data["originatingMessageId"] === undefined && !REQUEST_ERRORS.has(kind)) {
+    return nothing(here);
+  }
+  // "query" says no more than that a request failed
+  const told = kind === "query" && httpStatus !== undefined ? String(httpStatus) : kind;
+  return one(
+    here,
+    defined<EntryOf<"model_error">>({
+      kind: "model_error",
+      ...at(here, `error:${here.id}`),
+      errorType: asCode(data["errorCode"]) ?? asCode(data["providerErrorType"]) ?? told,
+      httpStatus,
+      final: true,
+    } as EntryOf<"model_error">),
+  );
+}
+
+function interruption(here: Here): LineResult {
+  return one(here, { kind: "interruption", ...at(here, `interruption:${here.id}`) });
+}
+
+/** The model's last word is then a tool call. */
+function taskComplete(here: Here): LineResult {
+  const { data } = here;
+  const goesOn = data["success"] === false || data["outcome"] === "continue";
+  return goesOn ? nothing(here) : one(here, { kind: "turn_end", ...at(here, `turn_end:${here.id}`) });
+}
+
+function compactionStart(here: Here): LineResult {
+  const { compactionTrigger: _, ...state } = here.state;
+  const trigger = asCode(here.data["trigger"]);
+  return { entries: [], state: trigger === undefined ? state : { ...state, compactionTrigger: trigger } };
+}
+
+/** The tokens of the compaction's own request are in no record; they are not counted. */
+function compaction(here: Here): LineResult {
+  const { compactionTrigger: trigger, ...state } = here.state;
+  if (here.data["success"] === false) return { entries: [], state };
+  const entry = defined<EntryOf<"compaction">>({
+    kind: "compaction",
+    ...at(here, `compaction:${here.id}`),
+    trigger,
+  } as EntryOf<"compaction">);
+  return { entries: [entry], state };
+}

@@ -1,0 +1,103 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { exitCodeIn } from "./adapter.ts";
+import { at, type Fields, type Here, type LineResult, nothing, one } from "./here.ts";
+import { argumentsOf } from "./payload.ts";
+
+/** A call that the user makes (`!` and the like): remembered, to be passed over. */
+export function userCall(here: Here): LineResult {
+  const callId = asString(here.data["toolCallId"]);
+  return callId === undefined ? nothing(here) : foreignCall(here, callId);
+}
+
+/** A tool is called: with its id, which no hook has. */
+export function toolUse(here: Here): LineResult {
+  const { data } = here;
+  const callId = asString(data["toolCallId"]);
+  const name = asString(data["toolName"]);
+  if (callId === undefined || name === undefined || isForeign(here, callId)) return nothing(here);
+  // The program reads an answer of a background agent in the model's name; no model asked for it, and no hook tells of it
+  const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
+  if (isOfProgram) return foreignCall(here, callId);
+  const input = argumentsOf(data["arguments"]);
+  return one(
+    here,
+    defined<EntryOf<"tool_use">>({
+      kind: "tool_use",
+      ...at(here, `use:${callId}`),
+      callId,
+      name,
+      executable: executableOf(asObject(input)?.["command"]),
+      mcpServer: asString(data["mcpServerName"]),
+      inputDigest: inputDigest(input),
+    } as EntryOf<"tool_use">),
+  );
+}
+
+/** How a call ended, refusals too. */
+export function toolResult(here: Here): LineResult {
+  const { data } = here;
+  const callId = asString(data["toolCallId"]);
+  if (callId === undefined || data["isUserRequested"] === true || isForeign(here, callId)) return nothing(here);
+  const code = asCode(asObject(data["error"])?.["code"]);
+  // What a run that died left open, the next one closes with words of its own
+  const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
+  const status = isLeftOpen ? "unfinished" : statusOf(data["success"], code);
+  const metrics = asObject(asObject(data["toolTelemetry"])?.["metrics"]);
+  return one(
+    here,
+    defined<EntryOf<"tool_result">>({
+      kind: "tool_result",
+      ...at(here, `result:${callId}`),
+      callId,
+      status,
+      errorType: status === "error" && code !== "failure" ? code : undefined,
+      exitCode: exitCodeOf(data),
+      linesAdded: asCount(metrics?.["linesAdded"]),
+      linesRemoved: asCount(metrics?.["linesRemoved"]),
+    } as EntryOf<"tool_result">),
+  );
+}
+
+/** A subagent began: which call started it. */
+export function subagent(here: Here): LineResult {
+  const { data } = here;
+  const callId = asString(data["toolCallId"]);
+  const agentId = here.agentId ?? callId;
+  if (agentId === undefined) return nothing(here);
+  return one(
+    here,
+    defined<EntryOf<"subagent">>({
+      kind: "subagent",
+      ...at({ ...here, agentId }, `subagent:${agentId}`),
+      agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
+      parentCallId: callId,
+    } as EntryOf<"subagent">),
+  );
+}
+
+// --- internal ---
+
+const REMEMBERED_CALLS = 16;
+
+function foreignCall(here: Here, callId: string): LineResult {
+  const foreignCalls = [...(here.state.foreignCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
+  return { entries: [], state: { ...here.state, foreignCalls } };
+}
+
+const isForeign = (here: Here, callId: string): boolean => here.state.foreignCalls?.includes(callId) === true;
+
+function statusOf(success: unknown, code: string | undefined): ToolStatus {
+  if (success === true) return "success";
+  return code === "denied" || code === "rejected" ? "denied" : "error";
+}
+
+/** Older versions have it in the text alone. */
+function exitCodeOf(data: Fields): number | undefined {
+  const code = asObject(data["shellExecution"])?.["exitCode"];
+  if (typeof code === "number" && Number.isSafeInteger(code)) return code;
+  return exitCodeIn(asObject(data["result"])?.["content"]);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import vscode from "../../../src/agents/copilot-vscode/index.ts";
+import { detect } from "../../../src/agents/detect.ts";
+import { allAgents } from "../../../src/agents/registry.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { extrasOf } from "../../../src/model/event.ts";
+
+// Made from documentation: https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21
+const STORAGE = "/home/dev/.config/Code/User/workspaceStorage/4f2a/GitHub.copilot-chat/transcripts/s1.jsonl";
+const BASE = {
+  timestamp: "2026-09-14T09:00:00.000Z",
+  cwd: "/home/dev/acme-shop",
+  session_id: "s1",
+  transcript_path: STORAGE,
+};
+const TOOL = { tool_name: "editFiles", tool_input: { files: ["src/main.ts"] }, tool_use_id: "tool-123" };
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  source: "copilot",
+  timeMs: Date.parse("2026-09-14T09:00:01Z"),
+  env: {},
+  payloadBytes: 100,
+  truncated: false,
+  ...rest,
+});
+const told = (payload: object, rest: Partial<IntakeFacts> = {}) => {
+  const [event] = vscode.toEvents(payload, intake(rest));
+  if (event === undefined) throw new Error("no event");
+  return event;
+};
+
+describe("events", () => {
+  test.each([
+    ["SessionStart", { source: "new" }, "session.start"],
+    ["UserPromptSubmit", { prompt: "hi" }, "prompt.submit"],
+    ["PreToolUse", TOOL, "tool.start"],
+    ["PostToolUse", { ...TOOL, tool_response: "File edited" }, "tool.end"],
+    ["PreCompact", { trigger: "auto" }, "compaction"],
+    ["SubagentStart", { agent_id: "sub-1", agent_type: "Plan" }, "subagent.start"],
+    ["SubagentStop", { agent_id: "sub-1", agent_type: "Plan" }, "subagent.end"],
+    ["Stop", { stop_hook_active: false }, "turn.end"],
+  ])("%s", (hook_event_name, fields, type) => {
+    const event = told({ ...BASE, hook_event_name, ...fields });
+    expect(event).toMatchObject({ source: "copilot-vscode", type, session_id: "s1", time: BASE.timestamp });
+    // A hook registered under Copilot CLI's name and one under Claude Code's get the same payload
+    expect(told({ ...BASE, hook_event_name, ...fields }, { source: "claude-code", timeMs: 1 }).id).toBe(event.id);
+  });
+  test("a call has VS Code's id, its result no text", () => {
+    const start = told({ ...BASE, hook_event_name: "PreToolUse", ...TOOL });
+    const end = told({ ...BASE, hook_event_name: "PostToolUse", ...TOOL, tool_response: "secret" });
+    expect(start).toMatchObject({ data: { tool_name: "editFiles", tool_call_id: "tool-123" } });
+    expect(end).toMatchObject({ data: { tool_call_id: "tool-123", status: "success" } });
+    expect(extrasOf(end).status_origin).toBe("assumed");
+    expect(JSON.stringify([start, end])).not.toMatch(/secret|main\.ts/);
+  });
+  test("older builds say hookEventName and sessionId", () => {
+    const { session_id: sessionId, ...rest } = BASE;
+    expect(told({ ...rest, sessionId, hookEventName: "Stop" })).toMatchObject({ type: "turn.end", session_id: "s1" });
+  });
+  test("two prompts of one text are two, by their time", () => {
+    const prompt = (timestamp: string) =>
+      told({ ...BASE, timestamp, hook_event_name: "UserPromptSubmit", prompt: "go" });
+    expect(prompt("2026-09-14T09:00:00.000Z").id).not.toBe(prompt("2026-09-14T09:00:00.001Z").id);
+  });
+  test("what VS Code does not send tells nothing", () => {
+    expect(vscode.toEvents({ ...BASE, hook_event_name: "SessionEnd" }, intake())).toEqual([]);
+    expect(vscode.toEvents({ ...BASE, hook_event_name: "toString" }, intake())).toEqual([]);
+  });
+});
+
+describe("whose payload it is", async () => {
+  const agents = await allAgents();
+  const sourceOf = (payload: object, source?: string) => {
+    const { source: _, ...unnamed } = intake();
+    return detect(agents, payload, source === undefined ? unnamed : { ...unnamed, source })?.source;
+  };
+  const names = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStop"];
+
+  test.each(names)("%s through a hook of Copilot CLI or Claude Code", (hook_event_name) => {
+    const fields = hook_event_name.endsWith("ToolUse") ? TOOL : {};
+    for (const transcript_path of [STORAGE, null]) {
+      const payload = { ...BASE, transcript_path, hook_event_name, ...fields };
+      for (const source of ["copilot", "claude-code", undefined])
+        expect(sourceOf(payload, source), source).toBe("copilot-vscode");
+    }
+  });
+  test("an older build's, through a hook of Copilot CLI", () => {
+    const { session_id: sessionId, ...rest } = BASE;
+    expect(sourceOf({ ...rest, transcript_path: "/t.json", sessionId, hookEventName: "Stop" }, "copilot")).toBe(
+      "copilot-vscode",
+    );
+  });
+  test("Claude Code's own is not, with a transcript or without", () => {
+    const { timestamp: _, ...untimed } = BASE;
+    const payload = { ...untimed, hook_event_name: "PreToolUse", ...TOOL, tool_name: "Edit" };
+    expect(sourceOf({ ...payload, transcript_path: null }, "claude-code")).toBe("claude-code");
+    const path = "/home/dev/.claude/projects/x/s1.jsonl";
+    expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "claude-code")).toBe("claude-code");
+  });
+  test("a harness with a runtime of its own keeps its own", () => {
+    const path = "/home/dev/.codex/sessions/x.jsonl";
+    expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "codex")).not.toBe("copilot-vscode");
+  });
+});

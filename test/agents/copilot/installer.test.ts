@@ -1,0 +1,206 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import installer from "../../../src/agents/copilot/installer.ts";
+import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+
+const command: HookCommand = ({ source, event, drain }) =>
+  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" --drain ${drain} ${source} ${event}`;
+const windows: HookCommand = ({ source, event, drain }) =>
+  `"C:\\node.exe" "C:\\openhook-otel\\hook.cjs" --source ${source} --drain ${drain} --event ${event}`;
+const target: InstallTarget = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
+const path = "/home/dev/.copilot/hooks/openhook-otel.json";
+
+function add(
+  text: string | undefined,
+  version?: string,
+  rest: Partial<{ target: InstallTarget; command: HookCommand }> = {},
+) {
+  const [after] = installer.add([{ path, text }], { scope: "user", target, command, version, ...rest });
+  if (after?.text === undefined) throw new Error("no text");
+  return after.text;
+}
+const remove = (text: string): string | undefined => installer.remove([{ path, text }])[0]?.text;
+const registered = (text: string): readonly string[] => installer.registered([{ path, text }]);
+
+const SINCE_0_0_422 = [
+  "sessionStart",
+  "userPromptSubmitted",
+  "preToolUse",
+  "postToolUse",
+  "errorOccurred",
+  "agentStop",
+  "subagentStop",
+  "sessionEnd",
+];
+const SINCE_1_0_7 = [...SINCE_0_0_422, "subagentStart"];
+const SINCE_1_0_15 = [...SINCE_1_0_7, "postToolUseFailure"];
+
+// As the changelog tells that 1.0.102 ships
+test.each([
+  ["0.0.422", SINCE_0_0_422],
+  ["1.0.6", SINCE_0_0_422],
+  ["1.0.7", SINCE_1_0_7],
+  ["1.0.15", SINCE_1_0_15],
+  ["1.0.102", SINCE_1_0_15],
+  [undefined, SINCE_1_0_15],
+  ["who knows", SINCE_1_0_15],
+])("events of %s", (version, events) => {
+  expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
+});
+
+describe("the form", () => {
+  const file = JSON.parse(add(undefined));
+
+  test("is Copilot's own: one bounded command per event, which names the event", () => {
+    expect(file.version).toBe(1);
+    for (const [event, list] of Object.entries<Record<string, unknown>[]>(file.hooks)) {
+      expect(list).toHaveLength(1);
+      expect(Object.keys(list[0] ?? {})).toEqual(["type", "bash", "timeoutSec"]);
+      expect(list[0]?.["bash"]).toMatch(new RegExp(` copilot ${event}$`));
+      expect(list[0]?.["timeoutSec"]).toBe(event === "sessionEnd" ? 10 : 5);
+    }
+  });
+  test("drains at ends, and at the start only if files wait", () => {
+    const drain = (event: string): string => /--drain (\S+)/.exec(file.hooks[event][0].bash)?.[1] ?? "";
+    expect(Object.keys(file.hooks).filter((event) => drain(event) === "yes")).toEqual(["agentStop", "sessionEnd"]);
+    expect(drain("sessionStart")).toBe("if-waiting");
+  });
+  test("a program that is gone does not deny a tool", () => {
+    const line: string = file.hooks.preToolUse[0].bash;
+    const home = "/nowhere";
+    expect(() => execFileSync("bash", ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" } })).not.toThrow();
+  });
+  test("on Windows it is PowerShell's, and ends well whatever happens", () => {
+    const text = add(undefined, undefined, { target: { ...target, env: { OS: "Windows_NT" } }, command: windows });
+    const [entry] = JSON.parse(text).hooks.preToolUse;
+    expect(Object.keys(entry)).toEqual(["type", "powershell", "timeoutSec"]);
+    expect(entry.powershell).toMatch(/^& "C:\\node\.exe" .* --event preToolUse; exit 0$/);
+    expect(registered(text)).toEqual(registered(add(undefined)));
+    expect(remove(text)).toBeUndefined();
+  });
+});
+
+describe("adding and removing", () => {
+  test("our own file comes and goes whole", () => {
+    for (const before of [undefined, "", " \n", '{"version":1,"hooks":{}}']) {
+      const text = add(before);
+      expect(text).toBe(add(undefined));
+      expect(add(text)).toBe(text);
+      expect(remove(text)).toBeUndefined();
+    }
+  });
+  test("an upgrade keeps exactly what the version knows", () => {
+    const old = add(undefined, "1.0.6");
+    expect(add(old, "1.0.102")).toBe(add(undefined, "1.0.102"));
+    expect(add(add(undefined, "1.0.102"), "1.0.6")).toBe(old);
+  });
+  test("a command line of another version of ours is replaced", () => {
+    const old = add(undefined).replaceAll(" --drain ", " --former ");
+    expect(add(old)).toBe(add(undefined));
+  });
+  test("what somebody else wrote into it survives to the byte", () => {
+    const event = fc.constantFrom("preToolUse", "sessionEnd", "notification", "PreToolUse");
+    const entry = fc.record({ type: fc.constant("command"), bash: fc.string(), timeoutSec: fc.nat() });
+    const foreign = fc.record(
+      {
+        version: fc.constant(1),
+        description: fc.string(),
+        hooks: fc.dictionary(event, fc.array(entry, { minLength: 1 }), { minKeys: 1, noNullPrototype: true }),
+      },
+      { requiredKeys: ["hooks"], noNullPrototype: true },
+    );
+    const version = fc.constantFrom("1.0.6", "1.0.102", undefined);
+    fc.assert(
+      fc.property(foreign, version, version, fc.constantFrom(0, 2, "\t"), (value, first, second, indent) => {
+        const text = `${JSON.stringify(value, null, indent)}\n`;
+        const added = add(add(text, first), second);
+        expect(add(added, second)).toBe(added);
+        expect([...registered(added)].sort()).toEqual([...registered(add(undefined, second))].sort());
+        expect(remove(added)).toBe(text);
+      }),
+      { numRuns: 25 },
+    );
+  });
+  test("comments and switches of the user stay", () => {
+    const text = '{\n  // mine\n  "version": 1,\n  "disableAllHooks": false\n}\n';
+    const added = add(text);
+    expect(added).toContain("// mine");
+    expect(remove(added)).toBe(text);
+  });
+  test.each([
+    ["{", /^line 1/],
+    ["[]", /the top level is not an object/],
+    ['{\n  "hooks": 1\n}', /^line 2, column 12: "hooks" is not an object/],
+    ['{"hooks":{"preToolUse":{}}}', /"hooks\.preToolUse" is not an array/],
+    ['{"hooks":{},"hooks":{}}', /a second time/],
+  ])("%s is refused with a place", (text, message) => {
+    expect(() => add(text)).toThrow(SettingsError);
+    expect(() => add(text)).toThrow(message);
+    expect(registered(text)).toEqual([]);
+  });
+  test("files without ours are left alone", () => {
+    const text = '{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"./check.sh"}]}}';
+    expect(remove(text)).toBe(text);
+    expect(registered(text)).toEqual([]);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("on this machine", () => {
+  let home = "";
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), "openhook-copilot-"));
+  });
+  afterEach(() => rm(home, { recursive: true, force: true }));
+  const here = (env: InstallTarget["env"] = {}): InstallTarget => ({ home, project: join(home, "acme-shop"), env });
+
+  test("where the files go", async () => {
+    expect(await installer.paths("user", target)).toEqual([path]);
+    const moved = { ...target, env: { COPILOT_HOME: "/data/copilot" } };
+    expect(await installer.paths("user", moved)).toEqual(["/data/copilot/hooks/openhook-otel.json"]);
+    expect(await installer.paths("user", { ...target, env: { COPILOT_HOME: "" } })).toEqual([path]);
+    for (const one of [target, moved])
+      expect(await installer.paths("project", one)).toEqual(["/home/dev/acme-shop/.github/hooks/openhook-otel.json"]);
+  });
+  test("the agent is here by its program or its folder; another `copilot` is not it", async () => {
+    const PATH = `${home}:/usr/bin:/bin`;
+    const program = async (says: string) => {
+      await writeFile(join(home, "copilot"), `#!/bin/sh\n[ "$1" = --version ] && echo "${says}"\n`);
+      await chmod(join(home, "copilot"), 0o755);
+    };
+    expect(await installer.detect(here({ PATH: "/none" }))).toEqual({ present: false });
+    await program("copilot version: v1.34.1");
+    expect(await installer.detect(here({ PATH }))).toEqual({ present: false });
+    await program("GitHub Copilot CLI 1.0.102.");
+    expect(await installer.detect(here({ PATH }))).toEqual({ present: true, version: "1.0.102" });
+    await mkdir(join(home, ".copilot"));
+    expect(await installer.detect(here({ PATH: "/none" }))).toEqual({ present: true });
+  });
+  test("a project's hooks need a trusted folder, the user's do not", async () => {
+    const check = async (scope: "user" | "project", config?: string) => {
+      await mkdir(join(home, ".copilot"), { recursive: true });
+      await rm(join(home, ".copilot", "config.json"), { force: true });
+      if (config !== undefined) await writeFile(join(home, ".copilot", "config.json"), config);
+      const [file = ""] = await installer.paths(scope, here());
+      const found = await installer.check?.([{ path: file, text: add(undefined) }], here());
+      return found?.map(({ level }) => level);
+    };
+    const trusting = (...folders: string[]) => `// managed\n${JSON.stringify({ trustedFolders: folders })}`;
+    expect(await check("user")).toEqual([]);
+    expect(await check("project")).toEqual(["broken"]);
+    expect(await check("project", "not json")).toEqual(["broken"]);
+    expect(await check("project", trusting("/elsewhere", join(home, "acme-shop-2")))).toEqual(["broken"]);
+    expect(await check("project", trusting(join(home, "acme-shop")))).toEqual([]);
+    expect(await check("project", trusting(home))).toEqual([]);
+    expect(await check("project", JSON.stringify({ trusted_folders: [home] }))).toEqual([]);
+  });
+  test("a file that switches its hooks off is told of", async () => {
+    const text = add('{"disableAllHooks": true}');
+    const found = await installer.check?.([{ path, text }], here());
+    expect(found).toMatchObject([{ level: "broken", text: expect.stringContaining("disableAllHooks") }]);
+  });
+});

@@ -1,0 +1,381 @@
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import reader from "../../../src/agents/copilot/transcript.ts";
+import { inputDigest } from "../../../src/agents/shared/digest.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
+import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ID = "9b5d9f7a-eaf4-4d35-bd6a-85c5ac5f9a3b";
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "openhook-copilot-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const pathOf = (sessionId: string): string => join(home, ".copilot", "session-state", sessionId, "events.jsonl");
+
+async function write(text: string, sessionId = ID): Promise<string> {
+  await mkdir(dirname(pathOf(sessionId)), { recursive: true });
+  await writeFile(pathOf(sessionId), text);
+  return pathOf(sessionId);
+}
+
+async function readFrom(path: string, from: Offset = START) {
+  const entries: TranscriptEntry[] = [];
+  let next = from;
+  let unreadable = 0;
+  for await (const batch of reader.read({ path }, from)) {
+    entries.push(...batch.entries.map((entry) => TranscriptEntry.parse(entry)));
+    next = JSON.parse(JSON.stringify(batch.next));
+    unreadable += batch.unreadable;
+  }
+  return { entries, next, unreadable };
+}
+
+let count = 0;
+/** One line of a session file, a second after the one before. */
+function line(type: string, data: object, rest: object = {}): string {
+  count++;
+  const timestamp = new Date(Date.UTC(2026, 10, 21) + count * 1000).toISOString();
+  const id = `00000000-0000-4000-8000-${String(count).padStart(12, "0")}`;
+  return `${JSON.stringify({ type, data, id, timestamp, parentId: null, ...rest })}\n`;
+}
+const usage = (sequence: number, fields: object = {}, rest: object = {}) =>
+  line(
+    "session.usage_record",
+    {
+      usage: {
+        model: "gpt-5-mini",
+        inputTokens: 100,
+        outputTokens: 10,
+        cacheReadTokens: 40,
+        duration: 300,
+        apiCallId: `chatcmpl-${sequence}`,
+        finishReason: "stop",
+        numToolCalls: 0,
+        accounting: { sourceSessionId: ID, sequence, usageId: `chatcmpl-${sequence}` },
+        ...fields,
+      },
+    },
+    rest,
+  );
+const user = (content: string, data: object = {}, rest: object = {}) =>
+  line("user.message", { content, ...data }, rest);
+const shutdown = (input: number, data: object = {}) =>
+  line("session.shutdown", {
+    sessionStartTime: 1795240712687,
+    modelMetrics: {
+      "gpt-5-mini": { requests: { count: 2 }, usage: { inputTokens: input, outputTokens: input / 10 } },
+    },
+    ...data,
+  });
+
+async function entriesOf(...lines: string[]): Promise<readonly TranscriptEntry[]> {
+  return (await readFrom(await write(lines.join("")))).entries;
+}
+const only = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K): EntryOf<K>[] =>
+  entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
+
+describe("model calls", () => {
+  test("one per record, with Copilot's own count as its key", async () => {
+    const [call] = only(await entriesOf(usage(1)), "model_call");
+    expect(call).toMatchObject({
+      key: `usage:${ID}:1:chatcmpl-1`,
+      globalKey: `usage:${ID}:1:chatcmpl-1`,
+      responseId: "chatcmpl-1",
+      model: "gpt-5-mini",
+      usage: { input: 100, output: 10, cacheRead: 40 },
+      complete: true,
+    });
+    expect(call?.asksForTools).toBeUndefined();
+    expect((call?.endMs ?? 0) - (call?.startMs ?? 0)).toBe(300);
+  });
+  test("two answers to which a local server gave one id are two", async () => {
+    const again = { apiCallId: "chatcmpl-1", accounting: { sourceSessionId: ID, sequence: 2, usageId: "chatcmpl-1" } };
+    const keys = only(await entriesOf(usage(1), usage(2, again)), "model_call").map(({ key }) => key);
+    expect(new Set(keys).size).toBe(2);
+  });
+  test("a record told twice is one, also in a fork's copy", async () => {
+    const [first, second] = only(await entriesOf(usage(7), usage(7)), "model_call");
+    expect(second?.key).toBe(first?.key);
+    const path = await write(usage(7), "00000000-fork");
+    expect(only((await readFrom(path)).entries, "model_call")[0]?.globalKey).toBe(first?.globalKey);
+  });
+  test.each([
+    [{ numToolCalls: 1, finishReason: "tool_calls" }, true],
+    // Ollama and others
+    [{ numToolCalls: 1, finishReason: "stop" }, true],
+    [{ numToolCalls: undefined, finishReason: "tool_calls" }, true],
+    [{ numToolCalls: 0, finishReason: "length" }, undefined],
+  ])("%j asks for tools: %s", async (fields, expected) => {
+    expect(only(await entriesOf(usage(1, fields)), "model_call")[0]?.asksForTools).toBe(expected);
+  });
+  test("a call without numbers is a call", async () => {
+    const none = { inputTokens: undefined, outputTokens: undefined };
+    const [call] = only(await entriesOf(usage(1, none)), "model_call");
+    expect(call).toBeDefined();
+    expect(call?.usage).toBeUndefined();
+  });
+  test("those of a subagent are its own, by id or by the call that started it", async () => {
+    const calls = only(
+      await entriesOf(usage(1, {}, { agentId: "child" }), usage(2, { parentToolCallId: "call_1" })),
+      "model_call",
+    );
+    expect(calls.map(({ agentId }) => agentId)).toEqual(["child", "call_1"]);
+  });
+});
+
+describe("files without a record per call", () => {
+  const answer = (id: string, tools: readonly object[]) =>
+    line("assistant.message", { messageId: id, content: "secret", toolRequests: tools, model: "claude-sonnet-4" });
+
+  test("have calls without tokens, and one sum that stands in for them", async () => {
+    const entries = await entriesOf(user("hi"), answer("m1", [{ toolCallId: "c" }]), answer("m2", []), shutdown(200));
+    const calls = only(entries, "model_call");
+    expect(calls.map(({ covers, usage: tokens }) => [covers, tokens?.input])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+      ["session", 200],
+    ]);
+    expect(calls.map(({ asksForTools }) => asksForTools)).toEqual([true, undefined, undefined]);
+    expect(only(entries, "reported_usage")[0]?.byModel).toEqual({ "gpt-5-mini": { input: 200, output: 20 } });
+    expect(JSON.stringify(entries)).not.toContain("secret");
+  });
+  test("sums are cumulative over the runs: the last one counts", async () => {
+    const sums = only(await entriesOf(shutdown(200), line("session.resume", {}), shutdown(500)), "model_call");
+    expect(new Set(sums.map(({ key }) => key)).size).toBe(1);
+    const merged = sums.reduce<TranscriptEntry>(mergeEntries, sums[0] as TranscriptEntry);
+    expect(merged).toMatchObject({ usage: { input: 500, output: 50 } });
+  });
+  test("a count that began anew is another one", async () => {
+    const anew = shutdown(300, { sessionStartTime: 1795240999999 });
+    const sums = only(await entriesOf(shutdown(200), anew), "model_call");
+    expect(new Set(sums.map(({ key }) => key)).size).toBe(2);
+  });
+  test("a checkpoint has them in its snapshot", async () => {
+    const modelMetrics = { m: { usage: { inputTokens: 5, outputTokens: 1 } } };
+    const accountingSnapshot = { modelMetrics, sessionStartTime: "2026-11-21T05:58:32.687Z" };
+    const [sum] = only(await entriesOf(line("session.usage_checkpoint", { accountingSnapshot })), "model_call");
+    expect(sum).toMatchObject({ covers: "session", model: "m", usage: { input: 5, output: 1 } });
+  });
+  test("where there are records, sums and answers are a cross-check and nothing more", async () => {
+    const entries = await entriesOf(usage(1), answer("m1", []), shutdown(100));
+    expect(only(entries, "model_call")).toHaveLength(1);
+    expect(only(entries, "reported_usage")).toHaveLength(1);
+  });
+});
+
+describe("prompts", () => {
+  const originsOf = async (data: object, rest: object = {}) =>
+    only(await entriesOf(user("hi", data, rest)), "prompt").map(({ origin }) => origin);
+
+  test.each([
+    [{}, ["human"]],
+    [{ source: "user", delivery: "steering" }, ["human"]],
+    [{ source: "command-review", delivery: "idle" }, ["human"]],
+    [{ agentMode: "shell" }, ["command"]],
+    [{ source: "system", delivery: "idle" }, ["machine"]],
+    [{ source: "schedule-1", delivery: "queued" }, ["machine"]],
+    [{ isAutopilotContinuation: true }, ["machine"]],
+    [{ source: "system" }, []],
+    [{ source: "system", delivery: "steering" }, []],
+    [{ source: "skill-pdf", delivery: "idle" }, []],
+    [{ source: "jit-instruction" }, []],
+  ])("%j", async (data, expected) => {
+    expect(await originsOf(data)).toEqual(expected);
+  });
+  test("a subagent's task is none", async () => {
+    expect(await originsOf({ source: "agent-x", delivery: "idle" }, { agentId: "child" })).toEqual([]);
+  });
+  test("what follows belongs to it, subagents' work too; it has a length and no text", async () => {
+    const entries = await entriesOf(user("größe"), usage(1), usage(2, {}, { agentId: "child" }), user("b"), usage(3));
+    const [first, second] = only(entries, "prompt");
+    expect(first?.length).toBe(5);
+    expect(only(entries, "model_call").map(({ promptKey }) => promptKey)).toEqual([
+      first?.promptKey,
+      first?.promptKey,
+      second?.promptKey,
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("größe");
+  });
+});
+
+describe("tools", () => {
+  const started = (data: object = {}) =>
+    line("tool.execution_start", { toolCallId: "c1", toolName: "bash", arguments: { command: "npm test" }, ...data });
+  const completed = (data: object) => line("tool.execution_complete", { toolCallId: "c1", ...data });
+
+  test("a use has the digest that hooks have", async () => {
+    const [use] = only(await entriesOf(started()), "tool_use");
+    expect(use).toMatchObject({ callId: "c1", name: "bash", executable: "npm" });
+    expect(use?.inputDigest).toBe(inputDigest({ command: "npm test" }));
+    const [asText] = only(await entriesOf(started({ arguments: '{"command":"npm test"}' })), "tool_use");
+    expect(asText?.inputDigest).toBe(use?.inputDigest);
+  });
+  test("one of a server names it", async () => {
+    const [use] = only(await entriesOf(started({ toolName: "shop-stock", mcpServerName: "shop" })), "tool_use");
+    expect(use).toMatchObject({ name: "shop-stock", mcpServer: "shop" });
+  });
+  test.each([
+    [{ success: true, shellExecution: { exitCode: 3 } }, "success", { exitCode: 3 }],
+    [{ success: true, result: { content: "x\n<shellId: 0 completed with exit code 4>" } }, "success", { exitCode: 4 }],
+    [{ success: false, error: { code: "failure", message: "m" } }, "error", {}],
+    [{ success: false, error: { code: "timeout" } }, "error", { errorType: "timeout" }],
+    [{ success: false, error: { code: "denied" } }, "denied", {}],
+    [{ success: false, error: { code: "interrupted" } }, "error", { errorType: "interrupted" }],
+    [{ success: false, model: "resumed", error: { code: "interrupted" } }, "unfinished", {}],
+    [{ success: false, error: { code: "rejected" } }, "denied", {}],
+    [{ success: false }, "error", {}],
+    [
+      { success: true, toolTelemetry: { metrics: { linesAdded: 4, linesRemoved: 0 } } },
+      "success",
+      { linesAdded: 4, linesRemoved: 0 },
+    ],
+  ])("%j is %s", async (data, status, fields) => {
+    const [result] = only(await entriesOf(completed(data)), "tool_result");
+    expect(result).toMatchObject({ callId: "c1", status, ...fields });
+    if (!("errorType" in fields)) expect(result?.errorType).toBeUndefined();
+  });
+  test("one that the user ran is not the agent's", async () => {
+    const entries = await entriesOf(
+      line("tool.user_requested", { toolCallId: "c1", toolName: "bash", arguments: {} }),
+      started(),
+      completed({ success: true, isUserRequested: true }),
+    );
+    expect(entries).toEqual([]);
+  });
+  test("nor is one that the program made in the model's name, in files that tell who made one", async () => {
+    const known = { model: "gpt-5-mini", turnId: "0" };
+    const kinds = async (...lines: string[]) => only(await entriesOf(...lines), "tool_use").length;
+    expect(await kinds(usage(1), started())).toBe(0);
+    expect(await kinds(usage(1), started(known))).toBe(1);
+    expect(await kinds(started())).toBe(1);
+    expect(only(await entriesOf(usage(1), started(), completed({ success: true })), "tool_result")).toEqual([]);
+  });
+  test("one that starts a subagent", async () => {
+    const data = { toolCallId: "c9", agentName: "explore", agentDisplayName: "secret" };
+    const [known] = only(await entriesOf(line("subagent.started", data, { agentId: "child" })), "subagent");
+    expect(known).toMatchObject({ agentId: "child", agentType: "explore", parentCallId: "c9" });
+    const [old] = only(await entriesOf(line("subagent.started", data)), "subagent");
+    expect(old).toMatchObject({ agentId: "c9", parentCallId: "c9" });
+    expect(JSON.stringify(known)).not.toContain("secret");
+  });
+});
+
+describe("ends and errors", () => {
+  test.each([
+    [
+      { errorType: "query", statusCode: 400, originatingMessageId: "m" },
+      { errorType: "400", httpStatus: 400 },
+    ],
+    [
+      { errorType: "query", statusCode: 400, providerErrorType: "invalid_request_error" },
+      { errorType: "invalid_request_error" },
+    ],
+    [
+      { errorType: "rate_limit", errorCode: "user_weekly", statusCode: 429 },
+      { errorType: "user_weekly", httpStatus: 429 },
+    ],
+    [{ errorType: "quota" }, { errorType: "quota" }],
+  ])("%j", async (data, expected) => {
+    const [error] = only(await entriesOf(line("session.error", { message: "secret", ...data })), "model_error");
+    expect(error).toMatchObject({ final: true, ...expected });
+    expect(JSON.stringify(error)).not.toContain("secret");
+  });
+  test("an error of no request ends no turn", async () => {
+    expect(await entriesOf(line("session.error", { errorType: "persistence", message: "disk" }))).toEqual([]);
+  });
+  test("an interruption, a completed task, one that goes on", async () => {
+    const entries = await entriesOf(
+      line("abort", { reason: "user_initiated" }),
+      line("session.task_complete", { success: true }),
+      line("session.task_complete", { success: false }),
+      line("session.task_complete", { outcome: "continue" }),
+    );
+    expect(entries.map(({ kind }) => kind)).toEqual(["interruption", "turn_end"]);
+  });
+  test("a compaction, with why it began; one that failed is none", async () => {
+    const entries = await entriesOf(
+      line("session.compaction_start", { trigger: "threshold" }),
+      line("session.compaction_complete", { success: true, compactionTokensUsed: { inputTokens: 9 } }),
+      line("session.compaction_start", { trigger: "manual" }),
+      line("session.compaction_complete", { success: false }),
+      line("session.compaction_complete", { success: true }),
+    );
+    expect(only(entries, "compaction").map(({ trigger }) => trigger)).toEqual(["threshold", undefined]);
+    expect(only(entries, "model_call")).toEqual([]);
+  });
+  test("the session's facts, each once", async () => {
+    const context = { cwd: "/home/dev/acme-shop", branch: "main" };
+    const entries = await entriesOf(
+      line("session.start", { copilotVersion: "1.0.102", context }),
+      line("session.resume", { context }),
+      line("session.resume", { context }),
+      line("session.context_changed", { ...context, branch: "next" }),
+    );
+    expect(only(entries, "session")).toMatchObject([
+      { agentVersion: "1.0.102", cwd: "/home/dev/acme-shop", gitBranch: "main" },
+      { gitBranch: "main" },
+      { gitBranch: "next" },
+    ]);
+  });
+});
+
+describe("reading", () => {
+  test("on from where it stopped gives what reading at once gives", async () => {
+    const recorded = join(HERE, "subagent", "transcripts", ".copilot", "session-state");
+    const [name = ""] = await import("node:fs").then(({ readdirSync }) => readdirSync(recorded));
+    const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");
+    const whole = (await readFrom(await write(text))).entries;
+    expect(whole.length).toBeGreaterThan(15);
+    for (const parts of [7, 31]) {
+      const path = await write("");
+      const entries: TranscriptEntry[] = [];
+      let from: Offset = START;
+      const step = Math.ceil(text.length / parts);
+      for (let at = 0; at < text.length; at += step) {
+        await appendFile(path, text.slice(at, at + step));
+        const { entries: more, next } = await readFrom(path, from);
+        entries.push(...more);
+        from = next;
+      }
+      expect(entries).toEqual(whole);
+    }
+  });
+  test("a file that was replaced is read from its start", async () => {
+    const path = await write(user("first") + usage(1));
+    const { next } = await readFrom(path);
+    await write(user("another") + usage(2) + usage(3));
+    expect(only((await readFrom(path, next)).entries, "model_call")).toHaveLength(2);
+  });
+  test("what is no line of it is counted, or passed over", async () => {
+    const odd = ['not json "type":"user.message"', '{"type":"user.message"', '[{"type":"user.message"}]', "plain"];
+    const known = ['{"type":"user.message","data":5}', '{"type":"session.new_thing","data":{}}', "{}"];
+    const path = await write([...odd, ...known, ""].join("\n"));
+    const { entries, unreadable } = await readFrom(path);
+    expect(unreadable).toBe(odd.length);
+    expect(entries.map(({ kind }) => kind)).toEqual(["prompt"]);
+  });
+  test("a session is found by its id, by a path, and never by another's", async () => {
+    const path = await write(user("hi"));
+    expect(await reader.files({ sessionId: ID, home })).toEqual([{ path }]);
+    expect(await reader.files({ sessionId: ID, home: "/nowhere", path })).toEqual([{ path }]);
+    expect(await reader.files({ sessionId: "child", home, path })).toEqual([]);
+    const own = await write(user("hi"), "child");
+    expect(await reader.files({ sessionId: "child", home: "/nowhere", path })).toEqual([{ path: own }]);
+    for (const sessionId of ["..", "../session-state", "a/b", ""])
+      expect(await reader.files({ sessionId, home })).toEqual([]);
+  });
+  test("locate finds every session", async () => {
+    await write(user("hi"), "b");
+    await write(user("hi"), "a");
+    await mkdir(join(home, ".copilot", "session-state", "empty"), { recursive: true });
+    const found: string[] = [];
+    for await (const { sessionId } of reader.locate(home)) found.push(sessionId);
+    expect(found).toEqual(["a", "b"]);
+  });
+});
