@@ -28,8 +28,8 @@ export interface Activity {
  */
 export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
   const marks = marksOf(input.events, activities);
-  const walk = new Walk(input.context.segment);
   const starts = marks.filter((mark) => mark.kind === "start");
+  const walk = new Walk(input.context.segment, isOneLife(marks, input.context.segment));
   for (const mark of marks) {
     if (mark.kind === "activity") walk.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
     else if (mark.kind === "start") walk.start(mark);
@@ -57,6 +57,13 @@ const isOwnStart = (last: Open, mark: StartMark): boolean =>
 
 const startFollows = (starts: readonly StartMark[], ms: number): boolean =>
   starts.some((start) => start.ms >= ms && start.ms - ms <= ADOPT_START_WITHIN_MS);
+
+/** Nothing before, one start that goes on with nothing, one end: whatever came between them, and in which order. */
+const isOneLife = (marks: readonly Mark[], before: Segment | undefined): boolean => {
+  const starts = marks.filter((mark) => mark.kind === "start");
+  const ends = marks.filter((mark) => mark.kind === "end");
+  return before === undefined && starts.length === 1 && ends.length === 1 && starts[0]?.resumes === false;
+};
 
 interface StartMark {
   readonly kind: "start";
@@ -125,8 +132,10 @@ class Walk {
   readonly #unmatched: EndMark[] = [];
   #starts = 0;
   #ends = 0;
+  readonly #isOneLife: boolean;
 
-  constructor(last: Segment | undefined) {
+  constructor(last: Segment | undefined, isOneLife: boolean) {
+    this.#isOneLife = isOneLife;
     if (last === undefined) return;
     this.#list.push({
       ordinal: last.ordinal,
@@ -229,7 +238,8 @@ class Walk {
    */
   #isLate(last: Open, ms: number, startFollows: boolean): boolean {
     const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
-    return !last.told && isNear && this.#starts > 0 && this.#pending === undefined && !startFollows;
+    if (last.told || !isNear) return false;
+    return this.#isOneLife || (this.#starts > 0 && this.#pending === undefined && !startFollows);
   }
 
   /** An end that nothing was open for is the open segment's own if no later start asks for one. */

@@ -115,6 +115,19 @@ describe("cutSegments", () => {
     expect([...used].sort()).toEqual(waiting ? [] : bounds.sort());
   });
 
+  test("one start, one end, some turns: one segment, in whatever order they arrived", () => {
+    const kinds = [START(0), TURN(0, "a"), TURN(0, "b"), TURN(0, "c"), END(0)];
+    const seconds = fc.array(fc.integer({ min: 0, max: 8_000 }), { minLength: kinds.length, maxLength: kinds.length });
+    fc.assert(
+      fc.property(seconds, (arrivedMs) => {
+        const cut = told(kinds.map((step, i) => ({ ...step, ms: (arrivedMs[i] ?? 0) / MINUTE })));
+        expect(cut).toHaveLength(1);
+        expect(cut[0]).toMatch(/^0 startup .* other: ([abc] ?){3}$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test("a start that nothing ever followed is a session of no length once it is idle", () => {
     const { events } = input([START(0)]);
     const idle = { ...withContext(events), endIdle: { reason: "timeout", nativeReason: "idle" } as const };
