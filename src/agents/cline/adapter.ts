@@ -1,0 +1,220 @@
+// https://docs.cline.bot/customization/hooks, recordings of the CLI 3.0.65 and its public source, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { SessionEndReason } from "../../model/envelope.ts";
+import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { eventOf, type Told } from "../shared/told.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { messagesPath, sessionsFolder } from "./places.ts";
+
+export const SOURCE = "cline";
+
+/** Every payload has the version, be it empty: nobody else does. */
+export function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  if (typeof p?.["clineVersion"] === "string" && asString(p["hookName"]) !== undefined) return "certain";
+  return "no";
+}
+
+/** One payload → the events it tells. The end of a run is the end of its turn and, until the next prompt, of the session. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const run = runOf(payload, intake);
+  if (run === undefined) return [];
+  const { p, native, isMain } = run;
+  const tell = (type: EventType, more: Partial<Told> = {}): Event => eventOf({ ...told(run, type), ...more }, intake);
+  const close = (end: EventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
+    isMain
+      ? [
+          tell(end, { extras: { ...run.extras, ...extras } }),
+          tell("session.end", { reason, extras: { ...run.extras, native_reason: native } }),
+        ]
+      : [tell("subagent.end")];
+
+  switch (native) {
+    case "agent_start":
+    case "TaskStart":
+      return [isMain ? tell("session.start", startOf(run, "task_start")) : tell("subagent.start")];
+    case "agent_resume":
+    case "TaskResume":
+      return [isMain ? tell("session.start", startOf(run, "resume")) : tell("subagent.start")];
+    case "prompt_submit":
+    case "UserPromptSubmit": {
+      const prompt = asObject(p["userPromptSubmit"])?.["prompt"];
+      const length = typeof prompt === "string" ? prompt.length : undefined;
+      return isMain ? [tell("prompt.submit", { promptLength: length })] : [];
+    }
+    case "tool_call":
+    case "PreToolUse":
+      return [tell("tool.start", callOf(run, asObject(p["tool_call"]), asObject(p["preToolUse"])))];
+    case "tool_result":
+    case "PostToolUse":
+      return [tell("tool.end", endOf(run))];
+    case "agent_end":
+    case "TaskComplete":
+      return close("turn.end", "completed");
+    case "agent_error":
+    case "TaskError":
+      return close("turn.error", "error", { error_type: errorTypeOf(asObject(p["error"])?.["name"]) });
+    case "agent_abort":
+    case "TaskCancel":
+    case "session_shutdown":
+    case "SessionShutdown":
+      return close("turn.end", "user_exit");
+    case "pre_compact":
+    case "PreCompact":
+      return [tell("compaction")];
+    default:
+      return [];
+  }
+}
+
+/** A run that was cut off says so in a hook alone: its messages just end. */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const run = runOf(payload, intake);
+  if (run === undefined || !/^(?:agent_abort|TaskCancel|session_shutdown|SessionShutdown)$/.test(run.native)) return [];
+  const agentId = run.extras.agent_id;
+  return [
+    {
+      kind: "interruption",
+      key: `interruption:${run.digest}`,
+      timeMs: run.timeMs,
+      ...(agentId !== undefined && { agentId }),
+    },
+  ];
+}
+
+// --- internal ---
+
+/** What all payloads have, read once. */
+interface Run {
+  readonly p: Readonly<Record<string, unknown>>;
+  readonly native: string;
+  readonly sessionId: string;
+  readonly cwd: string | undefined;
+  readonly timeMs: number;
+  readonly isMain: boolean;
+  readonly extras: Extras;
+  readonly digest: string;
+}
+
+function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
+  const p = asObject(payload);
+  const native = asString(p?.["hookName"]);
+  // The root's id stays the same for subagents and when the session is gone on with; a task's id does not
+  const root = asString(asObject(p?.["sessionContext"])?.["rootSessionId"]);
+  const sessionId = root ?? asString(p?.["taskId"]);
+  if (p === undefined || native === undefined || sessionId === undefined) return undefined;
+  const home = intake.env["HOME"];
+  const isMain = asString(p["parent_agent_id"]) === undefined;
+  return {
+    p,
+    native,
+    sessionId,
+    cwd: asString(asArray(p["workspaceRoots"])[0]) ?? asString(asObject(p["workspaceInfo"])?.["rootPath"]),
+    timeMs: timeOf(p["timestamp"]) ?? intake.timeMs,
+    isMain,
+    extras: defined<Extras>({
+      agent_id: isMain ? undefined : asString(p["agent_id"]),
+      agent_version: asString(p["clineVersion"]),
+      // The editor's extension has no root session, and keeps its files elsewhere
+      transcript_path:
+        root === undefined || home === undefined
+          ? undefined
+          : messagesPath(sessionsFolder(intake.env, home), sessionId),
+    }),
+    digest: payloadDigest(payload),
+  };
+}
+
+const told = (run: Run, type: EventType): Told => ({
+  source: SOURCE,
+  type,
+  native: run.native,
+  session: { id: run.sessionId },
+  cwd: run.cwd,
+  timeMs: run.timeMs,
+  // One payload can tell two things
+  key: `${type}:${run.digest}`,
+  extras: run.extras,
+});
+
+/** The CLI writes ISO 8601, the extension milliseconds as a text. */
+const timeOf = (value: unknown): number | undefined =>
+  typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
+
+/** Each prompt is told as a start of its own: an origin keeps two of them apart where one has just ended. */
+const startOf = ({ p, extras }: Run, origin: string): Partial<Told> => ({
+  model: asString(asObject(p["model"])?.["slug"]),
+  extras: {
+    ...extras,
+    start_origin: origin,
+    ...(origin === "resume" && { continues: "same-session" as const }),
+  },
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @param call with the model's id; @param named the extension's form, which has none */
+function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undefined): Partial<Told> {
+  const callId = asString(call?.["id"]);
+  const name = asString(call?.["name"]) ?? asString(named?.["toolName"]);
+  const input = call?.["input"] ?? named?.["parameters"];
+  return {
+    tool: { name, callId },
+    extras: defined<Extras>({
+      ...extras,
+      input_digest: callId === undefined ? inputDigest(input) : undefined,
+      executable: executableIn(input),
+      mcp_server: mcpServerOf(name),
+    }),
+  };
+}
+
+function endOf(run: Run): Partial<Told> {
+  const result = asObject(run.p["tool_result"]);
+  const plain = asObject(run.p["postToolUse"]);
+  const call = callOf(run, result, plain);
+  const outcome: Outcome =
+    result === undefined
+      ? { status: plain?.["success"] === false ? "error" : "success" }
+      : outcomeOf(result["output"], asString(result["error"]) !== undefined || plain?.["success"] === false);
+  return {
+    ...call,
+    timeMs: asTimeMs(result?.["endedAt"]) ?? run.timeMs,
+    tool: {
+      name: call.tool?.name,
+      callId: call.tool?.callId,
+      status: outcome.status === "success" ? "success" : "error",
+      durationMs: asCount(result?.["durationMs"]) ?? asCount(plain?.["executionTimeMs"]),
+    },
+    extras: defined<Extras>({
+      ...call.extras,
+      denied: outcome.status === "denied" ? true : undefined,
+      error_type: outcome.errorType,
+      exit_code: outcome.exitCode,
+    }),
+  };
+}
+
+/** `Error` is what everything is called. */
+function errorTypeOf(name: unknown): string {
+  const code = asCode(name);
+  return code === undefined || code === "Error" ? "_OTHER" : code;
+}
+
+/** Of a single command; a call may hold several. */
+export function executableIn(input: unknown): string | undefined {
+  const commands = asObject(input)?.["commands"];
+  return Array.isArray(commands) && commands.length === 1
+    ? executableOf(commands[0])
+    : executableOf(asObject(input)?.["command"]);
+}
+
+/** `<server>__<tool>` is how the tools of a server are called. */
+export const mcpServerOf = (name: string | undefined): string | undefined => /^(.+?)__./.exec(name ?? "")?.[1];

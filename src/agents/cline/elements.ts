@@ -1,0 +1,115 @@
+import { open } from "node:fs/promises";
+
+/** One element of an array in a JSON file; `undefined`: longer than the limit, passed over. */
+export type Element = Buffer | undefined;
+
+/**
+ * The elements of an array that stands in a JSON file's top object, one after the other, without holding the file. A file
+ * that ends before its array does, because it is being written, gives the elements that are complete.
+ *
+ * @param member the array's name
+ * @returns `{`…`}` texts; nothing for elements that are no objects, and for files of another shape
+ * @throws what the file system throws, and for what is no regular file
+ */
+export async function* elementsOf(path: string, member: string, maxBytes = 32 << 20): AsyncGenerator<Element> {
+  const file = await open(path, "r");
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${JSON.stringify(path)} is not a regular file`);
+    const scan = new Scan(member, maxBytes);
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let position = 0; !scan.isDone; ) {
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield* scan.push(chunk.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+// --- internal ---
+
+const CHUNK_BYTES = 1 << 18;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+// A member's name is short; a longer text is a value
+const MAX_NAME_BYTES = 256;
+
+/** Knows no more of JSON than where texts, objects and arrays begin and end. */
+class Scan {
+  readonly #member: string;
+  readonly #maxBytes: number;
+  #depth = 0;
+  #inText = false;
+  #escaped = false;
+  /** The text that was read last in the top object: a member's name, if a colon follows. */
+  #text: number[] = [];
+  #name: string | undefined;
+  #inArray = false;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  isDone = false;
+
+  constructor(member: string, maxBytes: number) {
+    this.#member = member;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Buffer): readonly Element[] {
+    const found: Element[] = [];
+    let start = this.#isInside() ? 0 : -1;
+    for (let at = 0; at < chunk.length && !this.isDone; at++) {
+      const byte = chunk[at] ?? 0;
+      if (this.#inText) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === BACKSLASH) this.#escaped = true;
+        else if (byte === QUOTE) this.#inText = false;
+        else if (this.#depth === 1 && this.#text.length < MAX_NAME_BYTES) this.#text.push(byte);
+        continue;
+      }
+      if (byte === QUOTE) {
+        this.#inText = true;
+        if (this.#depth === 1) this.#text = [];
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (this.#depth === 1 && byte === OPEN_ARRAY && this.#name === this.#member) this.#inArray = true;
+        else if (this.#depth === 2 && this.#inArray && byte === OPEN_OBJECT) start = at;
+        this.#depth++;
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        this.#depth--;
+        if (this.#depth === 2 && this.#inArray && start !== -1) {
+          this.#keep(chunk.subarray(start, at + 1));
+          found.push(this.#take());
+          start = -1;
+        } else if (this.#depth === 1 && this.#inArray) this.isDone = true;
+      } else if (this.#depth === 1 && byte === COLON) this.#name = Buffer.from(this.#text).toString("utf8");
+      else if (this.#depth === 1 && byte === COMMA) this.#name = undefined;
+    }
+    if (start !== -1) this.#keep(chunk.subarray(start));
+    return found;
+  }
+
+  #isInside(): boolean {
+    return this.#bytes > 0;
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    // The chunk is used again: what is kept must be a copy
+    if (this.#bytes <= this.#maxBytes) this.#pieces.push(Buffer.from(piece));
+    else this.#pieces = [];
+  }
+
+  #take(): Element {
+    const element = this.#bytes <= this.#maxBytes ? Buffer.concat(this.#pieces) : undefined;
+    this.#pieces = [];
+    this.#bytes = 0;
+    return element;
+  }
+}

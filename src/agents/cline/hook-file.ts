@@ -1,0 +1,36 @@
+import { isOurCommand } from "../shared/settings.ts";
+
+/**
+ * The text of a hook file that is ours alone. A shell script where there is a shell; elsewhere one for Node, which the
+ * program starts by the name's ending.
+ *
+ * @param path decides which of them
+ * @param command what is to be run, as on the command line of the machine
+ */
+export function hookFileText(path: string, command: string): string {
+  if (!path.endsWith(".cjs")) return `#!/bin/sh\n${MARKER}\n${command}\n`;
+  const options = '{ shell: true, stdio: "inherit", windowsHide: true }';
+  return `// ${MARK}\nrequire("node:child_process").spawnSync(${JSON.stringify(command)}, ${options});\n`;
+}
+
+/** True for a text that we wrote, in this version or another, and nobody changed. */
+export function isOurs(text: string): boolean {
+  const [first, second, third, ...rest] = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const isEnd = rest.every((line) => line === "");
+  if (first === "#!/bin/sh" && second === MARKER) return isEnd && isOurCommand(third ?? "");
+  if (first !== `// ${MARK}` || third !== "" || !isEnd) return false;
+  return isOurCommand(commandIn(second ?? "") ?? "");
+}
+
+/** True for a text of ours that somebody added something to: it is theirs now. */
+export const isMixed = (text: string): boolean => !isOurs(text) && text.includes(MARK);
+
+// --- internal ---
+
+const MARK = "openhook-otel wrote this file; `openhook-otel disable cline` takes it away";
+const MARKER = `# ${MARK}`;
+
+function commandIn(line: string): string | undefined {
+  const text = /spawnSync\(("(?:[^"\\]|\\.)*")/.exec(line)?.[1];
+  return text === undefined ? undefined : String(JSON.parse(text));
+}

@@ -1,0 +1,34 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Cline",
+  docs: "https://docs.cline.bot/customization/hooks",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "compaction",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "3.0.65 (CLI)",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+  toEntries,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

@@ -1,0 +1,149 @@
+// https://docs.cline.bot/customization/hooks; what the CLI runs was tried with 3.0.65: README.md beside this file
+import { readdir, readFile, stat } from "node:fs/promises";
+import { platform } from "node:os";
+import { basename, extname, join } from "node:path";
+import type { Finding, HookCommand, Installer, InstallTarget } from "../../model/agent.ts";
+import { SettingsError } from "../shared/settings.ts";
+import { versionOf } from "../shared/version.ts";
+import { hookFileText, isMixed, isOurs } from "./hook-file.ts";
+import { clineFolder } from "./places.ts";
+
+export default {
+  scopes: ["user", "project"],
+  paths: (scope, target) => hookFiles(hooksFolder(scope, target)),
+  add(files, { command }) {
+    const done = new Set<string>();
+    return files.map((file) => {
+      const event = eventOf(file.path);
+      const mayBeOurs = file.text === undefined || isOurs(file.text);
+      if (event === undefined || !mayBeOurs) throw foreign(file.path);
+      // Cline runs every file of a name: one of ours is enough
+      if (done.has(event)) return { ...file, text: undefined };
+      done.add(event);
+      return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
+    });
+  },
+  remove: (files) => files.map((file) => (isOurText(file.text) ? { ...file, text: undefined } : file)),
+  registered: (files) => [
+    ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
+  ],
+  check: async (_, target) => findings(target),
+  async detect(target) {
+    const version = await versionOf("cline", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(clineFolder(target.env, target.home)) };
+  },
+} satisfies Installer;
+
+// --- internal ---
+
+/**
+ * The events that were seen to fire. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which 3.0.65
+ * knows by name and never fired; what they would tell is in the messages.
+ */
+const DRAINS = {
+  TaskStart: "if-waiting",
+  PreToolUse: "no",
+  PostToolUse: "no",
+  TaskComplete: "yes",
+  TaskError: "yes",
+  SessionShutdown: "yes",
+} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+type HookEvent = keyof typeof DRAINS;
+const EVENTS: readonly HookEvent[] = [
+  "TaskStart",
+  "PreToolUse",
+  "PostToolUse",
+  "TaskComplete",
+  "TaskError",
+  "SessionShutdown",
+];
+
+/** The endings under which our text is run; the first that is free is taken. All files of a name are run. */
+const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];
+
+const commandFor = (command: HookCommand, event: HookEvent): string =>
+  command({ source: "cline", drain: DRAINS[event] });
+
+/**
+ * The program's own folder, not `~/Documents/Cline/Hooks`, where it looks too: that one may be synchronised to machines that
+ * have no hook program, and is the place where users keep theirs.
+ */
+const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallTarget): string =>
+  scope === "user" ? join(clineFolder(env, home), "hooks") : join(project, ".clinerules", "hooks");
+
+/** Per event the files of ours that are there; where there is none, the first name that nobody has taken. */
+async function hookFiles(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const paths: string[] = [];
+  for (const event of EVENTS) {
+    const taken = names.filter((name) => eventOf(name) === event);
+    const ours: string[] = [];
+    for (const name of taken) {
+      const text = await readFile(join(folder, name), "utf8").catch(() => undefined);
+      if (isOurText(text)) ours.push(name);
+    }
+    // Names that differ in capitals alone are one file on some systems
+    const used = new Set(taken.map((name) => name.toLowerCase()));
+    const free = ENDINGS.map((ending) => `${event}${ending}`).find((name) => !used.has(name.toLowerCase()));
+    const chosen = ours.length > 0 ? ours : [free ?? `${event}${ENDINGS[0] ?? ""}`];
+    paths.push(...chosen.sort().map((name) => join(folder, name)));
+  }
+  return paths;
+}
+
+const isOurText = (text: string | undefined): boolean => text !== undefined && isOurs(text);
+
+/** The event that a file's name stands for, as Cline reads names: any ending it knows, capitals aside. */
+function eventOf(path: string): HookEvent | undefined {
+  const name = basename(path);
+  const ending = extname(name);
+  if (!KNOWN_ENDINGS.has(ending.toLowerCase())) return undefined;
+  const stem = basename(name, ending).toLowerCase();
+  return EVENTS.find((event) => event.toLowerCase() === stem);
+}
+
+const KNOWN_ENDINGS = new Set([
+  "",
+  ".sh",
+  ".bash",
+  ".zsh",
+  ".js",
+  ".mjs",
+  ".cjs",
+  ".ts",
+  ".mts",
+  ".cts",
+  ".py",
+  ".ps1",
+]);
+
+const foreign = (path: string): SettingsError =>
+  new SettingsError(
+    `${JSON.stringify(basename(path))} is a hook of somebody else's, and every other name for it is taken`,
+    "rename it, for example by the ending .py or .js, and run the command again",
+    1,
+    1,
+  );
+
+/** Files that began as ours and were added to are left alone by everything we do. */
+async function findings(target: InstallTarget): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {
+    for (const name of (await readdir(folder).catch(() => [])).sort()) {
+      const path = join(folder, name);
+      const text = eventOf(name) === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined);
+      if (text === undefined || !isMixed(text)) continue;
+      const todo =
+        "move what was added into a file of its own (Cline runs all), delete this one and enable cline again";
+      found.push({ level: "remark", text: `${path} was changed by somebody and is no longer ours to update: ${todo}` });
+    }
+  }
+  return found;
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,226 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { executableIn, mcpServerOf } from "./adapter.ts";
+import { outcomeOf } from "./outcome.ts";
+
+/** What a message means depends on those before it. */
+export interface State {
+  readonly timeMs: number;
+  /** Of the prompt whose turn we are in. */
+  readonly promptKey?: string;
+  /** When the model was last given something to answer. */
+  readonly inputMs?: number;
+  /** Message that asked for a call, by the call's id. */
+  readonly askedIn: ReadonlyMap<string, string>;
+  /** Calls of the last answer that nothing was said of yet, in their order; complete while none of them ran. */
+  readonly unanswered: readonly string[];
+  readonly isUntouched: boolean;
+}
+
+export const firstState = (timeMs: number): State => ({
+  timeMs,
+  askedIn: new Map(),
+  unanswered: [],
+  isUntouched: false,
+});
+
+/**
+ * One message → its entries.
+ *
+ * @param agentId the subagent whose file it stands in
+ * @returns `undefined` for what is no message
+ */
+export function readMessage(
+  message: Message,
+  state: State,
+  agentId: string | undefined,
+): { readonly entries: readonly TranscriptEntry[]; readonly state: State } | undefined {
+  const role = message["role"];
+  if (role !== "user" && role !== "assistant") return undefined;
+  const timeMs = asCount(message["ts"]) ?? state.timeMs;
+  const id = asString(message["id"]) ?? `${role}:${timeMs}`;
+  const here: Here = { message, id, timeMs, state: { ...state, timeMs }, agentId };
+  return role === "user" ? userMessage(here) : assistantMessage(here);
+}
+
+/** The text of a message without what the program wraps around what the user typed; `undefined` where there is none. */
+export function typedText(message: Message): string | undefined {
+  const content = message["content"];
+  const texts = typeof content === "string" ? [content] : blocksOf(message).flatMap((block) => textIn(block) ?? []);
+  if (texts.length === 0) return undefined;
+  const whole = texts.join("\n");
+  return /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/.exec(whole)?.[1] ?? whole;
+}
+
+export type Message = Readonly<Record<string, unknown>>;
+
+// --- internal ---
+
+interface Here {
+  readonly message: Message;
+  readonly id: string;
+  readonly timeMs: number;
+  readonly state: State;
+  readonly agentId: string | undefined;
+}
+
+function at(here: Here, key: string, globalKey?: string) {
+  return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
+    key,
+    timeMs: here.timeMs,
+    globalKey,
+    promptKey: here.state.promptKey,
+    agentId: here.agentId,
+  });
+}
+
+const blocksOf = (message: Message): readonly Message[] =>
+  asArray(message["content"])
+    .map(asObject)
+    .filter((block) => block !== undefined);
+
+const textIn = (block: Message): string | undefined =>
+  block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
+
+/** Written for the eyes, or by the program in the user's name: no part of the conversation. */
+function isAside(message: Message): boolean {
+  const metadata = asObject(message["metadata"]);
+  const shownAs = asString(metadata?.["displayRole"])?.trim().toLowerCase() ?? "";
+  return (
+    metadata?.["displayOnly"] === true ||
+    metadata?.["kind"] === "recovery_notice" ||
+    ["system", "status", "error"].includes(shownAs)
+  );
+}
+
+function userMessage(here: Here) {
+  const { message, state } = here;
+  const results = blocksOf(message).filter((block) => block["type"] === "tool_result");
+  if (results.length > 0) {
+    const entries = results.flatMap((block) => toolResult(here, block) ?? []);
+    const answered = new Set(entries.map((entry) => entry.callId));
+    return {
+      entries,
+      state: {
+        ...state,
+        inputMs: here.timeMs,
+        unanswered: state.unanswered.filter((callId) => !answered.has(callId)),
+        isUntouched: false,
+      },
+    };
+  }
+  if (isAside(message)) return { entries: [], state };
+  if (here.agentId !== undefined) return { entries: [], state: { ...state, inputMs: here.timeMs } };
+  const promptKey = `prompt:${here.id}`;
+  const next = { ...state, promptKey, inputMs: here.timeMs, unanswered: [], isUntouched: false };
+  const prompt: TranscriptEntry = {
+    kind: "prompt",
+    ...at({ ...here, state: next }, promptKey, promptKey),
+    origin: "human",
+    ...defined<{ length: number }>({ length: typedText(message)?.length }),
+  };
+  return { entries: [prompt], state: next };
+}
+
+function toolResult(here: Here, block: Message): EntryOf<"tool_result"> | undefined {
+  const callId = asString(block["tool_use_id"]);
+  if (callId === undefined) return undefined;
+  return resultOf(here, callId, block["content"], block["is_error"] === true);
+}
+
+function resultOf(here: Here, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
+  const { status, errorType, exitCode } = outcomeOf(output, failed);
+  return {
+    kind: "tool_result",
+    // The message has a new id when the session is gone on with; the one that asked keeps its own
+    ...at(here, `result:${callId}`, `result:${here.state.askedIn.get(callId) ?? here.id}:${callId}`),
+    callId,
+    status,
+    ...defined<{ errorType: string; exitCode: number }>({ errorType, exitCode }),
+  };
+}
+
+function assistantMessage(here: Here) {
+  const { message, id, state } = here;
+  if (id.startsWith("error_") || asObject(message["metadata"])?.["displayRole"] === "error") {
+    const error: TranscriptEntry = {
+      kind: "model_error",
+      ...at(here, `error:${id}`),
+      errorType: "_OTHER",
+      final: true,
+    };
+    return { entries: [error], state };
+  }
+  if (isAside(message)) return { entries: [], state };
+  const usage = usageOf(asObject(message["metrics"]));
+  const blocks = blocksOf(message);
+  if (usage === undefined && blocks.length === 0) return { entries: [], state };
+
+  const uses = blocks.flatMap((block) => (block["type"] === "tool_use" ? (toolUse(here, block) ?? []) : []));
+  const key = `message:${id}`;
+  const call: EntryOf<"model_call"> = {
+    kind: "model_call",
+    ...at(here, key, key),
+    endMs: here.timeMs,
+    complete: usage !== undefined,
+    ...defined<{ model: string; startMs: number; usage: TokenUsage; asksForTools: true }>({
+      model: asString(asObject(message["modelInfo"])?.["id"]),
+      startMs: state.inputMs,
+      usage,
+      asksForTools: uses.length > 0 ? true : undefined,
+    }),
+  };
+  const asked = uses.map((use) => use.callId);
+  return {
+    entries: [call, ...uses, ...modelToolActivities(here)],
+    state: {
+      ...state,
+      askedIn: new Map([...state.askedIn, ...asked.map((callId) => [callId, id] as const)]),
+      unanswered: asked,
+      isUntouched: asked.length > 0,
+    },
+  };
+}
+
+const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
+  useOf(here, asString(block["id"]), asString(block["name"]), block["input"]);
+
+function useOf(here: Here, callId: string | undefined, name: string | undefined, input: unknown) {
+  if (callId === undefined || name === undefined) return undefined;
+  return {
+    kind: "tool_use" as const,
+    ...at(here, `use:${callId}`, `use:${here.id}:${callId}`),
+    callId,
+    name,
+    ...defined<{ executable: string; mcpServer: string }>({
+      executable: executableIn(input),
+      mcpServer: mcpServerOf(name),
+    }),
+  };
+}
+
+/** Tools that ran at the provider, within one answer: no hook knows of them. */
+function modelToolActivities(here: Here): readonly TranscriptEntry[] {
+  const told = asArray(asObject(here.message["metadata"])?.["modelToolActivities"]);
+  return told.flatMap((value): TranscriptEntry[] => {
+    const activity = asObject(value) ?? {};
+    const use = useOf(here, asString(activity["toolCallId"]), asString(activity["toolName"]), activity["input"]);
+    if (use === undefined) return [];
+    const isOver = "output" in activity || "isError" in activity;
+    return isOver ? [use, resultOf(here, use.callId, activity["output"], activity["isError"] === true)] : [use];
+  });
+}
+
+/** Input holds what was read from and written to a cache, output the reasoning; reasoning by itself is written nowhere. */
+function usageOf(metrics: Message | undefined): TokenUsage | undefined {
+  const input = asCount(metrics?.["inputTokens"]);
+  const output = asCount(metrics?.["outputTokens"]);
+  if (input === undefined || output === undefined) return undefined;
+  return defined<TokenUsage>({
+    input,
+    output,
+    cacheRead: asCount(metrics?.["cacheReadTokens"]),
+    cacheWrite: asCount(metrics?.["cacheWriteTokens"]),
+  } as TokenUsage);
+}

@@ -1,0 +1,68 @@
+import { asArray, asObject, asString } from "../shared/json.ts";
+
+/** How a tool call ended. */
+export interface Outcome {
+  readonly status: "success" | "error" | "denied";
+  /** `partial`: one call of several files or commands, of which some failed. */
+  readonly errorType?: string;
+  readonly exitCode?: number;
+}
+
+/**
+ * Reads a tool's output for the marks of failure. The program's own `success` says only that the call could be made: it is
+ * true for a missing file, an exit code of 3 and a failed MCP tool.
+ *
+ * @param output as the hook has it, or the message file, where objects are JSON texts
+ * @param failed the call itself was invalid or threw
+ */
+export function outcomeOf(output: unknown, failed: boolean): Outcome {
+  const value = parsed(output);
+  const parts = Array.isArray(value) ? value : [value];
+  const broken = parts.filter(isFailure);
+  const texts = [...broken.map(errorOf), failed ? errorOf(value) : undefined].filter((text) => text !== undefined);
+  if (texts.some((text) => REFUSAL.test(text))) return { status: "denied" };
+  if (broken.length === 0 && !failed) return { status: "success" };
+  const errorType =
+    broken.length > 0 && broken.length < parts.length
+      ? "partial"
+      : texts.some((text) => /\b(?:was aborted|cli_run_shutdown)\b/.test(text))
+        ? "interrupted"
+        : texts.some((text) => /^Command timed out\b/.test(text))
+          ? "timeout"
+          : undefined;
+  const codes = new Set(texts.flatMap((text) => /^Command exited with code (-?\d{1,10})$/.exec(text)?.[1] ?? []));
+  const [code] = codes;
+  return {
+    status: "error",
+    ...(errorType !== undefined && { errorType }),
+    ...(code !== undefined && codes.size === 1 && { exitCode: Number(code) }),
+  };
+}
+
+// --- internal ---
+
+/** What the model is told when the user, or a policy, said no. */
+const REFUSAL = /NOT a tool or system failure\. Clarify with user|^Tool "[^"]*" is disabled by policy$/;
+
+// Failures are short; a longer text is a tool's own output
+const MAX_JSON_TEXT = 65_536;
+
+function parsed(output: unknown): unknown {
+  const text = asString(output);
+  if (text === undefined || text.length > MAX_JSON_TEXT || !/^\s*[{[]/.test(text)) return output;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return output;
+  }
+}
+
+function isFailure(part: unknown): boolean {
+  const p = asObject(part);
+  return p?.["success"] === false || p?.["isError"] === true || p?.["finishReason"] === "error";
+}
+
+function errorOf(part: unknown): string | undefined {
+  const p = asObject(part);
+  return asString(p?.["error"]) ?? asString(part) ?? asString(asObject(asArray(p?.["content"])[0])?.["text"]);
+}

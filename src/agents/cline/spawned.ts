@@ -1,0 +1,88 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { elementsOf } from "./elements.ts";
+import { type Message, typedText } from "./messages.ts";
+import { MESSAGES } from "./places.ts";
+
+/**
+ * The call that started a subagent. Neither its file nor the call's result says so; the task does: it is the call's input
+ * and the subagent's first message, letter for letter. Of equal tasks the earlier call started the earlier subagent.
+ *
+ * @param path the subagent's messages
+ * @returns `undefined` when no call of any agent of this session asked for that task
+ */
+export async function parentCallOf(path: string): Promise<string | undefined> {
+  const folder = dirname(path);
+  const names = (await readdir(folder)).filter((name) => name.endsWith(MESSAGES)).sort();
+  const parts = await Promise.all(names.map((name) => look(join(folder, name))));
+  const own = parts.find((part) => part.name === basename(path));
+  if (own?.task === undefined) return undefined;
+  const calls = parts.flatMap((part) => part.calls).filter((call) => call.task === own.task);
+  const started = parts.filter((part) => part.task === own.task);
+  const free = [...calls].sort((a, b) => a.timeMs - b.timeMs);
+  for (const part of started.sort((a, b) => a.timeMs - b.timeMs || (a.name < b.name ? -1 : 1))) {
+    const at = free.findIndex((call) => call.timeMs <= part.timeMs && call.name !== part.name);
+    const [call] = at === -1 ? [] : free.splice(at, 1);
+    if (part === own) return call?.callId;
+  }
+  return undefined;
+}
+
+// --- internal ---
+
+interface Part {
+  readonly name: string;
+  readonly timeMs: number;
+  /** The first message, of a subagent its task. */
+  readonly task: string | undefined;
+  readonly calls: readonly Spawn[];
+}
+
+interface Spawn {
+  readonly callId: string;
+  readonly task: string;
+  readonly timeMs: number;
+  /** The file it stands in. */
+  readonly name: string;
+}
+
+/** What one agent was asked, and what it asked of others. */
+async function look(path: string): Promise<Part> {
+  const name = basename(path);
+  const calls: Spawn[] = [];
+  let first: { readonly task: string | undefined; readonly timeMs: number } | undefined;
+  try {
+    for await (const element of elementsOf(path, "messages")) {
+      if (element === undefined || (first !== undefined && !element.includes(SPAWN))) continue;
+      const message = asObject(parse(element));
+      if (message === undefined) continue;
+      const timeMs = asCount(message["ts"]) ?? 0;
+      first ??= { task: typedText(message), timeMs };
+      calls.push(...spawnsIn(message, timeMs, name));
+    }
+  } catch {
+    // Gone, or no file: it tells nothing
+  }
+  return { name, calls, task: first?.task, timeMs: first?.timeMs ?? 0 };
+}
+
+const SPAWN = "spawn_agent";
+
+function spawnsIn(message: Message, timeMs: number, name: string): readonly Spawn[] {
+  return asArray(message["content"]).flatMap((value) => {
+    const block = asObject(value) ?? {};
+    const callId = asString(block["id"]);
+    const task = asString(asObject(block["input"])?.["task"]);
+    if (block["type"] !== "tool_use" || block["name"] !== SPAWN) return [];
+    return callId === undefined || task === undefined ? [] : [{ callId, task, timeMs, name }];
+  });
+}
+
+function parse(element: Buffer): unknown {
+  try {
+    return JSON.parse(element.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,149 @@
+// Files as recorded from the CLI 3.0.65, read 2026-11-21; token rule in README.md beside this file
+import { open, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import { type EntryOf, START, type TranscriptEntry } from "../../model/transcript.ts";
+import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { elementsOf } from "./elements.ts";
+import { firstState, type Message, readMessage } from "./messages.ts";
+import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
+import { parentCallOf } from "./spawned.ts";
+
+export default { locate, files, read } satisfies TranscriptReader;
+
+async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
+  const folder = sessionsFolder({}, home);
+  for (const sessionId of await namesIn(folder)) {
+    const path = messagesPath(folder, sessionId);
+    if (path !== undefined && (await isFile(path))) yield { sessionId, path, home };
+  }
+}
+
+/** The main agent's messages, then those of each subagent. */
+async function files({ path, sessionId, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const main = path ?? messagesPath(sessionsFolder({}, home), sessionId);
+  if (main === undefined || !main.endsWith(MESSAGES)) return [];
+  const folder = dirname(main);
+  const found: TranscriptFile[] = [];
+  // Whether the run was cancelled stands in the other file, a moment later
+  if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
+  for (const name of await namesIn(folder)) {
+    const part = join(folder, name);
+    if (name.endsWith(MESSAGES) && part !== main && isFileName(name))
+      found.push({ path: part, agentId: agentIdOf(name) });
+  }
+  return found;
+}
+
+/** The file is written anew for each message: all entries come again, under the same keys. */
+async function* read({ path, agentId }: TranscriptFile): AsyncGenerator<TranscriptBatch> {
+  const manifest = agentId === undefined ? await readManifest(manifestOf(path)) : undefined;
+  let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
+  let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
+  let unreadable = 0;
+  let isFirst = agentId !== undefined;
+  for await (const element of elementsOf(path, "messages")) {
+    const message = element === undefined ? undefined : messageIn(element);
+    const result = message === undefined ? undefined : readMessage(message, state, agentId);
+    if (result === undefined) {
+      unreadable++;
+      continue;
+    }
+    state = result.state;
+    if (isFirst && agentId !== undefined) {
+      entries.push(subagentEntry(agentId, state.timeMs, await parentCallOf(path)));
+      isFirst = false;
+    }
+    entries.push(...result.entries);
+    if (entries.length < BATCH_ENTRIES) continue;
+    yield { entries, next: START, unreadable };
+    entries = [];
+    unreadable = 0;
+  }
+  const [refused] = state.unanswered;
+  if (manifest?.["status"] === "cancelled" && state.isUntouched && refused !== undefined) {
+    entries.push(refusal(refused, state.timeMs, state.promptKey, state.askedIn.get(refused)));
+  }
+  yield { entries, next: START, unreadable };
+}
+
+// --- internal ---
+
+// Enough to share a commit, few enough to hold
+const BATCH_ENTRIES = 500;
+const MAX_MANIFEST_BYTES = 1 << 20;
+
+const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES.length)}.json`;
+
+/** `<agent>`, or `<agent>__<task>` of a team's member. */
+const agentIdOf = (name: string): string => name.slice(0, -MESSAGES.length).split("__")[0] ?? name;
+
+function messageIn(element: Buffer): Message | undefined {
+  try {
+    return asObject(JSON.parse(element.toString("utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is known of a session beside its messages; `undefined` while it is not there, or being written. */
+async function readManifest(path: string): Promise<Message | undefined> {
+  const file = await open(path, "r").catch(() => undefined);
+  try {
+    const stats = await file?.stat();
+    if (file === undefined || stats?.isFile() !== true || stats.size > MAX_MANIFEST_BYTES) return undefined;
+    return messageIn(await file.readFile());
+  } finally {
+    await file?.close();
+  }
+}
+
+function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {
+  const metadata = asObject(manifest["metadata"]);
+  const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
+    agentVersion: asString(asObject(metadata?.["sessionHistoryOrigin"])?.["version"]),
+    cwd: asString(manifest["cwd"]),
+    gitBranch: asString(asObject(metadata?.["git"])?.["branch"]),
+  });
+  return [{ kind: "session", key: `session:${JSON.stringify(facts)}`, timeMs, ...facts }];
+}
+
+const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | undefined): EntryOf<"subagent"> => ({
+  kind: "subagent",
+  key: `subagent:${agentId}`,
+  timeMs,
+  agentId,
+  ...(parentCallId !== undefined && { parentCallId }),
+});
+
+/**
+ * All hooks of an answer's calls run before its first call does, and every call that ran has a result, also when it was
+ * cut off. So a cancelled run without any result was stopped by a hook, at its first call unless hooks tell more.
+ */
+const refusal = (
+  callId: string,
+  timeMs: number,
+  promptKey: string | undefined,
+  askedIn: string | undefined,
+): EntryOf<"tool_result"> => ({
+  kind: "tool_result",
+  key: `result:${callId}`,
+  globalKey: `result:${askedIn ?? ""}:${callId}`,
+  timeMs,
+  ...(promptKey !== undefined && { promptKey }),
+  callId,
+  status: "denied",
+});
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );

@@ -1,0 +1,277 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { elementsOf } from "../../../src/agents/cline/elements.ts";
+import cline from "../../../src/agents/cline/transcript.ts";
+import type { TranscriptReader } from "../../../src/model/agent.ts";
+import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const reader: TranscriptReader = cline;
+const here = fileURLToPath(new URL(".", import.meta.url));
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-cline-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const ID = "1795241132829_gyok9";
+const folder = (id = ID) => join(home, ".cline", "data", "sessions", id);
+
+async function entriesOf(sessionId: string): Promise<readonly TranscriptEntry[]> {
+  const entries: TranscriptEntry[] = [];
+  for (const file of await reader.files({ sessionId, home })) {
+    for await (const batch of reader.read(file, START)) {
+      expect(batch.next).toEqual(START);
+      entries.push(...batch.entries);
+    }
+  }
+  for (const entry of entries) expect(TranscriptEntry.safeParse(entry).error).toBeUndefined();
+  return entries;
+}
+
+/** Messages of one session; others of its folder by name. */
+function write(messages: readonly unknown[], others: Readonly<Record<string, unknown>> = {}): void {
+  mkdirSync(folder(), { recursive: true });
+  writeFileSync(join(folder(), `${ID}.messages.json`), JSON.stringify({ version: 1, messages }, null, 2));
+  for (const [name, value] of Object.entries(others)) writeFileSync(join(folder(), name), JSON.stringify(value));
+}
+
+const user = (text: string, ts: number, more: object = {}) => ({
+  id: `u${ts}`,
+  role: "user",
+  content: [{ type: "text", text }],
+  ts,
+  ...more,
+});
+const use = (id: string, name = "read_files", input: object = {}) => ({ type: "tool_use", id, name, input });
+const answer = (id: string, ts: number, content: readonly unknown[], more: object = {}) => ({
+  id,
+  role: "assistant",
+  content,
+  ts,
+  modelInfo: { id: "m-1", provider: "p" },
+  metrics: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 1 },
+  ...more,
+});
+const result = (callId: string, ts: number, content: unknown, more: object = {}) => ({
+  id: `r${ts}`,
+  role: "user",
+  ts,
+  content: [{ type: "tool_result", tool_use_id: callId, content, ...more }],
+});
+
+describe("recorded sessions", () => {
+  it("are found by import, and by their id alone", async () => {
+    cpSync(join(here, "subagent", "transcripts"), home, { recursive: true });
+    const found: string[] = [];
+    for await (const { sessionId, path } of reader.locate(home)) {
+      found.push(sessionId);
+      expect(await reader.files({ sessionId, path, home: "/nowhere" })).toHaveLength(2);
+    }
+    expect(found).toEqual(["1795241168254_vb0a8"]);
+    const files = await reader.files({ sessionId: "1795241168254_vb0a8", home });
+    expect(files.map((file) => file.agentId)).toEqual([undefined, "agent_1795241169125_why7qs"]);
+    expect(files[0]?.watch).toHaveLength(2);
+  });
+
+  it("tie a subagent to the call that started it", async () => {
+    cpSync(join(here, "subagent", "transcripts"), home, { recursive: true });
+    const entries = await entriesOf("1795241168254_vb0a8");
+    expect(entries.filter((entry) => entry.kind === "subagent")).toMatchObject([
+      { agentId: "agent_1795241169125_why7qs", parentCallId: "call_0004AcmeShop" },
+    ]);
+    const calls = entries.filter((entry) => entry.kind === "model_call");
+    expect(calls.filter((call) => call.agentId !== undefined)).toHaveLength(2);
+    expect(calls.reduce((sum, call) => sum + (call.usage?.input ?? 0), 0)).toBe(31_900);
+    expect(entries.filter((entry) => entry.kind === "prompt")).toHaveLength(1);
+  });
+
+  it("tell facts, and a prompt as long as it was typed", async () => {
+    cpSync(join(here, "multi-turn", "transcripts"), home, { recursive: true });
+    const entries = await entriesOf("1795241390774_18ghs");
+    expect(entries[0]).toMatchObject({ kind: "session", agentVersion: "3.0.65", gitBranch: "main" });
+    const prompts = entries.filter((entry) => entry.kind === "prompt");
+    expect(prompts.map((prompt) => prompt.length)).toEqual([13, 18, 7]);
+    const calls = entries.filter((entry) => entry.kind === "model_call");
+    expect(calls.map((call) => call.asksForTools)).toEqual([true, undefined, true, undefined, undefined]);
+    expect(new Set(calls.map((call) => call.promptKey)).size).toBe(3);
+  });
+
+  it("hold no text", async () => {
+    for (const name of ["basic", "subagent", "tool-errors", "unicode-large", "api-error"]) {
+      cpSync(join(here, name, "transcripts"), home, { recursive: true });
+    }
+    for await (const { sessionId } of reader.locate(home)) {
+      const told = JSON.stringify(await entriesOf(sessionId));
+      expect(told).not.toMatch(/README|price\.js|Preis|shop__|echo hi|malformed|PRICE-FINDER|Where is/);
+    }
+  });
+});
+
+describe("messages", () => {
+  it("that are no part of the conversation open no turn and count as no call", async () => {
+    write([
+      user('<user_input mode="act">do it</user_input>', 1),
+      user("a reminder", 2, { metadata: { kind: "recovery_notice" } }),
+      user("a hook's context", 3, { metadata: { displayRole: "system" } }),
+      answer("a1", 4, [{ type: "text", text: "." }], { metadata: { displayRole: "status", displayOnly: true } }),
+      answer("a2", 5, [{ type: "text", text: "." }]),
+    ]);
+    const entries = await entriesOf(ID);
+    expect(entries.map((entry) => entry.kind)).toEqual(["prompt", "model_call"]);
+    expect(entries[1]).toMatchObject({ key: "message:a2", startMs: 1, promptKey: "prompt:u1", complete: true });
+    expect(entries[0]).toMatchObject({ length: 5 });
+  });
+
+  it("that failed are the turn's error; one without figures is not complete", async () => {
+    write([
+      user("x", 1),
+      answer("a1", 2, [{ type: "text", text: "half" }], { metrics: undefined }),
+      answer("a2", 3, [], { metrics: undefined }),
+      answer("error_1", 4, [{ type: "text", text: "secret" }], { metrics: undefined }),
+    ]);
+    const entries = await entriesOf(ID);
+    expect(entries.slice(1)).toMatchObject([
+      { kind: "model_call", complete: false },
+      { kind: "model_error", errorType: "_OTHER", final: true },
+    ]);
+    expect(entries[1]).not.toHaveProperty("usage");
+  });
+
+  it("keep their keys when a resumed session gives results new ids", async () => {
+    const asked = [user("x", 1), answer("a1", 2, [use("c1")])];
+    write([...asked, result("c1", 3, "ok")]);
+    const before = await entriesOf(ID);
+    write([...asked, { ...result("c1", 3, "ok"), id: "r3_tool_c1" }, answer("a2", 5, [])]);
+    const after = await entriesOf(ID);
+    expect(after.slice(0, before.length)).toEqual(before);
+  });
+
+  it("name tools that ran at the provider", async () => {
+    const metadata = {
+      modelToolActivities: [
+        { toolCallId: "ws1", toolName: "web_search", execution: "provider", output: [] },
+        { toolCallId: "ws2", toolName: "web_search", execution: "provider", isError: true, output: "no" },
+        { toolCallId: "ws3", toolName: "web_search", execution: "provider" },
+      ],
+    };
+    write([user("x", 1), answer("a1", 2, [{ type: "text", text: "." }], { metadata })]);
+    const entries = await entriesOf(ID);
+    const results = entries.filter((entry) => entry.kind === "tool_result");
+    expect(results.map(({ callId, status }) => [callId, status])).toEqual([
+      ["ws1", "success"],
+      ["ws2", "error"],
+    ]);
+    expect(entries.filter((entry) => entry.kind === "tool_use")).toHaveLength(3);
+    expect(entries.find((entry) => entry.kind === "model_call")).not.toHaveProperty("asksForTools");
+  });
+
+  it.each([
+    ["cancelled", [], "denied"],
+    ["cancelled", [result("c1", 3, "ok")], "success"],
+    ["running", [], undefined],
+    ["failed", [], undefined],
+  ])("of a session that is %s: the first call is %s", async (status, results, expected) => {
+    write([user("x", 1), answer("a1", 2, [use("c1"), use("c2")]), ...results], { [`${ID}.json`]: { status } });
+    const told = (await entriesOf(ID)).filter((entry) => entry.kind === "tool_result");
+    expect(told.map((entry) => entry.status)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  it("tie equal tasks to their calls in the order of time", async () => {
+    const spawn = (id: string) => use(id, "spawn_agent", { task: "look" });
+    const child = (ts: number) => ({ messages: [user("look", ts), answer(`s${ts}`, ts + 1, [])] });
+    write([user("x", 1), answer("a1", 2, [spawn("c1"), spawn("c2")]), answer("a2", 50, [spawn("c3")])], {
+      "agent_b.messages.json": child(20),
+      "agent_a.messages.json": child(30),
+      "agent_c.messages.json": child(60),
+      "agent_d.messages.json": { messages: [user("something else", 9)] },
+      "mate__t1.messages.json": { messages: [user("team work", 9)] },
+    });
+    const subagents = (await entriesOf(ID)).filter((entry) => entry.kind === "subagent");
+    expect(Object.fromEntries(subagents.map(({ agentId, parentCallId }) => [agentId, parentCallId]))).toEqual({
+      agent_a: "c2",
+      agent_b: "c1",
+      agent_c: "c3",
+      agent_d: undefined,
+      mate: undefined,
+    });
+  });
+});
+
+describe("a file that is being written", () => {
+  const text = () =>
+    readFileSync(join(here, "basic", "transcripts", ".cline", "data", "sessions", ID, `${ID}.messages.json`));
+
+  it("gives what is complete at any length, and never more", async () => {
+    mkdirSync(folder(), { recursive: true });
+    const path = join(folder(), `${ID}.messages.json`);
+    writeFileSync(path, text());
+    const whole = await entriesOf(ID);
+    expect(whole).toHaveLength(8);
+    for (let length = 0; length < text().length; length += 97) {
+      writeFileSync(path, text().subarray(0, length));
+      const part = await entriesOf(ID);
+      expect(part).toEqual(whole.slice(0, part.length));
+    }
+  });
+
+  it("or is none, or of another shape, gives nothing", async () => {
+    mkdirSync(folder(), { recursive: true });
+    const path = join(folder(), `${ID}.messages.json`);
+    for (const content of [
+      "",
+      "[]",
+      "{}",
+      "null",
+      '{"messages": {}}',
+      '{"x": {"messages": [{"role": "user"}]}}',
+      "{{{]",
+    ]) {
+      writeFileSync(path, content);
+      expect((await entriesOf(ID)).length, content).toBe(0);
+    }
+    writeFileSync(path, '{"messages": [1, "two", [{"role": "user"}], {"role": "tool"}, {"role": "user", "ts": 5}]}');
+    expect((await entriesOf(ID)).map((entry) => entry.key)).toEqual(["prompt:user:5"]);
+  });
+
+  it("is looked for nowhere but in its own folder", async () => {
+    for (const sessionId of ["../../../etc/passwd", "..", "", ".hidden", "a/b", "a\\b"]) {
+      expect(await reader.files({ sessionId, home })).toEqual([]);
+    }
+    mkdirSync(join(folder(), `${ID}.messages.json`), { recursive: true });
+    expect(await reader.files({ sessionId: ID, home })).toEqual([]);
+  });
+});
+
+describe("elements", () => {
+  const of = async (content: string, maxBytes?: number) => {
+    const path = join(home, "x.json");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    const found: (string | undefined)[] = [];
+    for await (const element of elementsOf(path, "messages", maxBytes)) found.push(element?.toString("utf8"));
+    return found;
+  };
+
+  it("are cut where JSON has them, whatever stands in texts", async () => {
+    const messages = [{ a: '"}]{[\\' }, { b: [{ c: "ü🛒\u2028" }, []] }, { "messages\\": ["{"] }];
+    for (const spaces of [0, 2, "\t"]) {
+      const value = { messages_: "[", list: [{ messages: [{ no: 1 }] }], messages, after: [{ no: 2 }] };
+      const found = await of(JSON.stringify(value, null, spaces));
+      expect(found.map((element) => JSON.parse(element ?? ""))).toEqual(messages);
+    }
+  });
+
+  it("that are too long are passed over", async () => {
+    const found = await of(JSON.stringify({ messages: [{ a: "x".repeat(50) }, { b: 1 }] }), 40);
+    expect(found).toEqual([undefined, '{"b":1}']);
+  });
+
+  it("come across the ends of what is read at once", async () => {
+    const messages = Array.from({ length: 40 }, (_, i) => ({ i, text: "é".repeat(9_000 + i) }));
+    const found = await of(JSON.stringify({ messages }));
+    expect(found.map((element) => JSON.parse(element ?? ""))).toEqual(messages);
+  });
+});
