@@ -7,6 +7,7 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   copilot: () => import("./copilot/index.ts"),
   "copilot-vscode": () => import("./copilot-vscode/index.ts"),
   cline: () => import("./cline/index.ts"),
+  cursor: () => import("./cursor/index.ts"),
   codex: () => import("./codex/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "gemini-cli": () => import("./gemini-cli/index.ts"),

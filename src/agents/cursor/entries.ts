@@ -1,0 +1,107 @@
+import type { IntakeFacts } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asCount, asObject, asString } from "../shared/json.ts";
+import { subagentIdOf } from "./adapter.ts";
+import { modelOf, type Payload, payloadOf } from "./payload.ts";
+
+/**
+ * What hooks alone tell: the tokens of a turn, that a turn was cut off, and which call started a subagent. Transcripts
+ * have no ids, no times and no tokens.
+ */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const read = payloadOf(payload, intake);
+  if (read === undefined || !read.isNative) return [];
+  switch (read.native) {
+    case "stop": {
+      const usage = turnUsage(read, intake);
+      const cut = read.p["status"] === "aborted" ? [interruption(read, payload, intake)] : [];
+      return [...usage, ...cut];
+    }
+    case "afterAgentResponse":
+      // Which turn's it is, is told by the generation alone
+      return read.promptId === undefined ? [] : turnUsage(read, intake);
+    case "subagentStart":
+      return subagent(read, intake);
+    default:
+      return [];
+  }
+}
+
+/** One line where the counters contradict what they are documented to mean. */
+export function remarks(payload: unknown): readonly string[] {
+  const p = asObject(payload);
+  if (p === undefined || p["hook_event_name"] !== "stop" || !isExclusive(p)) return [];
+  return ["the cache counters of a turn are larger than its input: input is taken as what was not cached"];
+}
+
+// --- internal ---
+
+const at = (key: string, { promptId }: Payload, { timeMs }: IntakeFacts) =>
+  defined<{ key: string; timeMs: number; promptKey: string }>({ key, timeMs, promptKey: promptId });
+
+/**
+ * The sums of all model calls of a turn. A response and the turn's end tell the same sums: they have one key, and the larger
+ * ones count. Where nothing names the turn, its counters do: no two turns of a conversation have the same.
+ */
+function turnUsage(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
+  const { p, session, promptId } = read;
+  const usage = usageOf(p);
+  if (usage === undefined) return [];
+  const turn = promptId ?? payloadDigest(usage);
+  return [
+    {
+      kind: "model_call",
+      ...at(`usage:${session.id}:${turn}`, read, intake),
+      endMs: intake.timeMs,
+      usage,
+      complete: true,
+      covers: "turn",
+      ...defined<{ model: string }>({ model: modelOf(p) }),
+    },
+  ];
+}
+
+/** Input holds what was read from and written to a cache. */
+function usageOf(p: Payload["p"]): TokenUsage | undefined {
+  const input = asCount(p["input_tokens"]);
+  const output = asCount(p["output_tokens"]);
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = asCount(p["cache_read_tokens"]);
+  const cacheWrite = asCount(p["cache_write_tokens"]);
+  return {
+    input: isExclusive(p) ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input,
+    output,
+    ...defined<{ cacheRead: number; cacheWrite: number }>({ cacheRead, cacheWrite }),
+  };
+}
+
+function isExclusive(p: Payload["p"]): boolean {
+  const input = asCount(p["input_tokens"]);
+  const cached = (asCount(p["cache_read_tokens"]) ?? 0) + (asCount(p["cache_write_tokens"]) ?? 0);
+  return input !== undefined && cached > input;
+}
+
+const interruption = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"interruption"> => ({
+  kind: "interruption",
+  ...at(`interruption:${read.promptId ?? payloadDigest(payload)}`, read, intake),
+});
+
+/** Two subagents' parents are told by the call alone. */
+function subagent({ p }: Payload, { timeMs }: IntakeFacts): readonly EntryOf<"subagent">[] {
+  const agentId = subagentIdOf(p);
+  if (agentId === undefined) return [];
+  return [
+    {
+      kind: "subagent",
+      key: `subagent:${agentId}`,
+      timeMs,
+      agentId,
+      ...defined<{ agentType: string; parentCallId: string }>({
+        agentType: asString(p["subagent_type"]),
+        parentCallId: asString(p["tool_call_id"]),
+      }),
+    },
+  ];
+}

@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "jsonc-parser";
+import {
+  appendTo,
+  holdsComment,
+  type Json,
+  JsoncError,
+  type JsonObject,
+  newDocument,
+  nodeAt,
+  parseDocument,
+  plainOf,
+  propertiesOf,
+  removeAt,
+  replaceAt,
+} from "../shared/jsonc.ts";
+import { isOurCommand, SettingsError } from "../shared/settings.ts";
+
+/** One hook in Cursor's file: `hooks.<event>[] = entry`, without groups. */
+export interface Hook {
+  readonly event: string;
+  readonly entry: JsonObject & { readonly command: string };
+}
+
+/**
+ * Puts exactly these hooks of ours into a text, one per event, and no other of ours. What is there already stays as it is;
+ * everything foreign keeps every byte.
+ *
+ * @param text the file; `undefined` or blank when there is none yet
+ * @returns the same string when nothing had to change
+ * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
+ */
+export function addHooks(text: string | undefined, wanted: readonly Hook[]): string {
+  if (text === undefined || withoutBom(text).trim() === "") return newDocument(documentOf(wanted));
+  const body = withoutBom(text);
+  const before = readFile(body);
+  let edited = removeUnwanted(body, wanted);
+  for (const hook of wanted) edited = addOne(edited, hook);
+  // Without its version the file would be refused; where it holds hooks already, it is somebody's to know
+  if (isObject(before) && before["version"] === undefined && before["hooks"] === undefined) {
+    edited = appendTo(edited, [], "version", VERSION);
+  }
+  verify(before, edited, wanted);
+  return bomOf(text) + edited;
+}
+
+/**
+ * Takes out every hook of ours, and the containers that became empty through it unless a comment is in them.
+ *
+ * @returns the same string when there is none of ours; `undefined` when nothing but the version would be left
+ * @throws SettingsError for a text that cannot be read
+ */
+export function removeHooks(text: string): string | undefined {
+  const body = withoutBom(text);
+  if (body.trim() === "") return text;
+  const before = readFile(body);
+  const withoutHooks = removeUnwanted(body, []);
+  if (withoutHooks === body) return text;
+  const isOrphan = isOurVersion(body) && nodeAt(parseDocument(withoutHooks), ["hooks"]) === undefined;
+  const edited = isOrphan ? removeAt(withoutHooks, ["version"]) : withoutHooks;
+  verify(before, edited, []);
+  const root = parseDocument(edited);
+  const isBare = propertiesOf(root).every(({ key }) => key === "version") && !holdsComment(edited, root);
+  return isBare && edited.trim().length === root.length ? undefined : bomOf(text) + edited;
+}
+
+/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+export function hookedEvents(text: string): readonly string[] {
+  try {
+    const hooks = nodeAt(parseDocument(withoutBom(text)), ["hooks"]);
+    return propertiesOf(hooks).flatMap(({ key, value }) => (oursIn(plainOf(value)).length > 0 ? [key] : []));
+  } catch (error) {
+    if (error instanceof JsoncError) return [];
+    throw error;
+  }
+}
+
+/** What a file holds beside ours, for whoever looks for what would make Cursor refuse it. `undefined`: it cannot be read. */
+export function foreignHooks(text: string): readonly { event: string; command: string | undefined }[] | undefined {
+  try {
+    const hooks = plainOf(parseDocument(withoutBom(text)));
+    const lists = isObject(hooks) && isObject(hooks["hooks"]) ? Object.entries(hooks["hooks"]) : [];
+    return lists.flatMap(([event, list]) =>
+      (isList(list) && list.length > 0 ? list : [undefined])
+        .filter((entry) => entry === undefined || !isOurs(entry))
+        .map((entry) => ({ event, command: entry === undefined ? undefined : commandOf(entry) })),
+    );
+  } catch (error) {
+    if (error instanceof JsoncError) return undefined;
+    throw error;
+  }
+}
+
+// --- internal ---
+
+const VERSION = 1;
+const TODO = "correct it by hand and run the command again";
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+const commandOf = (entry: Json): string | undefined =>
+  isObject(entry) && typeof entry["command"] === "string" ? entry["command"] : undefined;
+const isOurs = (entry: Json): boolean => isOurCommand(commandOf(entry) ?? "");
+
+const oursIn = (list: Json): readonly number[] =>
+  isList(list) ? list.flatMap((entry, at) => (isOurs(entry) ? [at] : [])) : [];
+
+const documentOf = (wanted: readonly Hook[]): JsonObject => ({ version: VERSION, hooks: hooksOf(wanted) });
+const hooksOf = (wanted: readonly Hook[]): JsonObject =>
+  Object.fromEntries(wanted.map(({ event, entry }) => [event, [entry]]));
+
+const bomOf = (text: string): string => (text.startsWith("\uFEFF") ? "\uFEFF" : "");
+const withoutBom = (text: string): string => text.slice(bomOf(text).length);
+
+function readFile(body: string): Json {
+  let root: Node;
+  try {
+    root = parseDocument(body);
+  } catch (error) {
+    if (error instanceof JsoncError) {
+      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+    }
+    throw error;
+  }
+  if (root.type !== "object") throw wrong(body, root, `the top level is a ${root.type}, not an object`);
+  once(body, root, "hooks", "");
+  const hooks = nodeAt(root, ["hooks"]);
+  if (hooks === undefined) return plainOf(root);
+  if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is a ${hooks.type}, not an object`);
+  for (const { key, value } of propertiesOf(hooks)) {
+    once(body, hooks, key, "hooks.");
+    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is a ${value.type}, not an array`);
+  }
+  return plainOf(root);
+}
+
+/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+function once(body: string, object: Node, key: string, prefix: string): void {
+  const second = propertiesOf(object).filter((property) => property.key === key)[1];
+  if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
+}
+
+function wrong(body: string, node: Node, what: string): SettingsError {
+  const { line, column } = new JsoncError(what, body, node.offset);
+  return new SettingsError(what, TODO, line, column);
+}
+
+/** Takes out all of ours but the first of each event that is wanted: that is the place of the wanted one. */
+function removeUnwanted(body: string, wanted: readonly Hook[]): string {
+  let text = body;
+  for (const { key: event, value } of propertiesOf(nodeAt(parseDocument(body), ["hooks"]))) {
+    const ours = oursIn(plainOf(value));
+    const isWanted = wanted.some((hook) => hook.event === event);
+    for (const at of ours.slice(isWanted ? 1 : 0).reverse()) text = removeAt(text, ["hooks", event, at]);
+    if (ours.length > 0 && !isWanted) text = removeIfEmpty(text, ["hooks", event]);
+  }
+  return text !== body && wanted.length === 0 ? removeIfEmpty(text, ["hooks"]) : text;
+}
+
+function removeIfEmpty(text: string, path: readonly string[]): string {
+  const node = nodeAt(parseDocument(text), path);
+  const isFull = node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node);
+  return isFull ? text : removeAt(text, path);
+}
+
+function addOne(text: string, { event, entry }: Hook): string {
+  const root = parseDocument(text);
+  const list = nodeAt(root, ["hooks", event]);
+  if (nodeAt(root, ["hooks"]) === undefined) return appendTo(text, [], "hooks", hooksOf([{ event, entry }]));
+  if (list === undefined) return appendTo(text, ["hooks"], event, [entry]);
+  const entries = plainOf(list);
+  const [at] = oursIn(entries);
+  if (at === undefined) return appendTo(text, ["hooks", event], undefined, entry);
+  const same = isList(entries) && isDeepStrictEqual(entries[at], entry);
+  return same ? text : replaceAt(text, ["hooks", event, at], entry);
+}
+
+/** Where we had to add the version, it stands behind the hooks; people write it first. */
+function isOurVersion(body: string): boolean {
+  const root = parseDocument(body);
+  const keys = propertiesOf(root).map(({ key }) => key);
+  const version = nodeAt(root, ["version"]);
+  return keys.at(-1) === "version" && keys.at(-2) === "hooks" && version?.value === VERSION;
+}
+
+/** Proves an edit by reading its result. A failure is a fault of ours; the file was not written yet. */
+function verify(before: Json, edited: string, wanted: readonly Hook[]): void {
+  const after = readFile(edited);
+  const hooks = isObject(after) && isObject(after["hooks"]) ? Object.entries(after["hooks"]) : [];
+  const ours = hooks.flatMap(([event, list]) =>
+    oursIn(list).map((at) => ({ event, entry: isList(list) ? list[at] : undefined })),
+  );
+  const isComplete =
+    ours.length === wanted.length && wanted.every((hook) => ours.some((one) => isDeepStrictEqual(one, hook)));
+  if (isComplete && isDeepStrictEqual(withoutOurs(before), withoutOurs(after))) return;
+  const todo = "please report this file's shape";
+  throw new SettingsError("the edit would have changed more than our own entries", todo, 1, 1);
+}
+
+/** A file's value without ours, without what is empty on the way to ours, and without the version that we may add. */
+function withoutOurs(file: Json): Json {
+  if (!isObject(file)) return file;
+  const { hooks, version, ...others } = file;
+  const lists = Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, list]): [string, Json][] => {
+    if (!isList(list)) return [[event, list]];
+    const left = list.filter((entry) => !isOurs(entry));
+    return left.length === 0 ? [] : [[event, left]];
+  });
+  return {
+    ...others,
+    ...(lists.length > 0 && { hooks: Object.fromEntries(lists) }),
+    ...(version !== undefined && version !== VERSION && { version }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { remarks, toEntries } from "./entries.ts";
+
+export default {
+  source: SOURCE,
+  title: "Cursor",
+  docs: "https://cursor.com/docs/hooks",
+  emits: [
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "compaction",
+    "notice",
+  ],
+  tokens: "payload",
+  capabilities: {
+    basis: "documented",
+    versions: "3.12 to 3.18 (desktop), 2026.07 to 2026.09 (CLI)",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+  toEntries,
+  remarks,
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

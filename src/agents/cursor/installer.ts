@@ -1,0 +1,92 @@
+// https://cursor.com/docs/hooks, read 2026-11-21; what others measured is in README.md beside this file
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { oneFile } from "../shared/one-file.ts";
+import { versionOf } from "../shared/version.ts";
+import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
+
+export default oneFile({
+  scopes: ["user", "project"],
+  path: (scope, { home, project }) => join(scope === "user" ? home : project, ".cursor", "hooks.json"),
+  add: (text, { command }) => addHooks(text, hooksFor(command)),
+  remove: removeHooks,
+  registered: hookedEvents,
+  check: async (files) => files.flatMap(findings),
+  async detect(target) {
+    const version = await versionOf("cursor-agent", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(folderOf(target)) };
+  },
+});
+
+// --- internal ---
+
+const folderOf = ({ home }: InstallTarget): string => join(home, ".cursor");
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+// Decides nothing on any event
+const REPLY = "{}";
+
+// In seconds. The hook takes 3 ms; one that hangs on a dead disk must not hold the agent for an unknown default.
+const TIMEOUT_S = 5;
+
+/**
+ * Names that 3.12 and 2026.07 sent or documented, no others: one name that Cursor does not know makes it pass over the whole
+ * file, foreign hooks included, without a word (measured by others with 2026.09.10).
+ *
+ * Left out: what repeats a tool call, and what holds whole files, edits or thoughts.
+ */
+const DRAINS = {
+  sessionStart: "if-waiting",
+  beforeSubmitPrompt: "no",
+  preToolUse: "no",
+  postToolUse: "no",
+  postToolUseFailure: "no",
+  subagentStart: "no",
+  subagentStop: "no",
+  preCompact: "no",
+  stop: "yes",
+  sessionEnd: "yes",
+} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+
+function hooksFor(command: HookCommand): readonly Hook[] {
+  return Object.entries(DRAINS).map(([event, drain]) => {
+    const line = command({ source: "cursor", reply: REPLY, drain });
+    return { event, entry: { command: line, timeout: TIMEOUT_S } };
+  });
+}
+
+/** Every name that any version is known to know. */
+const KNOWN = new Set([
+  ...Object.keys(DRAINS),
+  ...["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution"],
+  ...["beforeReadFile", "afterFileEdit", "afterAgentResponse", "afterAgentThought"],
+  ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
+]);
+
+/** What makes Cursor pass over the file that we are in. */
+function findings({ path, text }: SettingsText): readonly Finding[] {
+  if (text === undefined || hookedEvents(text).length === 0) return [];
+  return [
+    ...new Map((foreignHooks(text) ?? []).flatMap((hook) => complaintOf(path, hook)).map((f) => [f.text, f])).values(),
+  ];
+}
+
+function complaintOf(path: string, hook: { readonly event: string; readonly command: string | undefined }): Finding[] {
+  const consequence = "Cursor then passes over the whole file, ours included";
+  if (!KNOWN.has(hook.event)) {
+    const what = `${path} has hooks for ${JSON.stringify(hook.event)}, an event that is not documented`;
+    return [{ level: "broken", text: `${what}; ${consequence}: remove it unless your version knows it` }];
+  }
+  if (/\bhttps?:\/\//.test(hook.command ?? "")) {
+    const what = `${path} has a command with an address in it, for ${hook.event}`;
+    return [{ level: "broken", text: `${what}; ${consequence}: put the address into a file or a variable` }];
+  }
+  return [];
+}

@@ -1,0 +1,59 @@
+// The documented cases through the whole drain: what the store holds in the end
+import { afterEach, describe, expect, test } from "vitest";
+import { Replay } from "../../support/replay.ts";
+import { booksOf, summaryOf } from "../../support/summary.ts";
+
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+async function drained(name: string, times = 1) {
+  replay = new Replay("cursor", name);
+  for (let i = 0; i < times; i++) for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+  const books = booksOf(replay.places.storePath);
+  expect(books.counters).toEqual(books.rows);
+  const sessionId = String(replay.calls[0]?.stdin?.["conversation_id"] ?? "173cec4e-0000-4e0e-be27-3b01582b0006");
+  const summary = summaryOf(replay.places.storePath, sessionId);
+  expect(summary).toBeDefined();
+  if (summary === undefined) throw new Error(`no session ${sessionId}`);
+  expect(summary.unsettled).toBe(0);
+  const tokens = summary.modelCalls.map(({ input, output, cache_read }) => [input, output, cache_read]);
+  return { ...summary, calls: books.rows.calls, tokens, statuses: summary.tools.map((tool) => tool.status).sort() };
+}
+
+describe.each([1, 2])("told %i times", (times) => {
+  test("a desktop session", async () => {
+    const { prompts, tokens, calls, statuses, segments } = await drained("basic", times);
+    expect([prompts, tokens, calls, statuses]).toEqual([1, [[43_859, 1_076, 28_384]], 0, ["success", "success"]]);
+    expect(segments).toEqual([{ reason: "user_exit", native: "user_close", ended: true }]);
+  });
+
+  test("the command line in print mode tells no prompt and no tokens", async () => {
+    const { prompts, tokens, statuses, segments } = await drained("cli-print", times);
+    expect([prompts, tokens, statuses]).toEqual([0, [], ["success"]]);
+    expect(segments).toEqual([{ reason: "completed", native: "completed", ended: true }]);
+  });
+
+  test("failures", async () => {
+    const { statuses, segments, lastTurn } = await drained("failure", times);
+    expect(statuses).toEqual(["denied", "error", "error", "unfinished"]);
+    expect(segments).toEqual([{ reason: "error", native: "error", ended: true }]);
+    expect(lastTurn).toBe("interrupted");
+  });
+
+  test("the same events through Claude's settings too", async () => {
+    expect((await drained("claude-import-duplicate", times)).statuses).toEqual(["success"]);
+  });
+
+  test("two at once, and no word of the end", async () => {
+    const { tokens, statuses, segments } = await drained("parallel-tools", times);
+    expect([tokens, statuses]).toEqual([[[21_033, 377, 7_040]], ["success", "success"]]);
+    expect(segments.map((segment) => segment.reason)).toEqual(["timeout"]);
+  });
+
+  test("a tool of a server, a subagent, and marks before the text", async () => {
+    expect((await drained("mcp", times)).statuses).toEqual(["success"]);
+    expect((await drained("subagent", times)).tokens).toEqual([[50_110, 900, 30_000]]);
+    expect((await drained("windows-bom", times)).statuses).toEqual(["unfinished", "unfinished"]);
+  });
+});
