@@ -11,6 +11,7 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   codex: () => import("./codex/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "gemini-cli": () => import("./gemini-cli/index.ts"),
+  kiro: () => import("./kiro/index.ts"),
 };
 
 /** All cards, in the order of the registry. */

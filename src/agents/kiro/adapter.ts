@@ -1,0 +1,147 @@
+// https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/ and public captures, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, EventType, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asCode, asObject, asString } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { type Outcome, outcomeOf } from "../shared/outcome.ts";
+import { eventOf, sessionOf } from "../shared/told.ts";
+
+export const SOURCE = "kiro";
+
+/** Stands in an event's place on the command lines in agent files: v3 runs those beside its own hook files. */
+export const FROM_AGENT_FILE = "agent";
+
+export const EMITS = [
+  "session.start",
+  "prompt.submit",
+  "tool.start",
+  "tool.end",
+  "session.end",
+  "turn.end",
+] as const satisfies readonly EventType[];
+
+/** An own event name, the id of v3's sessions and the variable that Kiro sets are certain; its tools' names make it likely. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
+  const native = asString(p["hook_event_name"]);
+  const named = intake.source === SOURCE;
+  if (native === undefined) {
+    return named && (intake.event === FROM_AGENT_FILE || typeOf(intake.event) !== undefined) ? "possible" : "no";
+  }
+  if (typeOf(native) === undefined) return named ? "possible" : "no";
+  if (asString(p["transcript_path"]) !== undefined) return "possible";
+  if (native.toLowerCase() === "agentspawn") return "certain";
+  const sessionId = asString(p["session_id"]);
+  const inherited = asString(intake.env["KIRO_SESSION_ID"]);
+  if (sessionId !== undefined && (sessionId === inherited || V3_SESSION.test(sessionId))) return "certain";
+  if (sessionId === undefined && inherited !== undefined) return "certain";
+  // No other agent puts these names under a snake_case payload
+  const isOwnTool = OWN_TOOL.test(asString(p["tool_name"]) ?? "");
+  const isOwnResult = typeof asObject(p["tool_response"])?.["success"] === "boolean" && /^[a-z]/.test(native);
+  return (isOwnTool || isOwnResult) && p["permission_mode"] === undefined ? "likely" : "possible";
+}
+
+/** One payload of any of the four hook systems → its event. Nothing tells a call's id, its duration or the time. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const native = asString(p?.["hook_event_name"]) ?? intake.event;
+  const type = typeOf(native);
+  if (p === undefined || native === undefined || type === undefined) return [];
+  const told = asString(p["session_id"]);
+  const isV3 = V3_SESSION.test(told ?? "") || /^[A-Z]/.test(native);
+  // Its own hook file tells the same
+  if (isV3 && intake.event === FROM_AGENT_FILE) return [];
+
+  const cwd = asString(p["cwd"]);
+  const name = asString(p["tool_name"]) ?? asString(p["toolName"]);
+  const input = inputOf(p["tool_input"] ?? p["toolArgs"]);
+  const isTool = type === "tool.start" || type === "tool.end";
+  const ended = type === "tool.end" ? endOf(p) : undefined;
+  const prompt = type === "prompt.submit" ? asString(p["prompt"]) : undefined;
+  return [
+    eventOf(
+      {
+        source: SOURCE,
+        type,
+        native,
+        session: sessionOf(SOURCE, intake, { payload: told, environment: intake.env["KIRO_SESSION_ID"], cwd }),
+        cwd,
+        key: arrivalKey(intake),
+        // v3 has been seen to send an empty text for any prompt: that is no length
+        promptLength: prompt?.length,
+        reason: type === "session.end" ? "completed" : undefined,
+        tool: { name, status: ended?.status },
+        extras: defined<Extras>({
+          agent_version: asString(intake.env["KIRO_VERSION"]),
+          input_digest: isTool ? inputDigest(input) : undefined,
+          mcp_server: isTool ? /^@([^/]+)\//.exec(name ?? "")?.[1] : undefined,
+          executable: isTool ? executableOf(asObject(input)?.["command"]) : undefined,
+          exit_code: ended?.exitCode,
+          status_origin: ended?.origin,
+          native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
+        }),
+      },
+      intake,
+    ),
+  ];
+}
+
+// --- internal ---
+
+/** Marks of payloads that are somebody else's for sure. */
+const FOREIGN = ["cursor_version", "conversation_id", "openhook", "sessionId", "hookEventName"];
+
+const V3_SESSION = /^sess_[0-9a-f]{8}-[0-9a-f-]{27}$/i;
+
+const OWN_TOOL = /^(?:fs_read|fs_write|execute_bash|execute_command|execute_pwsh|use_aws|@[^/]+\/.+)$/;
+
+/** Camel case in CLI 2.x, capitals in v3 and IDE 1.x, names of their own in IDE 0.x. */
+function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined {
+  switch (native?.toLowerCase()) {
+    case "agentspawn":
+    case "sessionstart":
+      return "session.start";
+    case "sessionend":
+      return "session.end";
+    case "userpromptsubmit":
+    case "promptsubmit":
+      return "prompt.submit";
+    case "pretooluse":
+      return "tool.start";
+    case "posttooluse":
+      return "tool.end";
+    case "stop":
+    case "agentstop":
+      return "turn.end";
+    default:
+      return undefined;
+  }
+}
+
+/** An object, or the same as text. */
+function inputOf(input: unknown): unknown {
+  const text = asString(input);
+  if (text === undefined || !/^\s*\{/.test(text)) return input;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return input;
+  }
+}
+
+/** IDE 0.x has a flag, CLI an object, IDE 1.x the text that the model gets. */
+function endOf(p: Readonly<Record<string, unknown>>): Outcome {
+  if (typeof p["toolSuccess"] === "boolean") {
+    return { status: p["toolSuccess"] ? "success" : "error", origin: "native" };
+  }
+  const response = p["tool_response"] ?? p["toolResult"];
+  const tail = typeof response === "string" ? /(?:^|\n)Exit Code: (-?\d{1,10})\s*$/.exec(response.slice(-200)) : null;
+  if (tail?.[1] === undefined) return outcomeOf(response);
+  const exitCode = Number(tail[1]);
+  return { status: exitCode === 0 ? "success" : "error", exitCode, origin: "native" };
+}

@@ -1,0 +1,23 @@
+import type { Agent } from "../../model/agent.ts";
+import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Kiro",
+  docs: "https://kiro.dev/docs/cli/hooks/",
+  emits: EMITS,
+  // Billed turns mostly have placeholders for their counts; where there are real ones the session file gives them
+  tokens: "none",
+  capabilities: {
+    basis: "documented",
+    versions: "CLI 1.29 to 2.28 and v3, IDE 0.11 to 1.0",
+    subagents: true,
+    sessionIds: "minted",
+    callIds: "minted",
+    eventIds: "arrival",
+  },
+  recognises,
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

@@ -1,0 +1,219 @@
+// https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/, /docs/cli/v3/hooks-migration/, read 2026-11-21
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import {
+  type EntryFile,
+  entriesOfOurs,
+  listsOfOurs,
+  type OwnEntries,
+  putEntries,
+  takeEntries,
+} from "../shared/entries.ts";
+import { asObject, asString } from "../shared/json.ts";
+import { type JsonObject, propertiesOf } from "../shared/jsonc.ts";
+import { isOurCommand } from "../shared/settings.ts";
+import { compareVersions, versionOf } from "../shared/version.ts";
+import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
+
+/**
+ * Two of Kiro's hook systems have files: v3 of the CLI (2.13 and later) and the IDE 1.x read hook files, which are all ours;
+ * CLI 2.x has hooks in each agent's own file, and none for its built-in agent.
+ */
+export default {
+  scopes: ["user", "project"],
+  async paths(scope, target) {
+    const folder = folderOf(scope, target);
+    return [join(folder, "hooks", HOOK_FILE), join(folder, "hooks", END_FILE), ...(await agentFiles(folder))];
+  },
+  add: (files, registration) => files.map((file) => ({ ...file, text: added(file, registration) })),
+  remove: (files) =>
+    files.map((file) => ({
+      ...file,
+      text: file.text === undefined ? undefined : takeEntries(file.text, kindOf(file)),
+    })),
+  registered: (files) => [...new Set(files.flatMap(triggersIn))],
+  check,
+  async detect({ home, env }) {
+    const version = await versionOf("kiro-cli", env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isFolder(join(home, ".kiro")) };
+  },
+} satisfies Installer;
+
+// --- internal ---
+
+const HOOK_FILE = "openhook-otel.json";
+/** Of its own: a reader that does not know the event could refuse the whole file. */
+const END_FILE = "openhook-otel-end.json";
+const SESSION_END_SINCE = "2.25.0";
+
+// The hook takes 3 ms; every hook makes the agent wait
+const TIMEOUT_S = 5;
+
+const V1_FILE: EntryFile = {
+  frame: { version: "v1" },
+  lists: () => [["hooks"]],
+  isOurs: (entry) => isOurCommand(asString(asObject(entry["action"])?.["command"]) ?? ""),
+  prune: false,
+  forHooksAlone: true,
+};
+
+/** An event without entries is refused by `kiro-cli agent validate`. */
+const AGENT_FILE: EntryFile = {
+  frame: {},
+  lists: (root) => {
+    const hooks = propertiesOf(root).findLast(({ key }) => key === "hooks")?.value;
+    return propertiesOf(hooks).map(({ key }) => ["hooks", key]);
+  },
+  isOurs: (entry) => isOurCommand(asString(entry["command"]) ?? ""),
+  prune: true,
+  forHooksAlone: false,
+};
+
+type Drain = Parameters<Registration["command"]>[0]["drain"];
+
+const V1_TRIGGERS: Readonly<Record<string, Drain>> = {
+  SessionStart: "if-waiting",
+  UserPromptSubmit: "no",
+  PreToolUse: "no",
+  PostToolUse: "no",
+  Stop: "yes",
+};
+
+/** Exactly the five that the validator of 2.20.0 knows. */
+const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
+  agentSpawn: "if-waiting",
+  userPromptSubmit: "no",
+  preToolUse: "no",
+  postToolUse: "no",
+  stop: "yes",
+};
+
+const folderOf = (scope: "user" | "project", { home, project }: InstallTarget): string =>
+  join(scope === "user" ? home : project, ".kiro");
+
+const kindOf = ({ path }: Pick<SettingsText, "path">): EntryFile =>
+  basename(dirname(path)) === "agents" ? AGENT_FILE : V1_FILE;
+
+const agentFiles = (folder: string): Promise<readonly string[]> =>
+  readdir(join(folder, "agents")).then(
+    (names) =>
+      names
+        .filter((name) => name.endsWith(".json"))
+        .sort()
+        .map((name) => join(folder, "agents", name)),
+    () => [],
+  );
+
+function added(file: SettingsText, registration: Registration): string | undefined {
+  if (kindOf(file) === AGENT_FILE) {
+    // An agent that is not there is not made: which tools it may use is the user's decision
+    return file.text === undefined ? undefined : putEntries(file.text, agentEntries(registration), AGENT_FILE);
+  }
+  if (basename(file.path) === HOOK_FILE) return putEntries(file.text, v1Entries(V1_TRIGGERS, registration), V1_FILE);
+  const { version } = registration;
+  if (version !== undefined && compareVersions(version, SESSION_END_SINCE) >= 0) {
+    return putEntries(file.text, v1Entries({ SessionEnd: "yes" }, registration), V1_FILE);
+  }
+  return file.text === undefined ? undefined : takeEntries(file.text, V1_FILE);
+}
+
+const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Registration): readonly OwnEntries[] => [
+  {
+    path: ["hooks"],
+    entries: Object.entries(triggers).map(([trigger, drain]) => ({
+      name: `openhook-otel ${trigger}`,
+      trigger,
+      action: { type: "command", command: command({ source: SOURCE, drain }) },
+      timeout: TIMEOUT_S,
+      enabled: true,
+    })),
+  },
+];
+
+/** Without a matcher, which means all tools: one version was seen not to run a hook with `*`. */
+const agentEntries = ({ command }: Registration): readonly OwnEntries[] =>
+  Object.entries(AGENT_EVENTS).map(([event, drain]) => ({
+    path: ["hooks", event],
+    entries: [{ command: command({ source: SOURCE, event: FROM_AGENT_FILE, drain }), timeout_ms: TIMEOUT_S * 1000 }],
+  }));
+
+function triggersIn(file: SettingsText): readonly string[] {
+  if (file.text === undefined) return [];
+  const kind = kindOf(file);
+  if (kind === AGENT_FILE) return listsOfOurs(file.text, kind).flatMap((path) => path.slice(-1));
+  return entriesOfOurs(file.text, kind).flatMap((entry) => asString(entry["trigger"]) ?? []);
+}
+
+async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const version = await versionOf("kiro-cli", target.env);
+  const agents = files.filter((file) => kindOf(file) === AGENT_FILE);
+  const inAgents = agents.filter((file) => triggersIn(file).length > 0);
+  const ours = files.flatMap(({ path, text }) => (text === undefined ? [] : entriesOfOurs(text, kindOf({ path }))));
+  return [
+    ...defaultAgent(version, inAgents.length, await chosenAgent(target.home)),
+    ...agents
+      .filter((file) => inAgents.length < agents.length && triggersIn(file).length === 0)
+      .map(({ path }) => remark(`the agent in ${path} has no hooks of ours: run enable again`)),
+    ...(ours.some((entry: JsonObject) => entry["enabled"] === false)
+      ? [
+          {
+            level: "broken",
+            text: 'hooks of ours are switched off ("enabled": false): switch them on in Kiro',
+          } as const,
+        ]
+      : []),
+    ...(await twice(files, target)),
+  ];
+}
+
+/** CLI 2.x runs hooks of agent files alone, and its built-in agent cannot be given any. */
+function defaultAgent(version: string | undefined, withHooks: number, chosen: string | undefined): readonly Finding[] {
+  if (version === undefined || compareVersions(version, "3.0.0") >= 0) return [];
+  const how =
+    "make an agent (kiro-cli agent create NAME), choose it (kiro-cli agent set-default NAME) and run enable again";
+  if (withHooks === 0) {
+    const text = `Kiro CLI ${version} has hooks in agent files alone, and there is none: ${how}`;
+    return [{ level: compareVersions(version, "2.13.0") < 0 ? "broken" : "remark", text }];
+  }
+  if (chosen !== undefined && chosen !== "kiro_default") return [];
+  return [
+    remark(
+      `Kiro CLI ${version} starts its built-in agent, which cannot have hooks: choose one that has (kiro-cli agent set-default NAME)`,
+    ),
+  ];
+}
+
+async function chosenAgent(home: string): Promise<string | undefined> {
+  const text = await readFile(join(home, ".kiro", "settings", "cli.json"), "utf8").catch(() => "{}");
+  try {
+    const settings = asObject(JSON.parse(text));
+    return asString(settings?.["chat.defaultAgent"]) ?? asString(asObject(settings?.["chat"])?.["defaultAgent"]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kiro gives events no ids: registered in both scopes, each would be told and counted twice. */
+async function twice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const hookFile = files.find(({ path }) => basename(path) === HOOK_FILE);
+  if (hookFile === undefined || triggersIn(hookFile).length === 0) return [];
+  for (const scope of ["user", "project"] as const) {
+    const path = join(folderOf(scope, target), "hooks", HOOK_FILE);
+    const text = path === hookFile.path ? undefined : await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined && triggersIn({ path, text }).length > 0) {
+      const both = `${hookFile.path} and ${path}`;
+      return [{ level: "broken", text: `${both} both register us, and every event counts twice: disable one scope` }];
+    }
+  }
+  return [];
+}
+
+const remark = (text: string): Finding => ({ level: "remark", text });
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

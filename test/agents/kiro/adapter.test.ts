@@ -1,0 +1,154 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, test } from "vitest";
+import card from "../../../src/agents/kiro/index.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { extrasOf } from "../../../src/model/event.ts";
+import { NOTHING_SETTLED, type ToolCall } from "../../../src/model/session.ts";
+import { buildSession } from "../../../src/session/build.ts";
+import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const CASES = ["basic", "failure", "ide-0x", "ide-1x", "no-session-id", "v3"];
+const callsOf = (name: string) => linesOf<DocumentedCall>(join(HERE, name, "calls.jsonl"));
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  source: "kiro",
+  timeMs: Date.UTC(2026, 8, 14, 9),
+  env: {},
+  parentPid: 77,
+  payloadBytes: 2,
+  truncated: false,
+  ...rest,
+});
+const tell = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
+
+test.each(CASES)("%s, line by line", async (name) => {
+  compareLines(await mapped(callsOf(name)), truthOf(join(HERE, name)).lines);
+});
+
+describe("what the session room makes of it", () => {
+  const toolsOf = async (name: string): Promise<readonly ToolCall[]> => {
+    const events = (await mapped(callsOf(name))).flatMap((one) => one.events);
+    const sessionId = events[0]?.session_id ?? "";
+    const session = buildSession({
+      facts: { source: "kiro", sessionId },
+      events: events.filter((event) => event.session_id === sessionId),
+      entries: [],
+      context: NOTHING_SETTLED,
+      expectsTranscript: false,
+      endIdle: { reason: "timeout", nativeReason: "idle" },
+    });
+    return session.turns.flatMap((turn) => turn.toolCalls);
+  };
+
+  it("pairs the oldest of two equal open calls; what was declined or is still open at the end is unfinished", async () => {
+    const tools = await toolsOf("failure");
+    expect(tools.map(({ name, status, exitCode }) => [name, status, exitCode])).toEqual([
+      ["execute_bash", "error", undefined],
+      ["execute_bash", "error", 1],
+      ["execute_bash", "unfinished", undefined],
+      ["@git/status", "unfinished", undefined],
+    ]);
+    expect(tools.at(-1)?.mcpServer).toBe("git");
+  });
+  it("pairs by the tool's name where the end has no input", async () => {
+    expect((await toolsOf("ide-1x")).map(({ name, status }) => [name, status])).toEqual([
+      ["execute_bash", "success"],
+      ["execute_bash", "error"],
+      ["str_replace", "success"],
+    ]);
+  });
+  it("closes a call that has not even a name", async () => {
+    expect((await toolsOf("ide-0x")).map(({ name, status }) => [name, status])).toEqual([
+      ["unknown", "unfinished"],
+      ["fs_write", "success"],
+    ]);
+  });
+});
+
+describe("a call's end", () => {
+  const end = (tool_response: unknown) => {
+    const event = tell({ hook_event_name: "postToolUse", cwd: "/w", tool_name: "x", tool_input: {}, tool_response });
+    return event?.type === "tool.end" && event.data !== undefined
+      ? [event.data.status, extrasOf(event).exit_code, extrasOf(event).status_origin]
+      : [];
+  };
+  it.each([
+    [{ success: true, result: [] }, ["success", undefined, "native"]],
+    [{ success: false, result: ["no"] }, ["error", undefined, "native"]],
+    [{ success: true, result: [{ exit_status: "2" }] }, ["error", 2, "native"]],
+    [{ success: true, result: [{ exit_status: "0" }] }, ["success", 0, "native"]],
+    [{ exit_status: 130 }, ["error", 130, "native"]],
+    ['{"success":false}', ["error", undefined, "native"]],
+    ["Output:\nfine\n\nExit Code: 0", ["success", 0, "native"]],
+    ["Output:\nno\n\nExit Code: 127\n", ["error", 127, "native"]],
+    ["Exit Code: -1", ["error", -1, "native"]],
+    ["it said Exit Code: 1 and went on", ["success", undefined, "assumed"]],
+    ["Created the src/a.ts file.", ["success", undefined, "assumed"]],
+    [undefined, ["success", undefined, "assumed"]],
+    [[{ success: false }], ["error", undefined, "native"]],
+  ])("%j", (response, expected) => {
+    expect(end(response)).toEqual(expected);
+  });
+});
+
+describe("the session", () => {
+  const stop = { hook_event_name: "stop", cwd: "/w" };
+  it("is the payload's, then the environment's, then one per process and folder", () => {
+    const env = { KIRO_SESSION_ID: "7150ba7d" };
+    expect(tell({ ...stop, session_id: "s" }, { env })?.session_id).toBe("s");
+    const inherited = tell(stop, { env });
+    expect(inherited?.session_id).toBe("7150ba7d");
+    expect(inherited === undefined ? {} : extrasOf(inherited)).toMatchObject({ session_id_origin: "environment" });
+    const minted = tell(stop);
+    expect(minted === undefined ? {} : extrasOf(minted)).toMatchObject({ session_id_origin: "minted" });
+    expect(tell({ ...stop, hook_event_name: "agentSpawn" }, { timeMs: 1 })?.session_id).toBe(minted?.session_id);
+    expect(tell(stop, { parentPid: 78 })?.session_id).not.toBe(minted?.session_id);
+    expect(tell(stop, { parentStart: "later" })?.session_id).not.toBe(minted?.session_id);
+    expect(tell({ ...stop, cwd: "/other" })?.session_id).not.toBe(minted?.session_id);
+  });
+  it("has two equal events apart by their arrival alone", () => {
+    const twice = [tell(stop, { hookPid: 1 }), tell(stop, { hookPid: 2 }), tell(stop, { hookPid: 1 })];
+    expect(new Set(twice.map((event) => event?.id)).size).toBe(2);
+  });
+});
+
+describe("agent files that v3 runs beside its own hook files", () => {
+  const v3 = {
+    session_id: "sess_5e748cf0-2069-4448-b1f7-35a1e42a0003",
+    cwd: "/w",
+    tool_name: "fs_read",
+    tool_input: {},
+  };
+  it("tell nothing there", () => {
+    expect(tell({ ...v3, hook_event_name: "PreToolUse" }, { event: "agent" })).toBeUndefined();
+    expect(tell({ ...v3, hook_event_name: "preToolUse" }, { event: "agent" })).toBeUndefined();
+    expect(tell({ ...v3, hook_event_name: "PreToolUse" }, {})?.type).toBe("tool.start");
+    expect(tell({ ...v3, session_id: "c186a259", hook_event_name: "preToolUse" }, { event: "agent" })?.type).toBe(
+      "tool.start",
+    );
+  });
+  it("are known even where nothing came through stdin", () => {
+    expect(card.recognises({}, intake({ event: "agent" }))).toBe("possible");
+    expect(tell({}, { event: "agent" })).toBeUndefined();
+  });
+});
+
+test("whose payload it is", () => {
+  const says = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
+    const { source: _, ...unnamed } = intake(rest);
+    return card.recognises(payload, unnamed);
+  };
+  const pre = { hook_event_name: "preToolUse", cwd: "/w", tool_input: {} };
+  expect(says({ ...pre, tool_name: "use_aws" })).toBe("likely");
+  expect(says({ ...pre, tool_name: "@git/status" })).toBe("likely");
+  expect(says({ ...pre, tool_name: "Shell" })).toBe("possible");
+  expect(says({ ...pre, tool_name: "fs_read", cursor_version: "1" })).toBe("no");
+  expect(says({ ...pre, tool_name: "fs_read", transcript_path: "/home/dev/.claude/projects/x.jsonl" })).toBe(
+    "possible",
+  );
+  expect(says({ hook_event_name: "Stop", session_id: "other" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe("possible");
+  expect(says({ hook_event_name: "Stop", session_id: "mine" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe("certain");
+  expect(says({})).toBe("no");
+});

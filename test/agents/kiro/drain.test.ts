@@ -1,0 +1,79 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type DocumentedCall, linesOf } from "../../support/documented.ts";
+import { DocumentedRun } from "../../support/documented-run.ts";
+import { booksOf, summaryOf } from "../../support/summary.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const CLI_SESSION = "c186a259-e55f-4572-abc7-bd3697cf0001";
+const LATER_MS = Date.parse("2026-09-14T12:00:00Z");
+
+let run: DocumentedRun;
+beforeEach(() => {
+  run = new DocumentedRun();
+});
+afterEach(() => run.remove());
+
+const hookAll = async (name: string, flags: readonly string[] = []): Promise<void> => {
+  for (const call of linesOf<DocumentedCall>(join(HERE, name, "calls.jsonl"))) await run.hook(call, flags);
+};
+const sessionFile = (change: (text: string) => string = (text) => text): void => {
+  const folder = join(run.home, ".kiro", "sessions", "cli");
+  mkdirSync(folder, { recursive: true });
+  const text = readFileSync(join(HERE, "basic", "session.json"), "utf8");
+  writeFileSync(join(folder, `${CLI_SESSION}.json`), change(text));
+};
+const statuses = (sessionId: string) =>
+  summaryOf(run.places.storePath, sessionId)
+    ?.tools.map(({ name, status }) => `${name} ${status}`)
+    .sort();
+
+test("a session of the CLI: two calls, one prompt, and tokens that nobody knows", async () => {
+  sessionFile();
+  await hookAll("basic");
+  const report = await run.drain(LATER_MS);
+  expect(report).toMatchObject({ files: 7, quarantined: 0 });
+  expect(summaryOf(run.places.storePath, CLI_SESSION)).toMatchObject({ prompts: 1, modelCalls: [], unsettled: 0 });
+  expect(statuses(CLI_SESSION)).toEqual(["execute_bash success", "fs_read success"]);
+  expect(booksOf(run.places.storePath).counters).toMatchObject({
+    input: 0,
+    output: 0,
+    calls: 0,
+    tools: { success: 2 },
+  });
+});
+
+test("counts that are real count once, however often the file is read", async () => {
+  await hookAll("basic");
+  sessionFile((text) =>
+    text
+      .replace('"input_token_count": 0', '"input_token_count": 900')
+      .replace('"output_token_count": 0', '"output_token_count": 40'),
+  );
+  await run.drain(Date.parse("2026-09-14T09:00:10Z"));
+  await run.drain(LATER_MS);
+  const books = booksOf(run.places.storePath);
+  expect(books.counters).toMatchObject({ input: 900, output: 40 });
+  expect(books.counters).toEqual(books.rows);
+});
+
+test("declined and still open calls are unfinished, failures are errors", async () => {
+  await hookAll("failure");
+  await run.drain(LATER_MS);
+  expect(statuses(CLI_SESSION)).toEqual([
+    "@git/status unfinished",
+    "execute_bash error",
+    "execute_bash error",
+    "execute_bash unfinished",
+  ]);
+});
+
+test("IDE 0.x: stdin is never closed, the payload is in a variable", async () => {
+  const begin = Date.now();
+  await hookAll("ide-0x", ["-e"]);
+  expect(Date.now() - begin).toBeLessThan(5_000);
+  expect(await run.drain(LATER_MS)).toMatchObject({ files: 5, quarantined: 0 });
+  expect(booksOf(run.places.storePath).counters.tools).toEqual({ success: 1, unfinished: 1 });
+});

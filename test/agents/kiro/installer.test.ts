@@ -1,0 +1,208 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import installer from "../../../src/agents/kiro/installer.ts";
+import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+
+const command: HookCommand = ({ source, event, drain }) =>
+  `/opt/openhook-otel/hook ${drain === "yes" ? "-d " : ""}${source}${event === undefined ? "" : ` ${event}`}`;
+
+let root = "";
+let target: InstallTarget = { home: "", project: "", env: {} };
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "openhook-kiro-"));
+  target = { home: join(root, "home"), project: join(root, "project"), env: { PATH: join(root, "bin") } };
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const put = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+};
+const agentPath = (name: string, base = target.home): string => join(base, ".kiro", "agents", name);
+const read = async (scope: "user" | "project" = "user"): Promise<readonly SettingsText[]> =>
+  (await installer.paths(scope, target)).map((path) => {
+    try {
+      return { path, text: readFileSync(path, "utf8") };
+    } catch {
+      return { path, text: undefined };
+    }
+  });
+const registration = (version?: string, scope: "user" | "project" = "user") => ({ scope, target, command, version });
+const store = (files: readonly SettingsText[]): void => {
+  for (const { path, text } of files) if (text !== undefined) put(path, text);
+};
+const kiroCli = (script: string): void => {
+  put(join(root, "bin", "kiro-cli"), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(root, "bin", "kiro-cli"), 0o755);
+};
+
+describe("the hook file of v3 and IDE 1.x", () => {
+  it("is a file of our own, in the schema v1, without matchers", async () => {
+    const [hooks, end] = installer.add(await read(), registration());
+    expect(hooks?.path).toBe(join(target.home, ".kiro", "hooks", "openhook-otel.json"));
+    expect(end?.text).toBeUndefined();
+    const written = JSON.parse(hooks?.text ?? "");
+    expect(written.version).toBe("v1");
+    expect(written.hooks.map((hook: { trigger: string }) => hook.trigger)).toEqual([
+      "SessionStart",
+      "UserPromptSubmit",
+      "PreToolUse",
+      "PostToolUse",
+      "Stop",
+    ]);
+    expect(written.hooks.at(-1)).toEqual({
+      name: "openhook-otel Stop",
+      trigger: "Stop",
+      action: { type: "command", command: "/opt/openhook-otel/hook -d kiro" },
+      timeout: 5,
+      enabled: true,
+    });
+  });
+  it("has SessionEnd in a file of its own, for versions that know it", async () => {
+    for (const version of ["2.24.9", undefined])
+      expect(installer.add(await read(), registration(version))[1]?.text).toBeUndefined();
+    const added = installer.add(await read(), registration("2.25.0"));
+    expect(JSON.parse(added[1]?.text ?? "").hooks).toHaveLength(1);
+    expect(installer.registered(added)).toContain("SessionEnd");
+    // a downgrade takes it away again
+    expect(installer.add(added, registration("2.24.0"))[1]?.text).toBeUndefined();
+  });
+  it("keeps what somebody else put into it", async () => {
+    const foreign =
+      '{\n  "version": "v1",\n  "hooks": [\n    { "name": "lint", "trigger": "PostFileSave", "action": { "type": "agent", "prompt": "lint" } }\n  ]\n}\n';
+    put(join(target.home, ".kiro", "hooks", "openhook-otel.json"), foreign);
+    const added = installer.add(await read(), registration());
+    expect(JSON.parse(added[0]?.text ?? "").hooks).toHaveLength(6);
+    expect(installer.remove(added)[0]?.text).toBe(foreign);
+  });
+});
+
+describe("agent files of CLI 2.x", () => {
+  it("get the five events, each in every agent that there is", async () => {
+    put(agentPath("acme.json"), '{ "name": "acme", "tools": ["*"] }\n');
+    put(
+      agentPath("review.json"),
+      '{\n  "name": "review",\n  "hooks": {\n    "stop": [ { "command": "say done" } ]\n  }\n}\n',
+    );
+    put(agentPath("notes.md"), "no agent");
+    const files = await read();
+    expect(files.map(({ path }) => path.slice(join(target.home, ".kiro").length + 1))).toEqual([
+      "hooks/openhook-otel.json",
+      "hooks/openhook-otel-end.json",
+      "agents/acme.json",
+      "agents/review.json",
+    ]);
+    const added = installer.add(files, registration());
+    const review = JSON.parse(added[3]?.text ?? "");
+    expect(review.hooks.stop).toEqual([
+      { command: "say done" },
+      { command: "/opt/openhook-otel/hook -d kiro agent", timeout_ms: 5000 },
+    ]);
+    expect(Object.keys(review.hooks)).toEqual(["stop", "agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse"]);
+    expect(review.hooks.preToolUse[0]).not.toHaveProperty("matcher");
+    expect(installer.add(added, registration())).toEqual(added);
+    expect(installer.remove(added).slice(2)).toEqual(files.slice(2));
+  });
+  it("are never made, and never taken away", async () => {
+    expect((await read()).every(({ path }) => !path.includes("/agents/"))).toBe(true);
+    put(agentPath("empty.json"), "{}\n");
+    const files = await read();
+    expect(installer.remove(installer.add(files, registration()))[2]?.text).toBe("{}\n");
+  });
+  it("that Kiro could not read either are refused, with the place", async () => {
+    put(agentPath("broken.json"), '{\n  "hooks": []\n}');
+    const files = await read();
+    expect(() => installer.add(files, registration())).toThrow(SettingsError);
+    expect(() => installer.add(files, registration())).toThrow(/^line 2, column 12: "hooks" is not an object/);
+    put(agentPath("broken.json"), "{");
+    const torn = await read();
+    expect(() => installer.add(torn, registration())).toThrow(SettingsError);
+    expect(installer.registered(torn)).toEqual([]);
+  });
+  it("with comments, tabs, CRLF or a byte order mark get them back byte for byte", async () => {
+    const texts = [
+      '{\r\n\t"name": "a", // mine\r\n\t"hooks": {\r\n\t\t"stop": [\r\n\t\t\t{ "command": "x" } // last\r\n\t\t]\r\n\t}\r\n}\r\n',
+      '\uFEFF{"name":"a","hooks":{"preToolUse":[{"matcher":"fs_write","command":"x"}]}}',
+      '{ "hooks": { "agentSpawn": [{"command":"x"}], }, /* end */ }',
+    ];
+    for (const text of texts) {
+      const files = [{ path: agentPath("a.json"), text }];
+      const added = installer.add(files, registration());
+      expect(installer.registered(added)).toHaveLength(5);
+      expect(installer.remove(added)).toEqual(files);
+    }
+  });
+  it("of any content survive adding twice and removing", () => {
+    const entry = fc.record({ command: fc.string(), matcher: fc.string() }, { requiredKeys: ["command"] });
+    const event = fc.constantFrom("agentSpawn", "preToolUse", "stop", "somethingNew");
+    const agent = fc.record(
+      {
+        name: fc.string(),
+        tools: fc.array(fc.string()),
+        mcpServers: fc.jsonValue(),
+        hooks: fc.dictionary(event, fc.array(entry, { minLength: 1 }), { minKeys: 1, noNullPrototype: true }),
+      },
+      { requiredKeys: ["name"], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(agent, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+        const files = [{ path: "/h/.kiro/agents/a.json", text: JSON.stringify(value, null, indent) }];
+        const added = installer.add(files, registration());
+        expect(installer.add(added, registration())).toEqual(added);
+        expect(installer.remove(added)).toEqual(files);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("what keeps hooks from running", () => {
+  const texts = async (scope: "user" | "project" = "user") =>
+    (await installer.check(await read(scope), target)).map(({ level, text }) => `${level}: ${text}`);
+  const enable = async (scope: "user" | "project" = "user") => store(installer.add(await read(scope), registration()));
+
+  it("nothing, where there is no CLI: the IDE reads the hook file", async () => {
+    await enable();
+    expect(await texts()).toEqual([]);
+  });
+  it("no agent file: the built-in agent cannot have hooks", async () => {
+    kiroCli("echo kiro-cli 2.2.2");
+    await enable();
+    expect(await texts()).toEqual([expect.stringMatching(/^broken: .*agent create/)]);
+    kiroCli("echo kiro-cli 2.21.0");
+    expect(await texts()).toEqual([expect.stringMatching(/^remark: .*agent create/)]);
+  });
+  it("an agent with hooks that is not the one that starts", async () => {
+    kiroCli("echo kiro-cli 2.21.0");
+    put(agentPath("acme.json"), '{"name":"acme"}');
+    await enable();
+    expect(await texts()).toEqual([expect.stringMatching(/set-default/)]);
+    put(join(target.home, ".kiro", "settings", "cli.json"), '{"chat.defaultAgent":"acme"}');
+    expect(await texts()).toEqual([]);
+    put(agentPath("new.json"), '{"name":"new"}');
+    expect(await texts()).toEqual([expect.stringMatching(/new\.json has no hooks of ours/)]);
+  });
+  it("a hook that was switched off, and both scopes at once", async () => {
+    await enable();
+    await enable("project");
+    expect(await texts()).toEqual([expect.stringMatching(/^broken: .*counts twice/)]);
+    expect(await texts("project")).toEqual([expect.stringMatching(/^broken: .*counts twice/)]);
+    const path = join(target.home, ".kiro", "hooks", "openhook-otel.json");
+    put(path, readFileSync(path, "utf8").replace("true", "false"));
+    expect(await texts()).toContainEqual(expect.stringMatching(/switched off/));
+  });
+});
+
+describe.skipIf(process.platform === "win32")("whether Kiro is here", () => {
+  it("by its program, else by its folder", async () => {
+    expect(await installer.detect(target)).toEqual({ present: false });
+    mkdirSync(join(target.home, ".kiro"), { recursive: true });
+    expect(await installer.detect(target)).toEqual({ present: true });
+    kiroCli("echo kiro-cli 2.28.0");
+    expect(await installer.detect(target)).toEqual({ present: true, version: "2.28.0" });
+  });
+});

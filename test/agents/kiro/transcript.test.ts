@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import reader from "../../../src/agents/kiro/transcript.ts";
+import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const HOME = mkdtempSync(join(tmpdir(), "openhook-kiro-"));
+const FOLDER = join(HOME, ".kiro", "sessions", "cli");
+const ROOT_ID = "c186a259-e55f-4572-abc7-bd3697cf0001";
+
+const turn = (rand: number, counts: Record<string, unknown>, rest: Record<string, unknown> = {}) => ({
+  loop_id: { agent_id: { name: "acme", parent_id: null, rand: null }, rand },
+  end_timestamp: "2026-09-14T09:00:09.500000000Z",
+  model: "claude-sonnet-4",
+  metering_usage: [{ value: 0.25, unit: "credit" }],
+  ...counts,
+  ...rest,
+});
+const write = (id: string, turns: readonly unknown[], rest: Record<string, unknown> = {}) => {
+  const path = join(FOLDER, `${id}.json`);
+  const session_state = {
+    agent_name: "acme",
+    rts_model_state: { model_info: { model_id: "auto" } },
+    conversation_metadata: { user_turn_metadatas: turns },
+  };
+  const text = {
+    session_id: id,
+    cwd: "/home/dev/acme-shop",
+    created_at: "2026-09-14T09:00:00Z",
+    session_state,
+    ...rest,
+  };
+  writeFileSync(path, JSON.stringify(text));
+  return path;
+};
+const entries = async (sessionId: string): Promise<readonly TranscriptEntry[]> => {
+  const all: TranscriptEntry[] = [];
+  for (const file of await reader.files({ sessionId, home: HOME })) {
+    for await (const batch of reader.read(file, START)) all.push(...batch.entries);
+  }
+  for (const entry of all) expect(TranscriptEntry.parse(entry)).toEqual(entry);
+  return all;
+};
+const usageOf = async (counts: Record<string, unknown>) => {
+  write(ROOT_ID, [turn(1, counts)]);
+  const call = (await entries(ROOT_ID)).find((entry) => entry.kind === "model_call");
+  return call?.kind === "model_call" ? call.usage : undefined;
+};
+
+beforeEach(() => {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+});
+afterAll(() => rmSync(HOME, { recursive: true, force: true }));
+
+describe("a turn's counts", () => {
+  it("are unknown where they are placeholders", async () => {
+    writeFileSync(join(FOLDER, `${ROOT_ID}.json`), readFileSync(join(HERE, "basic", "session.json")));
+    expect((await entries(ROOT_ID)).map((entry) => entry.kind)).toEqual(["session"]);
+    expect(await usageOf({})).toBeUndefined();
+    expect(await usageOf({ input_token_count: 5 })).toBeUndefined();
+    expect(await usageOf({ input_token_count: -5, output_token_count: "7" })).toBeUndefined();
+  });
+  it("count where they are real, for the turn, not as one call", async () => {
+    write(ROOT_ID, [
+      turn(1, { input_token_count: 900, output_token_count: 40, cache_read_input_token_count: 300 }),
+      turn(2, { input_token_count: 1100, output_token_count: 25 }, { turn_duration: { secs: 5, nanos: 500_000_000 } }),
+    ]);
+    const calls = (await entries(ROOT_ID)).filter((entry) => entry.kind === "model_call");
+    expect(calls).toMatchObject([
+      { usage: { input: 900, output: 40, cacheRead: 300 }, covers: "turn", model: "claude-sonnet-4", complete: true },
+      { usage: { input: 1100, output: 25 }, startMs: Date.UTC(2026, 8, 14, 9, 0, 4) },
+    ]);
+    expect(calls[0]?.key).not.toBe(calls[1]?.key);
+  });
+  it("keep their key while the turn's record grows", async () => {
+    write(ROOT_ID, [turn(1, { input_token_count: 900, output_token_count: 40 })]);
+    const before = await entries(ROOT_ID);
+    write(ROOT_ID, [turn(1, { input_token_count: 1900, output_token_count: 80 })]);
+    expect((await entries(ROOT_ID)).map(({ key }) => key)).toEqual(before.map(({ key }) => key));
+  });
+  it("have the cache on top only where it cannot be a part", async () => {
+    const told = { input_token_count: 20, output_token_count: 7, cache_write_input_token_count: 0 };
+    expect(await usageOf({ ...told, cache_read_input_token_count: 3 })).toMatchObject({ input: 20, cacheRead: 3 });
+    expect(await usageOf({ ...told, cache_read_input_token_count: 300 })).toMatchObject({ input: 320, cacheRead: 300 });
+  });
+});
+
+describe("subagents", () => {
+  const counts = { input_token_count: 10, output_token_count: 2 };
+  it("are sessions below another, at any depth, and tell by themselves only whose they are", async () => {
+    write(ROOT_ID, [turn(1, counts)]);
+    write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
+    write("grandchild", [turn(1, counts)], { parent_session_id: "child" });
+    write("stranger", [turn(1, counts)], { parent_session_id: "somebody-else" });
+    write("loop", [turn(1, counts)], { parent_session_id: "loop" });
+    const all = await entries(ROOT_ID);
+    expect(all.map(({ kind, agentId }) => [kind, agentId])).toEqual([
+      ["session", undefined],
+      ["model_call", undefined],
+      ["subagent", "child"],
+      ["model_call", "child"],
+      ["subagent", "grandchild"],
+      ["model_call", "grandchild"],
+    ]);
+    expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
+    expect(await entries("child")).toMatchObject([{ kind: "session", parentSessionId: ROOT_ID }]);
+  });
+  it("are not looked for among files that are older than the session", async () => {
+    write(ROOT_ID, []);
+    const old = write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
+    utimesSync(old, new Date("2026-09-01"), new Date("2026-09-01"));
+    expect(await reader.files({ sessionId: ROOT_ID, home: HOME })).toHaveLength(1);
+  });
+});
+
+describe("files", () => {
+  it("that are none of ours, or none at all, give nothing", async () => {
+    writeFileSync(join(FOLDER, "broken.json"), '{"session_id": "bro');
+    writeFileSync(join(FOLDER, "list.json"), "[]");
+    for (const sessionId of ["broken", "list", "nobody", "../cli/x", "a b"]) {
+      expect(await reader.files({ sessionId, home: HOME }), sessionId).toEqual([]);
+    }
+  });
+  it("that break while they are read are counted as unreadable", async () => {
+    const path = write(ROOT_ID, []);
+    writeFileSync(path, "{");
+    const batches = [];
+    for await (const batch of reader.read({ path }, START)) batches.push(batch);
+    expect(batches).toEqual([{ entries: [], next: { bytes: 1, memo: {} }, unreadable: 1 }]);
+  });
+  it("are found for an import", async () => {
+    write(ROOT_ID, []);
+    writeFileSync(join(FOLDER, `${ROOT_ID}.jsonl`), "");
+    const found = [];
+    for await (const one of reader.locate(HOME)) found.push(one);
+    expect(found).toEqual([{ sessionId: ROOT_ID, path: join(FOLDER, `${ROOT_ID}.json`), home: HOME }]);
+  });
+});
