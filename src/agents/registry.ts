@@ -12,6 +12,15 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   opencode: () => import("./opencode/index.ts"),
   "gemini-cli": () => import("./gemini-cli/index.ts"),
   kiro: () => import("./kiro/index.ts"),
+  "qwen-code": () => import("./qwen-code/index.ts"),
+  droid: () => import("./droid/index.ts"),
+  windsurf: () => import("./windsurf/index.ts"),
+  antigravity: () => import("./antigravity/index.ts"),
+  goose: () => import("./goose/index.ts"),
+  crush: () => import("./crush/index.ts"),
+  grok: () => import("./grok/index.ts"),
+  kimi: () => import("./kimi/index.ts"),
+  "hook-contract": () => import("./hook-contract/index.ts"),
 };
 
 /** All cards, in the order of the registry. */

@@ -1,0 +1,69 @@
+// https://antigravity.google/docs/hooks as quoted by public projects, and their tests, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, EventType, Extras } from "../../model/event.ts";
+import { absolutePath, first, typeOf } from "../shared/claude-like.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { outcomeOf } from "../shared/outcome.ts";
+import { eventOf } from "../shared/told.ts";
+
+export const SOURCE = "antigravity";
+/** PreInvocation comes before every call of a model; it is no session's start. */
+export const EVENTS = {
+  PreInvocation: "model.start",
+  PostInvocation: "model.end",
+  PreToolUse: "tool.start",
+  PostToolUse: "tool.end",
+  Stop: "turn.end",
+} as const satisfies Readonly<Record<string, EventType>>;
+
+/** Payloads do not name their event: `--event` does. */
+export function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || asString(p["conversationId"]) === undefined || p["hook_event_name"] !== undefined) return "no";
+  if (asObject(p["toolCall"]) !== undefined) return "certain";
+  return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
+}
+
+/** A tool call without the name of its event: it happened, and nobody knows whether this is its start or its end. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const sessionId = asString(p?.["conversationId"]);
+  if (p === undefined || sessionId === undefined) return [];
+  const call = asObject(p["toolCall"]);
+  const native = first(p, ["hookEventName"]) ?? intake.event;
+  const type = native === undefined ? undefined : typeOf(EVENTS, native);
+  if (type === undefined && (call === undefined || native !== undefined)) return [];
+  const isTool = call !== undefined || type === "tool.start" || type === "tool.end";
+  const step = asCount(p["stepIdx"]);
+  const callId = isTool && step !== undefined ? `step-${step}` : undefined;
+  const args = asObject(call?.["args"]);
+  const ended = type === "tool.end" ? outcomeOf(p["toolResult"] ?? p["result"] ?? p) : undefined;
+  return [
+    eventOf(
+      {
+        source: SOURCE,
+        type: type ?? "tool.end",
+        native: native ?? "toolCall",
+        session: { id: sessionId },
+        cwd: asString(asArray(p["workspacePaths"])[0]),
+        key: callId ?? arrivalKey(intake),
+        tool: { name: asString(call?.["name"]), callId, status: ended?.status },
+        extras: defined<Extras>({
+          transcript_path: absolutePath(p["transcriptPath"], intake),
+          executable: executableOf(args?.["CommandLine"]),
+          exit_code: ended?.exitCode,
+          status_origin: ended?.origin,
+        }),
+      },
+      intake,
+    ),
+  ];
+}
+
+// --- internal ---
+
+const MARKS = ["invocationNum", "fullyIdle", "workspacePaths", "artifactDirectoryPath", "stepIdx"];

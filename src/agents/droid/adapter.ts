@@ -1,0 +1,14 @@
+// https://docs.factory.ai/reference/hooks-reference.md and public fixtures, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import type { Event } from "../../model/event.ts";
+import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/claude-like.ts";
+
+export const SOURCE = "droid";
+export const EVENTS = CLAUDE_EVENTS;
+
+/** Some builds name the event `hookEventName`; the folder of the transcripts decides. */
+export const recognises = (payload: unknown): Recognition => recogniseClaudeLike(payload, /[/\\]\.factory[/\\]/);
+
+export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>
+  claudeLikeEvents({ source: SOURCE, events: EVENTS }, payload, intake);

@@ -1,0 +1,35 @@
+// https://github.com/block/goose documentation/docs/guides/context-engineering/hooks.md, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import type { Event } from "../../model/event.ts";
+import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/claude-like.ts";
+import { asObject, asString } from "../shared/json.ts";
+
+export const SOURCE = "goose";
+/** BeforeReadFile, AfterFileEdit and the shell's own events tell of calls that the tool events tell already. */
+export const EVENTS = { ...CLAUDE_EVENTS, PreToolUseResult: "tool.end" } as const;
+
+/** `event` in the place of Claude Code's `hook_event_name`, with fields that only Goose has. */
+export function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";
+  return asString(p["matcher_context"]) !== undefined || asString(p["working_dir"]) !== undefined
+    ? "certain"
+    : "possible";
+}
+
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  // The only end that a refused call has; what was allowed ends later
+  const isVerdict = p?.["event"] === "PreToolUseResult";
+  if (isVerdict && p["decision"] !== "deny") return [];
+  return claudeLikeEvents({ source: SOURCE, events: EVENTS }, payload, intake).map((event) =>
+    isVerdict && event.type === "tool.end"
+      ? {
+          ...event,
+          data: { ...event.data, status: "error" },
+          extensions: { ...event.extensions, denied: true, status_origin: "native" },
+        }
+      : event,
+  );
+}

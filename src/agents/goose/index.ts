@@ -1,0 +1,21 @@
+import type { Agent } from "../../model/agent.ts";
+import { emitsOf } from "../shared/claude-like.ts";
+import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Goose",
+  docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
+  emits: emitsOf(EVENTS),
+  tokens: "none",
+  capabilities: {
+    basis: "documented",
+    versions: "1.38 and later",
+    subagents: false,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "arrival",
+  },
+  recognises,
+  toEvents,
+} satisfies Agent;

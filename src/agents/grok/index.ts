@@ -1,0 +1,20 @@
+import type { Agent } from "../../model/agent.ts";
+import { emitsOf } from "../shared/claude-like.ts";
+import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+
+export default {
+  source: SOURCE,
+  title: "Grok Build",
+  docs: "https://docs.x.ai/build/features/hooks",
+  emits: emitsOf(EVENTS),
+  tokens: "none",
+  capabilities: {
+    basis: "documented",
+    subagents: false,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "arrival",
+  },
+  recognises,
+  toEvents,
+} satisfies Agent;

@@ -1,0 +1,157 @@
+// Field tables of the contracts: README.md beside this file
+
+import { basename } from "node:path/posix";
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, EventType, Extras } from "../../model/event.ts";
+import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/claude-like.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { asObject, asString } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { eventOf, sessionOf, type Told, type ToldSession } from "../shared/told.ts";
+
+export const SOURCE = "hook-contract";
+
+/** Names of both contracts and of both ways to write them; a subagent is told as the call of a tool `agent:<name>`. */
+export const EVENTS = {
+  SessionStart: "session.start",
+  SessionEnd: "session.end",
+  BeforeSubmitPrompt: "prompt.submit",
+  UserPromptSubmit: "prompt.submit",
+  PreToolUse: "tool.start",
+  PostToolUse: "tool.end",
+  SubagentStart: "tool.start",
+  SubagentStop: "tool.end",
+  Stop: "turn.end",
+  PreCompact: "compaction",
+} as const satisfies Readonly<Record<string, EventType>>;
+
+export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
+
+/** These payloads carry no identity: the command line is the only sound source, the exact set of fields the next best. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
+  if (p["hook_event_name"] === undefined && shapeOf(p) !== undefined) return "likely";
+  return intake.source === SOURCE ? "possible" : "no";
+}
+
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  if (p === undefined) return [];
+  // Schemas like Claude Code's name their event and their session themselves
+  if (asString(p["hook_event_name"]) !== undefined) {
+    return claudeLikeEvents({ source: SOURCE, events: CLAUDE_EVENTS }, payload, intake);
+  }
+  const told = envelopeOf(p, intake) ?? lifecycleOf(p, intake);
+  return told === undefined ? [] : [eventOf(told, intake)];
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Marks of payloads that say themselves whose they are. */
+const FOREIGN = ["cursor_version", "openhook", "clineVersion", "agent_action_name", "sessionId"];
+
+/** Which contract a set of fields is that of, exactly. */
+function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
+  const names = Object.keys(p).sort().join(" ");
+  const holds = (name: string): boolean => typeof p[name] === "string";
+  if (names === "tool_input tool_name") return holds("tool_name") && asObject(p["tool_input"]) ? "envelope" : undefined;
+  const isLifecycle =
+    (names === "prompt" && holds("prompt")) ||
+    (names === "agent task" && holds("agent") && holds("task")) ||
+    (names === "agent result" && holds("agent") && holds("result")) ||
+    (names === "tool_outputs transcript" && holds("transcript") && Array.isArray(p["tool_outputs"]));
+  return isLifecycle ? "lifecycle" : undefined;
+}
+
+/** `{"tool_name", "tool_input"}` for everything: lifecycle events are tools by name, and no tool event says which end it is. */
+function envelopeOf(p: Fields, intake: IntakeFacts): Told | undefined {
+  const name = asString(p["tool_name"]);
+  if (name === undefined) return undefined;
+  const input = asObject(p["tool_input"]) ?? {};
+  const transcriptPath = absolutePath(input["transcript_path"], intake);
+  const cwd = asString(input["cwd"]);
+  const lifecycle = LIFECYCLE.has(name.toLowerCase()) ? typeOf(EVENTS, name) : undefined;
+  if (lifecycle !== undefined) {
+    return {
+      ...common(name, intake),
+      type: lifecycle,
+      session: ownSession(input, transcriptPath) ?? sessionOf(SOURCE, intake, {}),
+      cwd,
+      promptLength: lengthOf(input["prompt"]),
+      extras: defined<Extras>({ transcript_path: transcriptPath }),
+    };
+  }
+  const phase = intake.event === undefined ? undefined : typeOf(EVENTS, intake.event);
+  const tool = {
+    ...common(intake.event ?? "unknown", intake),
+    session: sessionOf(SOURCE, intake, { payload: input["session_id"] }),
+  };
+  const extras = defined<Extras>({ executable: executableOf(input["command"]) });
+  if (phase !== "tool.start" && phase !== "tool.end") {
+    // Which end it is, is anybody's guess: an instant of its own, and no input that would pair it with anything
+    return { ...tool, type: "tool.end", tool: { name }, extras: { ...extras, input_digest: UNPAIRED } };
+  }
+  const digest = defined<Extras>({ input_digest: inputDigest(p["tool_input"]) });
+  return phase === "tool.start"
+    ? { ...tool, type: phase, tool: { name }, extras: { ...extras, ...digest } }
+    : {
+        ...tool,
+        type: phase,
+        tool: { name, status: "success" },
+        extras: { ...extras, ...digest, status_origin: "assumed" },
+      };
+}
+
+const LIFECYCLE = new Set(
+  ["SessionStart", "SessionEnd", "BeforeSubmitPrompt", "UserPromptSubmit", "Stop", "PreCompact"].map((name) =>
+    name.toLowerCase(),
+  ),
+);
+
+/** No input has this digest: such an end finds no start. */
+const UNPAIRED = "unpaired";
+
+/** Bare fields, the event on the command line; without it the fields tell, and an empty object tells nothing. */
+function lifecycleOf(p: Fields, intake: IntakeFacts): Told | undefined {
+  const native = intake.event ?? nameByFields(p);
+  const type = native === undefined ? undefined : typeOf(EVENTS, native);
+  if (native === undefined || type === undefined) return undefined;
+  const told = { ...common(native, intake), session: sessionOf(SOURCE, intake, { payload: p["session_id"] }) };
+  const agent = asString(p["agent"]);
+  const name = agent === undefined ? undefined : `agent:${agent}`;
+  switch (type) {
+    case "tool.start":
+      return { ...told, type, tool: { name } };
+    case "tool.end":
+      return { ...told, type, tool: { name, status: "success" }, extras: { status_origin: "assumed" } };
+    case "turn.end":
+      // A transcript is a path or the whole text; a text is nobody's business
+      return { ...told, type, extras: defined<Extras>({ transcript_path: absolutePath(p["transcript"], intake) }) };
+    default:
+      return { ...told, type, promptLength: lengthOf(p["prompt"]) };
+  }
+}
+
+function nameByFields(p: Fields): string | undefined {
+  if (shapeOf(p) !== "lifecycle") return undefined;
+  if ("prompt" in p) return "UserPromptSubmit";
+  if ("transcript" in p) return "Stop";
+  return "task" in p ? "SubagentStart" : "SubagentStop";
+}
+
+const common = (native: string, intake: IntakeFacts) => ({ source: SOURCE, native, key: arrivalKey(intake) });
+
+const lengthOf = (prompt: unknown): number | undefined => asString(prompt)?.length;
+
+/** The session's own word, else the name of its transcript. */
+function ownSession(input: Fields, transcriptPath: string | undefined): ToldSession | undefined {
+  const id = asString(input["session_id"]);
+  if (id !== undefined) return { id };
+  const stem = transcriptPath === undefined ? undefined : basename(transcriptPath.replaceAll("\\", "/"), ".jsonl");
+  return stem === undefined || stem === "" ? undefined : { id: stem, origin: "transcript" };
+}

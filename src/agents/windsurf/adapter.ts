@@ -1,0 +1,73 @@
+// https://docs.windsurf.com/windsurf/cascade/hooks, read 2026-11-21
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { executableOf } from "../shared/executables.ts";
+import { payloadDigest } from "../shared/identity.ts";
+import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { arrivalKey } from "../shared/minted.ts";
+import { eventOf, type Told } from "../shared/told.ts";
+
+export const SOURCE = "windsurf";
+
+export function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  return asString(p?.["agent_action_name"]) === undefined || asString(p?.["trajectory_id"]) === undefined
+    ? "no"
+    : "certain";
+}
+
+/** Pairs of `pre_` and `post_` are tool calls; there is no event of a failure, nor of a session's start or end. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const native = asString(p?.["agent_action_name"]);
+  const sessionId = asString(p?.["trajectory_id"]);
+  if (p === undefined || native === undefined || sessionId === undefined) return [];
+  const info = asObject(p["tool_info"]) ?? {};
+  const timeMs = asTimeMs(p["timestamp"]);
+  const told = {
+    source: SOURCE,
+    native,
+    session: { id: sessionId },
+    timeMs,
+    key: timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload),
+  } satisfies Partial<Told>;
+
+  if (native === "pre_user_prompt") {
+    const prompt = asString(info["user_prompt"]);
+    return [eventOf({ ...told, type: "prompt.submit", promptLength: prompt?.length }, intake)];
+  }
+  // Registered for both, the second one tells the same end again
+  if (native.startsWith("post_cascade_response")) return [eventOf({ ...told, type: "turn.end" }, intake)];
+  const [, phase, action] = /^(pre|post)_(read_code|write_code|run_command|mcp_tool_use)$/.exec(native) ?? [];
+  if (phase === undefined || action === undefined) return [];
+  const server = asString(info["mcp_server_name"]);
+  const tool = asString(info["mcp_tool_name"]);
+  const name = action === "mcp_tool_use" ? `mcp:${server ?? ""}/${tool ?? ""}` : action;
+  const extras = defined<Extras>({
+    input_digest: inputDigest(whatBothSay(p, info)),
+    mcp_server: server,
+    executable: executableOf(info["command_line"]),
+    status_origin: phase === "post" ? "assumed" : undefined,
+  });
+  return [
+    phase === "pre"
+      ? eventOf({ ...told, type: "tool.start", tool: { name }, extras }, intake)
+      : eventOf({ ...told, type: "tool.end", tool: { name, status: "success" }, extras }, intake),
+  ];
+}
+
+// --- internal ---
+
+/** The parts of a call that stand in its start and in its end. An execution id is that of a call or of a whole turn. */
+const whatBothSay = (p: Readonly<Record<string, unknown>>, info: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    [
+      ["execution_id", p["execution_id"]],
+      ...["command_line", "file_path", "mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"].map(
+        (name): [string, unknown] => [name, info[name]],
+      ),
+    ].filter(([, value]) => value !== undefined),
+  );

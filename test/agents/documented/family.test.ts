@@ -1,0 +1,239 @@
+import { describe, expect, it, test } from "vitest";
+import { detect } from "../../../src/agents/detect.ts";
+import { allAgents, findAgent } from "../../../src/agents/registry.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { type Event, extrasOf } from "../../../src/model/event.ts";
+import { mintCallIds } from "../../../src/session/mint.ts";
+
+// Agents that are known from documentation alone: recognised and converted, nothing more.
+
+const agents = await allAgents();
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  timeMs: Date.UTC(2026, 8, 14, 9),
+  env: {},
+  parentPid: 77,
+  hookPid: 1,
+  payloadBytes: 2,
+  truncated: false,
+  ...rest,
+});
+/** What detection and the card that it finds make of a payload. */
+const told = (payload: unknown, rest: Partial<IntakeFacts> = {}): readonly Event[] => {
+  const facts = intake(rest);
+  return detect(agents, payload, facts)?.toEvents(payload, facts) ?? [];
+};
+const only = (payload: unknown, rest: Partial<IntakeFacts> = {}) => told(payload, rest)[0];
+const extras = (event: Event | undefined) => (event === undefined ? undefined : extrasOf(event));
+
+describe("the family of Claude Code's shape", () => {
+  const base = { session_id: "s1", cwd: "/home/dev/acme-shop" };
+  const own: Readonly<Record<string, Record<string, unknown>>> = {
+    "qwen-code": { transcript_path: "/home/dev/.qwen/projects/p/chats/s.jsonl" },
+    droid: { transcript_path: "/home/dev/.factory/sessions/s.jsonl" },
+    kimi: { client_type: "kimi_code_cli" },
+  };
+  describe.each(Object.entries(own))("%s", (source, mark) => {
+    const payload = (hook_event_name: string, rest: Record<string, unknown> = {}) => ({
+      ...base,
+      ...mark,
+      hook_event_name,
+      ...rest,
+    });
+    it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+      ["SessionStart", { source: "resume", model: "m" }, { type: "session.start", data: { model: "m" } }],
+      ["SessionEnd", { reason: "prompt_input_exit" }, { type: "session.end", data: { reason: "user_exit" } }],
+      ["UserPromptSubmit", { prompt: "Fix it" }, { type: "prompt.submit", data: { prompt_length: 6 } }],
+      ["Stop", {}, { type: "turn.end" }],
+      ["StopFailure", { error_type: "rate_limit" }, { type: "turn.error" }],
+      ["SubagentStart", { agent_id: "a1", agent_name: "reviewer" }, { type: "subagent.start" }],
+      ["PreCompact", { trigger: "auto" }, { type: "compaction" }],
+    ])("%s", (event, rest, expected) => {
+      expect(only(payload(event, rest))).toMatchObject({ source, session_id: "s1", ...expected });
+    });
+    it("says nothing of events that tell nothing", () => {
+      expect(told(payload("Notification"))).toEqual([]);
+      expect(told(payload("toString"))).toEqual([]);
+    });
+    it("takes its ids and fields under each of their names", () => {
+      const snake = only(payload("PreToolUse", { tool_name: "Execute", tool_input: {}, tool_use_id: "c1" }));
+      const camel = only({
+        ...mark,
+        hookEventName: "PreToolUse",
+        sessionId: "s1",
+        toolName: "Execute",
+        tool_call_id: "c1",
+      });
+      for (const event of [snake, camel]) {
+        expect(event).toMatchObject({ session_id: "s1", data: { tool_name: "Execute", tool_call_id: "c1" } });
+      }
+      expect(snake?.id).toBe(only(payload("PreToolUse", { tool_use_id: "c1" }), { timeMs: 5, hookPid: 9 })?.id);
+    });
+    it("ends a call as its result says", () => {
+      const status = (event: string, rest: Record<string, unknown>) => {
+        const end = only(payload(event, { tool_name: "x", tool_use_id: "c1", ...rest }));
+        return end?.type === "tool.end" ? [end.data?.status, extrasOf(end).status_origin] : [];
+      };
+      expect(status("PostToolUse", { tool_response: "fine" })).toEqual(["success", "assumed"]);
+      expect(status("PostToolUse", { tool_response: { exitCode: 2 } })).toEqual(["error", "native"]);
+      expect(status("PostToolUse", { tool_output: { is_error: true } })).toEqual(["error", "native"]);
+      expect(status("PostToolUseFailure", { error: "no" })).toEqual(["error", "native"]);
+    });
+    it("without its mark is anybody's, unless it is named", () => {
+      const { cursor_version: _, ...bare } = { ...base, hook_event_name: "Stop", cursor_version: 1 };
+      expect(told(bare)).toEqual([]);
+      expect(only(bare, { source })?.source).toBe(source);
+      expect(only({ ...bare, cursor_version: "1" }, { source })?.source).not.toBe(source);
+    });
+  });
+  it("pairs calls without ids by their input", () => {
+    const kimi = (hook_event_name: string, command: string, hookPid: number) =>
+      told(
+        { ...base, client_type: "kimi_code_cli", hook_event_name, tool_name: "Shell", tool_input: { command } },
+        { hookPid, timeMs: hookPid },
+      );
+    const events = mintCallIds([
+      ...kimi("PreToolUse", "a", 1),
+      ...kimi("PreToolUse", "b", 2),
+      ...kimi("PostToolUse", "b", 3),
+    ]);
+    const ids = events.map((e) =>
+      e.type === "tool.start" || e.type === "tool.end" ? e.data?.tool_call_id : undefined,
+    );
+    expect(ids[2]).toBe(ids[1]);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+});
+
+test("Goose: a refused call ends as an error, an allowed one later", () => {
+  const base = { session_id: "g1", working_dir: "/w", tool_name: "developer__shell", tool_call_id: "call_1" };
+  expect(only({ ...base, event: "PreToolUse" })).toMatchObject({ source: "goose", type: "tool.start", cwd: "/w" });
+  expect(told({ ...base, event: "PreToolUseResult", decision: "allow" })).toEqual([]);
+  const denied = only({ ...base, event: "PreToolUseResult", decision: "deny" });
+  expect(denied).toMatchObject({ type: "tool.end", data: { status: "error", tool_call_id: "call_1" } });
+  expect(extras(denied)).toMatchObject({ denied: true, status_origin: "native" });
+  expect(only({ ...base, event: "UserPromptSubmit", message: "hi" })).toMatchObject({ data: { prompt_length: 2 } });
+  expect(told({ ...base, event: "AfterShellExecution" })).toEqual([]);
+});
+
+test("Crush: its variable makes it certain, and gives the session where the payload has none", () => {
+  const env = { CRUSH: "1", CRUSH_SESSION_ID: "313909e" };
+  const pre = { event: "PreToolUse", cwd: "/w", tool_name: "bash", tool_input: { command: "ls" } };
+  const start = only(pre, { env });
+  expect(start).toMatchObject({ source: "crush", session_id: "313909e", type: "tool.start" });
+  expect(extras(start)).toMatchObject({ session_id_origin: "environment", executable: "ls" });
+  expect(only({ event: "TurnEnd", cwd: "/w", session_id: "s" }, { env })?.type).toBe("turn.end");
+  expect(told(pre)).toEqual([]);
+  expect(only(pre, { source: "crush" })?.source).toBe("crush");
+});
+
+test("Grok: in files of others too, under their names", () => {
+  const stop = { hookEventName: "stop", sessionId: "g1", cwd: "/w" };
+  for (const source of [undefined, "cursor", "claude-code", "grok"]) {
+    expect(only(stop, source === undefined ? {} : { source }), source).toMatchObject({
+      source: "grok",
+      type: "turn.end",
+    });
+  }
+  expect(only({ ...stop, hookEventName: "beforeSubmitPrompt", prompt: "hi" })?.type).toBe("prompt.submit");
+  expect(only({ ...stop, timestamp: 1767225600000 })?.source).not.toBe("grok");
+});
+
+describe("Windsurf", () => {
+  const base = { trajectory_id: "t1", execution_id: "e1", timestamp: "2026-01-29T10:00:00Z", model_name: "swe-1" };
+  const act = (agent_action_name: string, tool_info: Record<string, unknown>, timestamp = base.timestamp) =>
+    told({ ...base, agent_action_name, tool_info, timestamp });
+  it("gives times of its own, pairs by what both ends say, and knows no failure", () => {
+    const run = { command_line: "npm test", cwd: "/w" };
+    const events = mintCallIds([
+      ...act("pre_run_command", run),
+      ...act("post_run_command", { ...run, output: "ok" }, "2026-01-29T10:00:02Z"),
+    ]);
+    expect(events).toMatchObject([
+      { type: "tool.start", time: "2026-01-29T10:00:00.000Z", data: { tool_name: "run_command" } },
+      { type: "tool.end", time: "2026-01-29T10:00:02.000Z", data: { status: "success" } },
+    ]);
+    const ids = events.map((e) =>
+      e.type === "tool.start" || e.type === "tool.end" ? e.data?.tool_call_id : undefined,
+    );
+    expect(ids[0]).toBe(ids[1]);
+    expect(act("pre_run_command", run)).toEqual(act("pre_run_command", run));
+  });
+  it("names tools of servers by both", () => {
+    const [start] = act("pre_mcp_tool_use", {
+      mcp_server_name: "git",
+      mcp_tool_name: "status",
+      mcp_tool_arguments: {},
+    });
+    expect(start).toMatchObject({ data: { tool_name: "mcp:git/status" } });
+    expect(extras(start)).toMatchObject({ mcp_server: "git" });
+  });
+  it("ends a turn with the answer", () => {
+    expect(act("pre_user_prompt", { user_prompt: "hello" })).toMatchObject([{ data: { prompt_length: 5 } }]);
+    expect(act("post_cascade_response", { response: "x" }).map((e) => e.type)).toEqual(["turn.end"]);
+    expect(act("post_setup_worktree", {})).toEqual([]);
+  });
+});
+
+describe("Antigravity", () => {
+  const call = {
+    conversationId: "c1",
+    stepIdx: 3,
+    toolCall: { name: "run_command", args: { CommandLine: "npm test" } },
+  };
+  it("pairs by the step, as far as the command line names the event", () => {
+    const [start, end] = ["PreToolUse", "PostToolUse"].map((event) => only(call, { event }));
+    expect(start).toMatchObject({ type: "tool.start", data: { tool_call_id: "step-3", tool_name: "run_command" } });
+    expect(end).toMatchObject({ type: "tool.end", data: { tool_call_id: "step-3", status: "success" } });
+  });
+  it("is an instant without a status where nothing names the event", () => {
+    const [event] = told(call);
+    expect(event).toMatchObject({ type: "tool.end" });
+    expect(event).not.toHaveProperty("data.status");
+  });
+  it("calls models and ends turns", () => {
+    const loop = { conversationId: "c1", invocationNum: 1, workspacePaths: ["/home/dev/acme-shop"] };
+    expect(only(loop, { event: "PreInvocation" })).toMatchObject({ type: "model.start", cwd: "/home/dev/acme-shop" });
+    expect(only({ conversationId: "c1", fullyIdle: true }, { event: "Stop" })?.type).toBe("turn.end");
+    expect(told(loop)).toEqual([]);
+  });
+});
+
+test("no prompt, argument or output is in what is told", async () => {
+  const secret = "hunter2 and more";
+  const input = { command: `echo ${secret}`, path: secret };
+  for (const source of [
+    "qwen-code",
+    "droid",
+    "kimi",
+    "goose",
+    "crush",
+    "grok",
+    "windsurf",
+    "antigravity",
+    "kiro",
+    "hook-contract",
+  ]) {
+    const card = await findAgent(source);
+    for (const event of [
+      "UserPromptSubmit",
+      "PreToolUse",
+      "PostToolUse",
+      "Stop",
+      "StopFailure",
+      "SessionEnd",
+      "SubagentStop",
+    ]) {
+      const payload = {
+        ...{ hook_event_name: event, event, session_id: "s", trajectory_id: "t", conversationId: "c", agent: "a" },
+        ...{ agent_action_name: "post_run_command", tool_info: { command_line: input.command, output: secret } },
+        ...{ tool_name: "Shell", tool_input: input, toolCall: { name: "x", args: { CommandLine: input.command } } },
+        ...{ prompt: secret, message: secret, tool_response: secret, response: secret, result: secret, task: secret },
+        ...{ transcript: secret, error: secret, reason: secret, assistant_response: secret },
+      };
+      expect(
+        JSON.stringify(card?.toEvents(payload, intake({ source, event })) ?? []),
+        `${source} ${event}`,
+      ).not.toContain(secret);
+    }
+  }
+});

@@ -1,0 +1,135 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, test } from "vitest";
+import card from "../../../src/agents/hook-contract/index.ts";
+import type { IntakeFacts } from "../../../src/model/agent.ts";
+import { extrasOf } from "../../../src/model/event.ts";
+import { compareLines, type DocumentedCall, intakeOf, linesOf, mapped, truthOf } from "../../support/documented.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const load = (name: string) => ({
+  calls: linesOf<DocumentedCall>(join(HERE, name, "calls.jsonl")),
+  lines: truthOf(join(HERE, name)).lines,
+});
+
+const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
+  source: "hook-contract",
+  timeMs: Date.UTC(2026, 8, 14, 9),
+  env: {},
+  parentPid: 77,
+  payloadBytes: 2,
+  truncated: false,
+  ...rest,
+});
+const tell = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
+
+test("one envelope for everything, line by line", async () => {
+  const { calls, lines } = load("000-tool-name-envelope");
+  const got = await mapped(calls);
+  // The path that an earlier call told is the session's in the store; the end itself does not repeat it
+  compareLines(
+    got,
+    lines.map(({ data, ...line }) => (line.type === "session.end" ? line : { ...line, ...(data && { data }) })),
+  );
+  const processes = got.flatMap(({ events }) => events.map((event) => extrasOf(event).process));
+  expect(new Set(processes)).toEqual(new Set(["4242"]));
+  const stop = got[14]?.events[0];
+  expect(stop === undefined ? {} : extrasOf(stop)).toMatchObject({
+    session_id_origin: "transcript",
+    transcript_path: expect.stringMatching(/sess-acme-0001\.jsonl$/),
+  });
+});
+
+test("lifecycle with bare fields, line by line", async () => {
+  const { calls, lines } = load("001-minimal-lifecycle");
+  const got = await mapped(calls);
+  compareLines(got, lines);
+  const [inline, path] = [got[4]?.events[0], got[5]?.events[0]];
+  expect(inline === undefined ? {} : extrasOf(inline)).not.toHaveProperty("transcript_path");
+  expect(path === undefined ? {} : extrasOf(path)).toMatchObject({
+    transcript_path: "/home/dev/.claude/projects/-home-dev-acme-shop/11111111-2222-4333-8444-555555550001.jsonl",
+  });
+  expect(JSON.stringify(got.map(({ events }) => events))).not.toMatch(/assistant|Looks fine|Review the change|Fix/);
+});
+
+test("schemas like Claude Code's under our own name, line by line", () => {
+  const { calls, lines } = load("003-claude-like-schemas");
+  const events = calls.map((call, at) => ({
+    card,
+    events: card.toEvents(call.stdin, { ...intakeOf(call, at + 1, { env: { CODEX_HOME: "/home/dev/.codex" } }) }),
+  }));
+  // Calls without an id are paired in the session room; here the cards alone are asked
+  compareLines(
+    events,
+    lines.map((line) => ({ ...line, tool_call_id: null })),
+  );
+  const end = events[19]?.events[0];
+  expect(end).toMatchObject({
+    data: { transcript_path: "/home/dev/.codex/projects/-home-dev-acme-shop/session.jsonl", reason: "user_exit" },
+  });
+});
+
+test("the same schemas under the flag of the agent that they were written for", async () => {
+  const { calls, lines } = load("003-claude-like-schemas");
+  const got = await mapped(calls);
+  expect(new Set(got.map((one) => one.card?.source))).toEqual(new Set(["codex"]));
+  compareLines(got, lines);
+});
+
+test.each(["claude-code", "gemini-cli", "cursor", "opencode"])(
+  "payloads of one tool each: %s, line by line",
+  async (source) => {
+    const { calls, lines } = load("002-tool-reference");
+    const of = lines.filter(({ line }) => calls[line - 1]?.argv.includes(source));
+    expect(of.length).toBeGreaterThan(1);
+    compareLines(await mapped(calls), of);
+  },
+);
+
+describe("what cannot be known", () => {
+  it("a tool event without a phase is an instant that pairs with nothing", async () => {
+    const pre = { argv: ["hook", "--source", "hook-contract", "--event", "preToolUse"] };
+    const stdin = { tool_name: "Shell", tool_input: { command: "ls" } };
+    const got = await mapped([
+      { ...pre, stdin },
+      { argv: ["hook", "--source", "hook-contract"], stdin },
+    ]);
+    const [start, instant] = got.map(({ events }) => events[0]);
+    expect(instant).toMatchObject({ type: "tool.end", data: { tool_name: "Shell" } });
+    expect(instant).not.toHaveProperty("data.status");
+    const ids = [start, instant].map((event) =>
+      event?.type === "tool.start" || event?.type === "tool.end" ? event.data?.tool_call_id : undefined,
+    );
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+  it("an empty object means something only under an event's name", () => {
+    expect(tell({})).toBeUndefined();
+    expect(tell({}, { event: "SessionStart" })?.type).toBe("session.start");
+    expect(tell({}, { event: "sessionEnd" })?.type).toBe("session.end");
+    expect(tell({}, { event: "whatever" })).toBeUndefined();
+  });
+  it("a relative transcript, or one with an unknown variable, is no path", () => {
+    for (const transcript of ["notes.txt", "$NOWHERE/x.jsonl", "~/x.jsonl", "/a\n/b", 7]) {
+      const event = tell({ transcript, tool_outputs: [] }, { event: "Stop" });
+      expect(event?.type).toBe("turn.end");
+      expect(event === undefined ? {} : extrasOf(event)).not.toHaveProperty("transcript_path");
+    }
+    const home = tell({ transcript: "~/x.jsonl", tool_outputs: [] }, { event: "Stop", env: { HOME: "/home/dev" } });
+    expect(home === undefined ? {} : extrasOf(home)).toMatchObject({ transcript_path: "/home/dev/x.jsonl" });
+  });
+});
+
+test("whose payload it is: the flag, or exactly the fields", () => {
+  const says = (payload: unknown, source?: string) => {
+    const { source: _, ...facts } = intake();
+    return card.recognises(payload, source === undefined ? facts : { ...facts, source });
+  };
+  expect(says({ tool_name: "Shell", tool_input: {} })).toBe("likely");
+  expect(says({ tool_name: "Shell", tool_input: {}, cwd: "/w" })).toBe("no");
+  expect(says({ tool_name: "Shell", tool_input: {}, cwd: "/w" }, "hook-contract")).toBe("possible");
+  expect(says({ tool_name: "Shell", tool_input: {}, cursor_version: "1" }, "hook-contract")).toBe("no");
+  expect(says({ agent: "a", task: "t" })).toBe("likely");
+  expect(says({ agent: "a" })).toBe("no");
+  expect(says({})).toBe("no");
+  expect(says([], "hook-contract")).toBe("no");
+});
