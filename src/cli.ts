@@ -9,6 +9,7 @@ import { VERSION } from "./version.ts";
 const EXIT_CODES = "Exit codes: 0 done, 1 it failed (the message says what to do), 2 wrong input or configuration.";
 
 const packageRoot = dirname(__dirname);
+const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
 const context: Context = {
   env: process.env,
   cwd: process.cwd(),
@@ -80,13 +81,12 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
   program
     .command("enable")
     .description("register our hook with agents, so that their next session is collected")
-    .argument("[agents...]", "e.g. claude-code; without one, those found on this machine")
+    .argument("[agents...]", "e.g. claude-code; without one, you choose from those found on this machine")
     .addOption(scope())
-    .option("-y, --yes", "do not ask, also where no agent is named", false)
+    .option("-y, --yes", "do not ask; where no agent is named, take all that are found", false)
     .option("--dry-run", "show what would change, write nothing", false)
     .action(async (names: string[], options) => {
       const [{ enable }, lookup] = await Promise.all([import("./commands/enable.ts"), agentLookup()]);
-      const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
       await done(enable(names, { ...options, hookSource }, context, lookup));
     });
 
@@ -133,6 +133,25 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--json", "as JSON", false)
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
 
+  program
+    .command("wrap")
+    .description("put a wrapper before command-line programs, so that every call of them is collected")
+    .argument("[programs...]", "e.g. gh aws kubectl docker; without one, what is wrapped")
+    .option("--directory <path>", "where the wrappers go; PATH must have it before the programs")
+    .option("--dry-run", "say what would be done, do nothing", false)
+    .action(async (names: string[], options) =>
+      done((await import("./commands/wrap.ts")).wrap(names, { ...options, hookSource }, context)),
+    );
+
+  program
+    .command("unwrap")
+    .description("take wrappers away again")
+    .argument("[programs...]", "without one, all")
+    .option("--dry-run", "say what would be done, do nothing", false)
+    .action(async (names: string[], options) =>
+      done((await import("./commands/unwrap.ts")).unwrap(names, options, context)),
+    );
+
   const config = program.command("config").description("show or change settings").helpCommand(false);
   config
     .command("show", { isDefault: true })
@@ -161,7 +180,9 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .description("take one event from stdin, as agents do; always exits 0")
     .option("--source <agent>", "who sends it, e.g. claude-code")
     .option("--event <name>", "the agent's name of the event, where the payload does not say")
-    .option("--reply <text>", "what to print afterwards")
+    .option("--reply <text>", "what to print afterwards; without it, what that agent waits for")
+    .option("--payload-env", "the event is in USER_PROMPT; stdin is left alone", false)
+    .option("--payload-argument", "the event is the last argument; stdin is left alone", false)
     .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "no"]));
 
   program

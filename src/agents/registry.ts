@@ -21,6 +21,7 @@ const AGENTS: Readonly<Record<string, () => Promise<{ default: Agent }>>> = {
   grok: () => import("./grok/index.ts"),
   kimi: () => import("./kimi/index.ts"),
   "hook-contract": () => import("./hook-contract/index.ts"),
+  "cli-wrapper": () => import("./cli-wrapper/index.ts"),
 };
 
 /** All cards, in the order of the registry. */

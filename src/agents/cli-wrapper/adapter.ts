@@ -1,0 +1,110 @@
+// Payload of our own wrapper (src/intake/wrapper.sh) and of hand-written ones: {cli, args, cwd?, phase, exit_code?}
+
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import { inputDigest } from "../shared/digest.ts";
+import { eventId } from "../shared/identity.ts";
+import { asObject, asString } from "../shared/json.ts";
+import { subcommandOf } from "../shared/subcommand.ts";
+import { eventOf, type ToldSession } from "../shared/told.ts";
+
+export const SOURCE = "cli-wrapper";
+
+/** Nobody else sends these three together. */
+export function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || asString(p["cli"]) === undefined || !Array.isArray(p["args"])) return "no";
+  return p["phase"] === "pre" || p["phase"] === "post" ? "certain" : "no";
+}
+
+/** One payload → one tool call's start or end, in the agent's session where it runs in one. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  if (p === undefined || recognises(payload) !== "certain") return [];
+  const args: readonly unknown[] = Array.isArray(p["args"]) ? p["args"] : [];
+  const isEnd = p["phase"] === "post";
+  const cwd = asString(p["cwd"]) ?? intake.cwd;
+  const name = programOf(p["cli"]);
+  const owner = ownerOf(p, intake, cwd);
+  const callId = callIdOf(p, intake);
+  const exitCode = exitCodeOf(p["exit_code"]);
+  // The wrapper's own parent says nothing of the process that the agent is
+  const { parentPid: _, ...facts } = intake;
+  return [
+    eventOf(
+      {
+        source: owner.source,
+        session: owner.session,
+        type: isEnd ? "tool.end" : "tool.start",
+        native: `${SOURCE} ${isEnd ? "post" : "pre"}`,
+        cwd,
+        key: callId ?? `${intake.timeMs}:${intake.hookPid ?? ""}`,
+        tool: {
+          name,
+          callId,
+          status: !isEnd || exitCode === undefined ? undefined : exitCode === 0 ? "success" : "error",
+        },
+        extras: defined<Extras>({
+          subcommand: subcommandOf(name, args).join(" ") || undefined,
+          exit_code: isEnd ? exitCode : undefined,
+          input_digest: callId === undefined ? inputDigest([name, args, cwd]) : undefined,
+        }),
+      },
+      facts,
+    ),
+  ];
+}
+
+// --- internal ---
+
+/**
+ * Variables by which agents tell the commands they run which session they run in. Only those whose id is the one that the
+ * agent's hooks and transcripts have.
+ */
+const AGENT_OF: Readonly<Record<string, string>> = {
+  CLAUDE_CODE_SESSION_ID: "claude-code",
+  CODEX_THREAD_ID: "codex",
+  CRUSH_SESSION_ID: "crush",
+  GEMINI_SESSION_ID: "gemini-cli",
+  KIRO_SESSION_ID: "kiro",
+};
+
+interface Owner {
+  readonly source: string;
+  readonly session: ToldSession;
+}
+
+function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd: string | undefined): Owner {
+  const agents = Object.entries(AGENT_OF).flatMap(([variable, source]): readonly Owner[] => {
+    const id = asString(intake.env[variable]);
+    return id === undefined ? [] : [{ source, session: { id, origin: "environment" } }];
+  });
+  const [agent] = agents;
+  // An agent that another one started inherits that one's variable: which is the inner one cannot be told
+  if (agent !== undefined && agents.length === 1) return agent;
+  const inherited = asString(intake.env["OPENHOOK_SESSION_ID"]);
+  if (inherited !== undefined) return { source: SOURCE, session: { id: inherited, origin: "environment" } };
+  const shell = asString(p["shell"]);
+  // Wrappers of other hands do not tell their shell, and what started the hook is the wrapper: the folder has to do
+  const id = shell === undefined ? eventId("session", SOURCE, cwd ?? "") : eventId("session", SOURCE, "shell", shell);
+  return { source: SOURCE, session: { id, origin: "minted" } };
+}
+
+/** One per run of the wrapper: its own word for it, else its process, which started both hooks. */
+function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined {
+  const own = asString(p["call"]);
+  if (own !== undefined) return eventId("call", SOURCE, own);
+  if (intake.parentPid === undefined) return undefined;
+  const digest = inputDigest([p["cli"], p["args"]]) ?? "";
+  return eventId("call", SOURCE, String(intake.parentPid), intake.parentStart ?? "", digest);
+}
+
+/** A name of low cardinality without path; anything else is no program's name. */
+function programOf(cli: unknown): string {
+  const name = asString(cli)?.replace(/^.*[/\\]/, "") ?? "";
+  return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(name) ? name : "unknown";
+}
+
+const exitCodeOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= 0xffff_ffff ? value : undefined;

@@ -1,0 +1,20 @@
+import type { Agent } from "../../model/agent.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+
+/** Command-line programs behind our wrapper, or behind one that speaks like it. */
+export default {
+  source: SOURCE,
+  title: "Wrapped command-line programs",
+  docs: "src/agents/cli-wrapper/README.md",
+  emits: ["tool.start", "tool.end"],
+  tokens: "none",
+  capabilities: {
+    basis: "recorded",
+    subagents: false,
+    sessionIds: "minted",
+    callIds: "minted",
+    eventIds: "payload",
+  },
+  recognises,
+  toEvents,
+} satisfies Agent;

@@ -1,0 +1,107 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { wrap } from "../../../src/commands/wrap.ts";
+import { placesOf } from "../../../src/config/places.ts";
+import { readInbox, until } from "../../intake/intakes.ts";
+import { contextAt } from "../../support/context.ts";
+
+/** How the wrapper runs: by which shell, with or without an `env` that gives signals back. */
+export interface Setup {
+  readonly title: string;
+  /** The first line without `#!`. */
+  readonly interpreter: string;
+  readonly hasEnv: boolean;
+}
+
+const programOf = (name: string): string =>
+  spawnSync("sh", ["-c", 'command -v "$1"', "sh", name], { encoding: "utf8" }).stdout.trim();
+const hasGnuEnv =
+  spawnSync("/usr/bin/env", ["--default-signal=INT", "/bin/sh", "-c", "exit 7"], { stdio: "ignore" }).status === 7;
+
+/** Every shell that is here. Those that cannot give signals back by themselves: with `env`, where it is GNU's, and without. */
+export const setups: readonly Setup[] = [["dash"], ["bash"], ["busybox", "sh"]]
+  .filter(([name = ""]) => programOf(name) !== "")
+  .flatMap(([name = "", ...rest]) => {
+    const interpreter = [programOf(name), ...rest].join(" ");
+    const ways = name === "bash" ? [false] : hasGnuEnv ? [true, false] : [false];
+    return ways.map((hasEnv) => ({ title: `${name}${hasEnv ? " and env" : ""}`, interpreter, hasEnv }));
+  });
+
+/** True where a signal that is sent to the wrapper alone reaches the program as it is. */
+export const passesOn = ({ interpreter, hasEnv }: Setup): boolean => hasEnv || interpreter.endsWith("bash");
+
+/** A home with a wrapped program in it. */
+export class Wrapped {
+  readonly root = mkdtempSync(join(realpathSync(tmpdir()), "openhook wrapped's "));
+  readonly home = join(this.root, "home");
+  readonly places = placesOf({ env: {}, home: this.home, platform: "linux" });
+  /** In PATH before the programs. */
+  readonly bin = join(this.home, ".local", "bin");
+  /** Where the programs themselves are. */
+  readonly real = join(this.root, "usr bin");
+
+  constructor() {
+    for (const directory of [this.bin, this.real]) mkdirSync(directory, { recursive: true });
+  }
+
+  get path(): string {
+    return `${this.bin}:${this.real}:${process.env["PATH"] ?? ""}`;
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return { PATH: this.path, HOME: this.home, OPENHOOK_OTEL_DRAIN: "off" };
+  }
+
+  /** Puts a program to where programs are. */
+  program(name: string, text: string, directory = this.real): string {
+    const path = join(directory, name);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(path, text);
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  /** Wraps programs by the command, for a shell of our choice. */
+  async wrap(names: readonly string[], setup: Setup | undefined = setups[0]): Promise<void> {
+    const { context } = contextAt(this.places, { env: this.env });
+    const hookSource = resolve("src/intake/hook.sh");
+    await wrap(names, { dryRun: false, hookSource }, context);
+    const program = join(dirname(this.places.hookPath), "wrapper");
+    let text = readFileSync(program, "utf8");
+    if (setup !== undefined) text = text.replace(/^#!.*/, `#!${setup.interpreter}`);
+    if (setup?.hasEnv === false) text = text.replace(/^env='[^']*'/m, "env=''");
+    writeFileSync(program, text);
+  }
+
+  /** Events in the inbox, in the order of phases, once there are as many. */
+  async told(count: number): Promise<readonly ToldEvent[]> {
+    const read = () =>
+      readInbox(this.places).flatMap((file) =>
+        file.ok && file.end !== undefined
+          ? [{ ...(JSON.parse(file.payload.toString()) as Payload), source: file.facts.source, env: file.facts.env }]
+          : [],
+      );
+    await until(() => (read().length >= count ? true : undefined));
+    return [...read()].sort((a, b) => (a.phase < b.phase ? 1 : -1));
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
+}
+
+export interface Payload {
+  readonly cli: string;
+  readonly args: readonly string[];
+  readonly phase: "pre" | "post";
+  readonly exit_code?: number;
+  readonly call: string;
+  readonly shell: string;
+}
+
+export type ToldEvent = Payload & {
+  readonly source: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+};
