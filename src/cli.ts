@@ -109,6 +109,16 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .action(async (options) => done((await import("./commands/status.ts")).status(options, context)));
 
   program
+    .command("doctor")
+    .description("try everything between the agents and the backend, and say what to do")
+    .option("--fix", "mend what can be mended without a question", false)
+    .option("--json", "as JSON", false)
+    .action(async (options) => {
+      const [{ doctor }, lookup] = await Promise.all([import("./commands/doctor.ts"), agentLookup()]);
+      await done(doctor({ ...options, hookSource }, context, lookup));
+    });
+
+  program
     .command("sessions")
     .description("list sessions, newest first")
     .option("--limit <n>", "how many", wholeNumber, 20)
@@ -132,6 +142,24 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("-q, --quiet", "print nothing", false)
     .option("--json", "as JSON", false)
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
+
+  program
+    .command("replay")
+    .description("try again what no agent was recognised in, e.g. after an update")
+    .option("--dry-run", "show what would be tried again, move nothing", false)
+    .action(async (options) => done((await import("./commands/replay.ts")).replay(options, context)));
+
+  program
+    .command("convert")
+    .description("native payloads, or a recording of them, to OpenHook v0.1 envelopes, one JSON line each")
+    .argument("[file]", "- or nothing for stdin")
+    .option("--source <agent>", "who sent them, where they do not say so")
+    .option("--event <name>", "the agent's name of the event, where they do not say so")
+    .option("--validate", "check envelopes instead: errors with line numbers, and the conformance level", false)
+    .option("--discovery <file>", "with --validate: the .openhook.json through which they came")
+    .action(async (file: string | undefined, options) =>
+      done((await import("./commands/convert.ts")).convert(file, options, context)),
+    );
 
   program
     .command("wrap")

@@ -99,6 +99,7 @@ describe("status", () => {
     expect(claude?.registrations.filter((one) => one.state === "enabled")).toMatchObject([
       { scope: "user", paths: [settingsPath()], project: null, recorded: true },
     ]);
+    expect(text).toMatch(/^ +not enabled: .*Codex/m);
     const { context } = contextAt(places(), { programPath: program });
     await disable(["claude-code"], { scope: "user", yes: true, dryRun: false }, context, agents);
     expect((await told()).text).toMatch(/^agents +none is enabled/m);

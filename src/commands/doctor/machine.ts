@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseInboxFile } from "../../intake/facts.ts";
+import type { Context } from "../context.ts";
+import { DISCOVERY_NAME, readDiscovery } from "../discovery.ts";
+import { plural } from "../figures.ts";
+import type { Status } from "../status/facts.ts";
+import { brokenHook } from "../status/installed.ts";
+import { unwritable } from "../status/waiting.ts";
+import { broken, type Finding, inArea } from "./finding.ts";
+
+/** Node, and what lies on this machine for all agents together. */
+export async function* machineFindings(status: Status, context: Context): AsyncGenerator<Finding> {
+  yield* nodeFindings(status, context);
+  yield* stateFindings(context);
+  yield* hookFindings(status, context);
+  yield* configFindings(status);
+  yield* discoveryFindings(context);
+}
+
+/** True where an agent is told to run our hook, so that it must be there. */
+export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
+  agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
+
+/** Paths of the state that others could read, or that are not ours. Empty on Windows, which has no such modes. */
+export async function exposed({ places, platform }: Context): Promise<readonly { path: string; mode: number }[]> {
+  if (platform === "win32") return [];
+  const folders = [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir];
+  const files = ["", "-wal", "-shm"].map((suffix) => `${places.storePath}${suffix}`);
+  const found: { path: string; mode: number }[] = [];
+  for (const [paths, mode] of [
+    [folders, 0o700],
+    [[...files, join(places.stateDir, "drain.log")], 0o600],
+  ] as const) {
+    for (const path of paths) {
+      const is = await stat(path).catch(() => undefined);
+      if (is !== undefined && (is.mode & 0o077) !== 0) found.push({ path, mode });
+    }
+  }
+  return found;
+}
+
+// --- internal ---
+
+const OLDEST_NODE = 20;
+
+async function* nodeFindings({ hook }: Status, { nodePath, env }: Context): AsyncGenerator<Finding> {
+  const { ok, remark, broken } = inArea("node");
+  const todo = `install Node ${OLDEST_NODE} or later, then: openhook-otel enable`;
+  const own = await nodeVersion(nodePath, env);
+  yield own === undefined ? broken(`${nodePath} does not tell its version`, todo) : ok(`${own} at ${nodePath}`);
+  if (hook.node === null || hook.node === nodePath) return;
+  const told = await nodeVersion(hook.node, env);
+  // the hook takes the one on the PATH then
+  if (told === undefined)
+    yield remark(`hooks start drains with ${hook.node}, which does not run`, "openhook-otel enable");
+  else if (majorOf(told) < OLDEST_NODE) yield broken(`hooks start drains with Node ${told} at ${hook.node}`, todo);
+  else yield ok(`hooks start drains with ${told} at ${hook.node}`);
+}
+
+async function* stateFindings(context: Context): AsyncGenerator<Finding> {
+  const { ok, remark } = inArea("state");
+  const barred = await unwritable(context);
+  yield* broken("state", barred);
+  const { stateDir } = context.places;
+  const isThere = await stat(stateDir).then(
+    () => true,
+    () => false,
+  );
+  const open = await exposed(context);
+  for (const { path, mode } of open) {
+    yield remark(
+      `others on this machine can get into ${path}`,
+      `openhook-otel doctor --fix, or chmod ${mode.toString(8)}`,
+    );
+  }
+  if (barred.length > 0 || open.length > 0) return;
+  yield ok(isThere ? `${stateDir} is private and can be written` : `${stateDir} is not made yet`);
+}
+
+async function* hookFindings(status: Status, context: Context): AsyncGenerator<Finding> {
+  const { ok, broken: isBroken } = inArea("hook");
+  const isWanted = isHookWanted(status);
+  if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
+  const problems = isWanted ? brokenHook(status.hook, true, context) : [];
+  if (problems.length > 0) return yield* broken("hook", problems);
+  const failure = await tryHook(context);
+  if (failure === undefined) return yield ok(`${status.hook.path} takes an event and says nothing`);
+  yield isBroken(
+    `${status.hook.path} was started as an agent would, and ${failure}`,
+    "openhook-otel doctor --fix installs it anew; if it stays so, look whether the folder may run programs (noexec)",
+  );
+}
+
+function* configFindings({ config }: Status): Generator<Finding> {
+  const { ok, remark, broken } = inArea("settings");
+  const todo = "openhook-otel config shows every setting and where it comes from";
+  for (const error of config.errors) yield broken(error, todo);
+  for (const warning of config.warnings) yield remark(warning, todo);
+  if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are in order`);
+}
+
+async function* discoveryFindings({ cwd }: Context): AsyncGenerator<Finding> {
+  const { ok, remark } = inArea("discovery");
+  const path = join(cwd, DISCOVERY_NAME);
+  const found = await readDiscovery(path);
+  if (found === undefined) return;
+  if (typeof found === "string") {
+    return yield remark(`${path} is not what OpenHook v0.1 wants: ${found}`, "correct it by hand");
+  }
+  const ours = found.hooks.filter(({ command }) => command.includes("openhook-otel"));
+  yield ours.length === 0
+    ? remark(
+        `${path} runs ${plural(found.hooks.length, "hook")}, none of them ours`,
+        "openhook-otel enable openhook --scope project",
+      )
+    : ok(`${path} runs our hook for ${ours.flatMap(({ events }) => events).join(", ")}`);
+  for (const hook of ours.filter((one) => !one.async)) {
+    yield remark(`${path} lets agents wait for ${JSON.stringify(hook.command)}`, 'set "async": true there');
+  }
+}
+
+const majorOf = (version: string): number => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
+
+const VERSION_TIMEOUT_MS = 3000;
+
+/** `undefined` when it does not run. */
+function nodeVersion(path: string, env: Context["env"]): Promise<string | undefined> {
+  return new Promise((done) => {
+    const options = { env, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", windowsHide: true } as const;
+    execFile(path, ["--version"], options, (error, stdout) => done(error === null ? stdout.trim() : undefined));
+  });
+}
+
+/** The intake reads for 5 s at most. */
+const HOOK_TIMEOUT_MS = 8000;
+
+/**
+ * Gives the installed hook one event, in a state directory of its own, from where no drain takes it.
+ *
+ * @returns what went wrong
+ */
+async function tryHook({ places, platform, nodePath, env }: Context): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "openhook-doctor-"));
+  try {
+    const [program, args] = platform === "win32" ? [nodePath, [places.hookPath]] : [places.hookPath, []];
+    const own = { ...env, HOME: env["HOME"] ?? places.home, OPENHOOK_OTEL_HOME: folder, OPENHOOK_OTEL_DRAIN: "off" };
+    const said = await new Promise<string | undefined>((done) => {
+      const options = {
+        env: own,
+        cwd: folder,
+        timeout: HOOK_TIMEOUT_MS,
+        killSignal: "SIGKILL",
+        windowsHide: true,
+      } as const;
+      const child = execFile(program, [...args, "doctor"], options, (error, stdout, stderr) => {
+        if (error !== null) done(`it failed (${error.killed ? "no end in time" : (error.code ?? error.signal)})`);
+        else
+          done(stdout === "" && stderr === "" ? undefined : "it printed something, which some agents show their model");
+      });
+      child.stdin?.on("error", () => {});
+      child.stdin?.end("{}");
+    });
+    if (said !== undefined) return said;
+    const [name] = await readdir(join(folder, "inbox")).catch(() => []);
+    if (name === undefined) return "no event was written";
+    const file = parseInboxFile(await readFile(join(folder, "inbox", name)), 0);
+    const isWhole = file.ok && file.facts.source === "doctor" && file.end === "whole";
+    return isWhole ? undefined : "the event that it wrote is not whole";
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

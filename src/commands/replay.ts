@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Context, UserError } from "./context.ts";
+import { drain } from "./drain.ts";
+import { plural } from "./figures.ts";
+import { byReason, quarantinedIn, type SetAside } from "./status/quarantine.ts";
+import { printable } from "./terminal.ts";
+
+export interface ReplayOptions {
+  /** Tell what would be tried again, move nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * `openhook-otel replay`: what was set aside goes back to the inbox, with its event time, and is drained. What still
+ * nobody recognises comes back to quarantine: once, since one drain is all that runs.
+ *
+ * @returns exit code: 0; 1 when the drain could not work (what was put back waits in the inbox then)
+ * @throws UserError when a file cannot be moved
+ */
+export async function replay({ dryRun }: ReplayOptions, context: Context): Promise<number> {
+  const { places, stdout } = context;
+  const all = await quarantinedIn(places.quarantineDir);
+  const strange = all.filter((one) => !isPayload(one)).length;
+  const payloads = all.filter(isPayload);
+  if (strange > 0) {
+    stdout.write(`${plural(strange, "file")} that no hook wrote ${strange === 1 ? "stays" : "stay"} in quarantine\n`);
+  }
+  if (payloads.length === 0) {
+    stdout.write("No payload is set aside.\n");
+    return 0;
+  }
+  if (dryRun) {
+    for (const [reason, n] of byReason(payloads)) stdout.write(`${n} × ${printable(reason)}\n`);
+    stdout.write(`Dry run: ${plural(payloads.length, "payload")} would be tried again.\n`);
+    return 0;
+  }
+  const run = randomBytes(4).toString("hex");
+  const moved = await putBack(payloads, run, context);
+  stdout.write(`${plural(moved, "payload")} put back into the inbox\n`);
+  const code = await drain({ endIdle: false, quiet: false, json: false }, context);
+  if (code !== 0) return code;
+  const returned = (await quarantinedIn(places.quarantineDir)).filter(({ name }) => name.includes(`-${run}-`));
+  if (returned.length > 0) {
+    stdout.write(`${plural(returned.length, "payload")} came back to quarantine:\n`);
+    for (const [reason, n] of byReason(returned)) stdout.write(`${n} × ${printable(reason)}\n`);
+  }
+  return 0;
+}
+
+// --- internal ---
+
+/** The rest is of others: the inbox sets aside whatever it finds. */
+const isPayload = ({ name, isFile }: SetAside): boolean => isFile && name.endsWith(".evt");
+
+/** Of a file's name, so that no name grows from replay to replay. */
+const NAME_CHARACTERS = 100;
+
+/**
+ * A rename keeps the time, which is the event's. The run and a number make the name one of its own; they stand in front,
+ * where no later step of the drain cuts them off.
+ */
+async function putBack(payloads: readonly SetAside[], run: string, { places }: Context): Promise<number> {
+  await mkdir(places.inboxDir, { recursive: true, mode: 0o700 });
+  let moved = 0;
+  for (const { name } of payloads) {
+    const from = join(places.quarantineDir, name);
+    const to = join(places.inboxDir, `r-${run}-${moved}-${name.replace(/\.evt$/, "").slice(0, NAME_CHARACTERS)}.evt`);
+    try {
+      await rename(from, to);
+    } catch (error) {
+      // another replay was faster
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") continue;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UserError("E_STATE", `cannot put ${JSON.stringify(from)} back into the inbox: ${reason}`, 1, {
+        cause: error,
+      });
+    }
+    moved++;
+    await rm(`${from}.reason`, { force: true }).catch(() => {});
+  }
+  return moved;
+}

@@ -1,0 +1,442 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findAgent } from "../../src/agents/registry.ts";
+import type { Context } from "../../src/commands/context.ts";
+import { agentReports } from "../../src/commands/doctor/agents.ts";
+import { doctor } from "../../src/commands/doctor.ts";
+import { enable } from "../../src/commands/enable.ts";
+import { placesOf } from "../../src/config/places.ts";
+import type { Agent, Installer } from "../../src/model/agent.ts";
+import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
+import { Replay, ROOT } from "../support/replay.ts";
+
+/** The one real agent here: others may be on this machine, or not. */
+const agents = {
+  list: async () => [await claude()],
+  find: async (source: string) => (source === "claude-code" ? claude() : undefined),
+};
+const claude = async (): Promise<Agent> => {
+  const agent = await findAgent("claude-code");
+  if (agent === undefined) throw new Error("no such card");
+  return agent;
+};
+
+const hookSource = join(ROOT, "src", "intake", "hook.sh");
+const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
+
+let of: Replay;
+let bin: string;
+let program: string;
+beforeEach(() => {
+  of = new Replay("claude-code", "basic");
+  bin = mkdtempSync(join(tmpdir(), "openhook-doctor-bin-"));
+  program = join(bin, "openhook-otel.cjs");
+  writeFileSync(program, "");
+  writeFileSync(join(bin, "claude"), "#!/bin/sh\necho '2.1.329 (Claude Code)'\n", { mode: 0o755 });
+});
+afterEach(() => {
+  of.remove();
+  rmSync(bin, { recursive: true, force: true });
+});
+
+interface Said {
+  readonly level: "ok" | "remark" | "broken";
+  readonly area: string;
+  readonly text: string;
+  readonly todo: string | null;
+}
+interface Report {
+  readonly fixed?: readonly string[];
+  readonly not_fixed?: readonly string[];
+  readonly findings: readonly Said[];
+  readonly agents: readonly {
+    readonly source: string;
+    readonly version: string | null;
+    readonly version_heard: string | null;
+    readonly last_event: string | null;
+    readonly findings: readonly Said[];
+  }[];
+}
+
+type World = Partial<Pick<Context, "env" | "cwd" | "now">> & { readonly columns?: number };
+
+function contextOf({ env = {}, cwd = of.home, now = () => NOW_MS, ...rest }: World = {}) {
+  const PATH = `${bin}:/usr/bin:/bin`;
+  return contextAt(of.places, {
+    env: { PATH, HOME: of.home, ...env } as Record<string, string>,
+    cwd,
+    now,
+    programPath: program,
+    ...rest,
+  });
+}
+
+async function examine(world: World = {}, fix = false) {
+  const { context, out } = contextOf(world);
+  const code = await doctor({ json: true, fix, hookSource }, context, agents);
+  const report = JSON.parse(out()) as Report;
+  const own = report.agents.find(({ source }) => source === "claude-code");
+  const all = [...report.findings, ...(own?.findings ?? [])];
+  const brokenOnes = all.filter(({ level }) => level === "broken");
+  expect(code).toBe(report.findings.some(({ level }) => level === "broken") || brokenOnes.length > 0 ? 1 : code);
+  const about = (area: string): readonly string[] =>
+    all.filter((one) => one.area === area).map(({ level, text }) => `${level}: ${text}`);
+  return { code, report, own, all, about, broken: brokenOnes };
+}
+
+const enableClaude = async (scope: "user" | "project" = "user", cwd = of.home): Promise<void> => {
+  const { context } = contextOf({ cwd });
+  await enable(["claude-code"], { scope, yes: true, dryRun: false, hookSource }, context, agents);
+};
+const collect = async (): Promise<void> => {
+  for (const call of of.calls) of.hook(call);
+  await of.drain({ endIdle: true });
+};
+const settingsPath = (): string => join(of.home, ".claude", "settings.json");
+
+describe("doctor", () => {
+  test("a machine without anything: nothing broken, and nothing is made by looking", async () => {
+    const { code, about, own } = await examine();
+    expect(code).toBe(0);
+    expect(about("node")).toEqual([expect.stringMatching(/^ok: v\d+\./)]);
+    expect(about("state")).toEqual([expect.stringMatching(/^ok: .*not made yet/)]);
+    expect(about("hook")).toEqual(["ok: not installed: no agent is enabled"]);
+    expect(about("store")).toEqual(["ok: none yet"]);
+    expect(about("traces")).toEqual(["ok: no endpoint: the store alone is the destination"]);
+    expect(about("Claude Code")).toEqual(["remark: version 2.1.329, not enabled"]);
+    expect(own?.findings[0]?.todo).toBe("openhook-otel enable claude-code");
+    expect(existsSync(of.places.stateDir)).toBe(false);
+    expect(existsSync(dirname(of.places.hookPath))).toBe(false);
+  });
+
+  test("all well, from the hook to the last session's transcript", async () => {
+    await enableClaude();
+    await collect();
+    const { code, about, own, broken } = await examine({
+      now: () => Date.parse(of.calls.at(-1)?.received_at ?? "") + 60_000,
+    });
+    expect(broken).toEqual([]);
+    expect(code).toBe(0);
+    expect(about("hook")).toEqual([`ok: ${of.places.hookPath} takes an event and says nothing`]);
+    expect(about("state")).toEqual([`ok: ${of.places.stateDir} is private and can be written`]);
+    expect(about("store")).toEqual([
+      expect.stringMatching(/^ok: 1 session, 0 open, \d+ spans waiting; SQLite finds it sound$/),
+    ]);
+    expect(about("inbox")).toEqual(["ok: empty"]);
+    expect(about("quarantine")).toEqual(["ok: empty"]);
+    expect(about("Claude Code")).toEqual([
+      expect.stringMatching(/^ok: version 2\.1\.329/),
+      `ok: registered in ${settingsPath()} (user, 11 events)`,
+      expect.stringMatching(/^ok: last event 1m 0\ds ago, 1 session in all$/),
+      "ok: the last session's transcript can be read (1 part)",
+    ]);
+    expect(own).toMatchObject({ version: "2.1.329", version_heard: expect.stringMatching(/^2\./) });
+    expect(Date.parse(own?.last_event ?? "")).toBeCloseTo(Date.parse(of.calls.at(-1)?.received_at ?? ""), -4);
+  });
+
+  test("the hook is really started: one that fails, prints, or writes nothing is found out", async () => {
+    await enableClaude();
+    const says = async (script: string): Promise<string> => {
+      writeFileSync(of.places.hookPath, `#!/bin/sh\n${script}\n`);
+      const { code, broken } = await examine();
+      expect(code).toBe(1);
+      expect(broken).toHaveLength(1);
+      return broken[0]?.text ?? "";
+    };
+    expect(await says("exit 3")).toMatch(/was started as an agent would, and it failed \(3\)$/);
+    expect(await says("echo '{}'")).toMatch(/it printed something/);
+    expect(await says("exit 0")).toMatch(/no event was written$/);
+    chmodSync(of.places.hookPath, 0o644);
+    expect((await examine()).broken).toEqual([
+      expect.objectContaining({ text: expect.stringMatching(/cannot be executed/) }),
+    ]);
+    // not one of the tries came into the real inbox
+    expect((await examine()).about("inbox")).toEqual(["ok: empty"]);
+  });
+
+  test("--fix mends modes, the program and what was taken out of settings; it says so, and never touches the store", async () => {
+    const project = join(of.home, "acme-shop");
+    mkdirSync(project, { recursive: true });
+    await enableClaude();
+    await enableClaude("project", project);
+    await collect();
+    const before = readFileSync(of.places.storePath);
+    chmodSync(of.places.stateDir, 0o755);
+    chmodSync(of.places.storePath, 0o644);
+    rmSync(of.places.hookPath);
+    writeFileSync(settingsPath(), '{ "model": "opus" }\n');
+    rmSync(join(project, ".claude"), { recursive: true });
+    const sick = await examine();
+    expect(sick.code).toBe(1);
+    expect(sick.broken.map(({ area }) => area)).toEqual(["hook", "Claude Code", "Claude Code"]);
+    expect(sick.about("state")).toHaveLength(2);
+
+    const { code, report, broken } = await examine({}, true);
+    expect(broken).toEqual([]);
+    expect(code).toBe(0);
+    expect(report.not_fixed).toEqual([]);
+    expect(report.fixed).toEqual([
+      `${of.places.stateDir} is private again`,
+      `${of.places.storePath} is private again`,
+      `installed the hook program anew: ${of.places.hookPath}`,
+      expect.stringMatching(/^Claude Code: enabled in \S+settings\.json \(11 events/),
+      expect.stringMatching(/^Claude Code: enabled in \S+acme-shop\S+ \(8 events/),
+    ]);
+    expect(statSync(of.places.stateDir).mode & 0o777).toBe(0o700);
+    expect(statSync(of.places.storePath).mode & 0o777).toBe(0o600);
+    expect(readFileSync(settingsPath(), "utf8")).toContain('"model": "opus"');
+    expect(readFileSync(of.places.storePath)).toEqual(before);
+    expect((await examine({}, true)).report.fixed).toEqual([]);
+  });
+
+  test("--fix says what it could not mend", async () => {
+    await enableClaude();
+    writeFileSync(settingsPath(), "{}\n");
+    chmodSync(settingsPath(), 0o444);
+    const { code, report } = await examine({}, true);
+    expect(code).toBe(1);
+    expect(report.not_fixed).toEqual([
+      expect.stringMatching(/^could not register with Claude Code again: .*read-only/),
+    ]);
+  });
+
+  test("a registration that is not what this version would write", async () => {
+    await enableClaude();
+    writeFileSync(join(bin, "claude"), "#!/bin/sh\necho 2.0.77\n");
+    const { code, own } = await examine();
+    expect(code).toBe(0);
+    expect(own?.findings).toContainEqual({
+      area: "Claude Code",
+      level: "remark",
+      text: `registered in ${settingsPath()} (user, 11 events), but not as this version would`,
+      todo: "openhook-otel enable claude-code brings it up to date",
+    });
+    expect(own?.findings).toContainEqual(expect.objectContaining({ text: "no event has come yet" }));
+  });
+
+  test("a transcript that is gone, and one that cannot be read", async () => {
+    await enableClaude();
+    await collect();
+    const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
+    const text = readFileSync(String(path));
+    rmSync(String(path));
+    const gone = await examine();
+    expect(gone.code).toBe(0);
+    expect(gone.about("Claude Code")).toContain(`remark: the last session's transcript is not there: ${path}`);
+    writeFileSync(String(path), text);
+    expect((await examine()).about("Claude Code").at(-1)).toMatch(/^ok: the last session's transcript/);
+  });
+
+  test("what was set aside, by reason, with what to do; what waits for a day", async () => {
+    for (const stdin_raw of ["sk-secret no JSON", '{"unknown":"sk-secret"}', '{"unknown":2}']) {
+      of.hook({ received_at: "2026-11-20T05:00:00Z", event: "Stop", stdin_raw });
+    }
+    await of.drain();
+    of.hook({ received_at: "2026-11-20T05:00:00Z", event: "Stop", stdin: { hook_event_name: "Stop" } });
+    const { code, report, about } = await examine();
+    expect(code).toBe(0);
+    expect(about("inbox")).toEqual([expect.stringMatching(/^remark: events wait for 1d 5h/)]);
+    expect(about("quarantine")).toEqual([
+      expect.stringMatching(/^remark: 3 payloads set aside in /),
+      "remark: 2 × claude-code: no agent recognises it",
+      expect.stringMatching(/^remark: 1 × claude-code: the payload is not JSON/),
+    ]);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ todo: "update openhook-otel, then: openhook-otel replay" }),
+    );
+    expect(JSON.stringify(report)).not.toContain("sk-secret");
+  });
+
+  test("a store that SQLite finds unsound, one that is none, and one with times to come", async () => {
+    await collect();
+    const at = (await examine({ now: () => Date.parse("2020-01-01T00:00:00Z") })).about("clock");
+    expect(at).toEqual([
+      expect.stringMatching(/^remark: the store holds something of 2026-.* ahead of this machine's clock$/),
+    ]);
+    const db = openDatabase(of.places.storePath);
+    // one page of many: everything that status reads can still be read
+    const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'increments'").get()?.["rootpage"]);
+    const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
+    db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    db.close();
+    const file = openSync(of.places.storePath, "r+");
+    writeSync(file, Buffer.alloc(64, 0xff), 0, 64, (page - 1) * pageBytes);
+    closeSync(file);
+    const torn = await examine();
+    expect(torn.code).toBe(1);
+    expect(torn.about("store")).toContainEqual(expect.stringMatching(/^broken: .* is damaged: /));
+    for (const suffix of ["-wal", "-shm"]) rmSync(`${of.places.storePath}${suffix}`, { force: true });
+    writeFileSync(of.places.storePath, "no database at all. ".repeat(500));
+    expect((await examine()).about("store")).toEqual([
+      expect.stringMatching(/^broken: .*is damaged: .*openhook-otel drain/),
+    ]);
+  });
+
+  test("a setting that is wrong, and an .openhook.json that is none", async () => {
+    writeFileSync(join(of.home, ".openhook.json"), '{ "hooks": [{}] }');
+    const wrong = await examine({ env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" } });
+    expect(wrong.code).toBe(1);
+    expect(wrong.about("settings")).toEqual([expect.stringMatching(/^broken: .*OPENHOOK_OTEL_OTLP_ENDPOINT/)]);
+    expect(wrong.about("traces")).toEqual(["ok: not sent until the configuration is right"]);
+    expect(wrong.about("discovery")).toEqual([
+      expect.stringMatching(/^remark: .* is not what OpenHook v0\.1 wants: openhook/),
+    ]);
+    const write = (hooks: unknown) =>
+      writeFileSync(join(of.home, ".openhook.json"), JSON.stringify({ openhook: "0.1", hooks }));
+    write([{ command: "collect" }]);
+    expect((await examine()).about("discovery")).toEqual([expect.stringMatching(/runs 1 hook, none of them ours$/)]);
+    write([{ command: "openhook-otel hook", events: ["session.end"] }]);
+    expect((await examine()).about("discovery")).toEqual([
+      expect.stringMatching(/^ok: .* runs our hook for session\.end$/),
+      expect.stringMatching(/^remark: .* lets agents wait for "openhook-otel hook"$/),
+    ]);
+  });
+});
+
+describe("the endpoint is asked, with nothing to keep", () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+
+  const at = (url: string, more: Readonly<Record<string, string>> = {}) => ({
+    env: { OPENHOOK_OTEL_OTLP_ENDPOINT: url, ...more },
+  });
+
+  test.each(["http/protobuf", "http/json"])("an OTLP backend that takes %s", async (protocol) => {
+    const world = { ...at(receiver.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: protocol }), now: Date.now };
+    const { code, about } = await examine(world);
+    expect(code).toBe(0);
+    for (const signal of ["traces", "metrics"]) {
+      expect(about(signal)).toEqual([
+        expect.stringMatching(
+          new RegExp(`^ok: ${receiver.url}/v1/${signal} answers 200 to ${protocol} \\(gzip\\) in `),
+        ),
+      ]);
+    }
+    expect(about("clock")).toEqual(["ok: agrees with the backend's to within seconds"]);
+    expect(receiver.requests).toHaveLength(2);
+    expect([receiver.spans, receiver.metricPoints]).toEqual([[], []]);
+  });
+
+  test("a clock that is wrong", async () => {
+    const { code, about } = await examine({ ...at(receiver.url), now: () => Date.now() - 2 * 3_600_000 });
+    expect(code).toBe(0);
+    expect(about("clock")).toContain("remark: this machine's is 2h 00m behind the backend's");
+  });
+
+  test.each([
+    [401, "broken", /wants credentials/],
+    [404, "broken", /none of OTLP/],
+    [415, "broken", /otlp\.protocol/],
+    [429, "remark", /asks for patience/],
+    [503, "remark", /asks for patience/],
+  ])("one that answers %i: %s, with what to do and no secret", async (status, level, todo) => {
+    receiver.setBehaviour(() => ({ status, body: "hunter2 is wrong" }));
+    const { report } = await examine(
+      at(`${receiver.url}/?key=hunter2`, { OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer hunter2" }),
+    );
+    const traces = report.findings.find(({ area }) => area === "traces");
+    expect(traces).toMatchObject({
+      level,
+      text: expect.stringContaining(String(status)),
+      todo: expect.stringMatching(todo),
+    });
+    expect(JSON.stringify(report)).not.toContain("hunter2");
+  });
+
+  test("none at all, and one that never answers", async () => {
+    const { code, report } = await examine(at("http://127.0.0.1:9"));
+    expect(code).toBe(1);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({
+        area: "traces",
+        level: "broken",
+        text: "connection refused by http://127.0.0.1:9/v1/traces",
+        todo: expect.stringContaining("waits in the store"),
+      }),
+    );
+  });
+});
+
+test("an agent's own findings, several files, and one that is registered and not found", async () => {
+  const files = [join(of.home, "rover.toml"), join(of.home, "rover.trust")];
+  for (const path of files) writeFileSync(path, "ours\n");
+  const installer: Installer = {
+    scopes: ["user"],
+    paths: async () => files,
+    add: (all) => all,
+    remove: (all) => all,
+    registered: () => ["end"],
+    check: async () => [
+      { level: "broken", text: "Rover trusts nobody: run rover trust" },
+      { level: "remark", text: "Rover 6 asks at its next start" },
+    ],
+    detect: async () => ({ present: false }),
+  };
+  const rover: Agent = {
+    ...(await claude()),
+    source: "rover",
+    title: "Rover",
+    installer: async () => ({ default: installer }),
+  };
+  const registration = {
+    scope: "user",
+    paths: files,
+    project: null,
+    state: "enabled",
+    events: ["end"],
+    recorded: true,
+  } as const;
+  const status = { source: "rover", title: "Rover", registrations: [registration] };
+  const { context } = contextOf();
+  const lookup = { list: async () => [rover], find: async () => rover };
+  const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);
+  expect(report?.findings.map(({ level, text }) => `${level}: ${text}`)).toEqual([
+    "remark: registered, but the program is not found here",
+    `ok: registered in ${files[0]} and ${files[1]} (user, 1 event)`,
+    "broken: Rover trusts nobody: run rover trust",
+    "remark: Rover 6 asks at its next start",
+    "remark: no event has come yet",
+  ]);
+});
+
+test("in words: each finding with its mark and what to do, no line wider than the terminal", async () => {
+  await enableClaude();
+  rmSync(of.places.hookPath);
+  for (const columns of [20, 40, 80, 200]) {
+    const { context, out } = contextOf({ columns, env: { OPENHOOK_OTEL_SEMCONV: "\u001b[31m" } });
+    expect(await doctor({ json: false, fix: false, hookSource }, context, agents)).toBe(1);
+    const plain = out().replaceAll(SGR, "");
+    expect(plain).not.toMatch(CONTROL);
+    for (const line of plain.split("\n")) expect(columnsOf(line), line).toBeLessThanOrEqual(columns);
+    expect(plain.trim().split("\n").at(-1)).toMatch(/^\d+ broken, \d+ remarks?$/);
+    if (columns === 200) expect(plain).toMatch(/\nhook\n✗ agents are told to run \S+, and it is not there: /);
+  }
+});
+
+test("places of a machine whose state is moved are those that are looked at", async () => {
+  const moved = join(of.home, "moved");
+  mkdirSync(moved, { mode: 0o755 });
+  const places = placesOf({ env: { OPENHOOK_OTEL_HOME: moved }, home: of.home, platform: "linux" });
+  const { context, out } = contextAt(places, { env: { PATH: bin, HOME: of.home, OPENHOOK_OTEL_HOME: moved } });
+  await doctor({ json: true, fix: false, hookSource }, context, agents);
+  expect(out()).toContain(`others on this machine can get into ${moved}`);
+});
