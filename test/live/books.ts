@@ -1,0 +1,172 @@
+import type { PlainAttributes, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
+import * as semconv from "../../src/telemetry/semconv.ts";
+import { sums } from "./apis/api.ts";
+import type { Served } from "./model-server.ts";
+import type { Program } from "./programs.ts";
+import type { Scenario } from "./scenarios.ts";
+import type { ToolUse, Usage } from "./script.ts";
+
+/** What happened, once as the model server served it and once as it arrived at the backend: the two are equal. */
+export interface Books {
+  readonly sessions: number;
+  /** Root spans, one for each process. */
+  readonly segments: number;
+  /** How each turn ended, in order. */
+  readonly turns: readonly string[];
+  /** One line per model call: who asked, and its figures. */
+  readonly calls: readonly string[];
+  /** One line per tool call: who asked, its name, how it ended, its id. */
+  readonly tools: readonly string[];
+  /** The tool that started each subagent. */
+  readonly subagents: readonly string[];
+  /** Of the root spans, and of the counters: the sums of the calls above, twice more. */
+  readonly roots: Omit<Figures, "reasoning">;
+  readonly counters: Figures & { readonly calls: number; readonly tools: Readonly<Record<string, number>> };
+  /** What must not be: spans whose parent never came, spans that came twice. */
+  readonly strays: readonly string[];
+}
+
+type Figures = ReturnType<typeof sums>;
+
+/** The model server's books, as the agent could know them. */
+export function booksOfServer(served: readonly Served[], scenario: Scenario, program: Program): Books {
+  const { api, tellsLess } = program;
+  const calls = served.map(({ asker, usage, tools }) => {
+    const isKilled = tools.some(({ status }) => status === "unfinished");
+    return { asker, figures: isKilled && tellsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
+  });
+  const tools = served.flatMap(({ asker, tools: uses }) => uses.map((use) => ({ asker, ...use })));
+  const sum = sumOf(calls.flatMap(({ figures }) => figures ?? []));
+  const { reasoning: _, ...sumOnRoots } = sum;
+  const lastTurn = scenario.lastTurn === "failed" && tellsLess?.failedTurns ? "unfinished" : scenario.lastTurn;
+  return {
+    sessions: 1,
+    segments: scenario.steps.length,
+    turns: [...scenario.steps.slice(1).map(() => "ended"), lastTurn ?? "ended"],
+    calls: calls.map(({ asker, figures }) => callLine(asker, figures)).sort(),
+    tools: tools
+      .map(({ asker, status, id, ...use }) => toolLine(asker, nameOf(use), status, api.callIdPrefix && id))
+      .sort(),
+    subagents: tools.filter(({ startsSubagent }) => startsSubagent).map(nameOf),
+    roots: sumOnRoots,
+    counters: { ...sum, calls: calls.length, tools: countsOf(tools.map(({ status }) => status)) },
+    strays: [],
+  };
+}
+
+/** The backend's books. */
+export function booksOfBackend(receiver: Receiver, { api }: Program): Books {
+  const byId = receiver.spansById();
+  const spans = [...byId.values()].sort((a, b) => Number(a.startNs - b.startNs));
+  const ofKind = (kind: string): readonly ReceivedSpan[] =>
+    spans.filter(({ attributes }) => attributes[semconv.OPENHOOK_SPAN_KIND] === kind);
+  const parentOf = (span: ReceivedSpan): ReceivedSpan | undefined => byId.get(span.parentSpanId ?? "");
+  const askerOf = (span: ReceivedSpan): Served["asker"] => {
+    for (let at = parentOf(span); at !== undefined; at = parentOf(at)) {
+      if (at.attributes[semconv.OPENHOOK_SPAN_KIND] === "subagent") return "sub";
+    }
+    return "main";
+  };
+  const roots = ofKind("session");
+  return {
+    sessions: new Set(spans.map(({ attributes }) => attributes[semconv.SESSION_ID])).size,
+    segments: roots.length,
+    turns: ofKind("turn").map(({ attributes }) => String(attributes[semconv.OPENHOOK_TURN_STATE])),
+    calls: ofKind("model_call")
+      .map((span) => callLine(askerOf(span), usageOn(span.attributes)))
+      .sort(),
+    tools: ofKind("tool_call")
+      .map((span) => {
+        const { [semconv.GEN_AI_TOOL_NAME]: name, [semconv.OPENHOOK_TOOL_STATUS]: status } = span.attributes;
+        const id = api.callIdPrefix && span.attributes[semconv.GEN_AI_TOOL_CALL_ID];
+        return toolLine(askerOf(span), String(name), String(status), id);
+      })
+      .sort(),
+    subagents: ofKind("subagent").map((span) => String(parentOf(span)?.attributes[semconv.GEN_AI_TOOL_NAME])),
+    roots: totalsOn(roots),
+    counters: countersOf(receiver),
+    strays: [
+      ...spans.filter((span) => span.parentSpanId !== undefined && parentOf(span) === undefined),
+      ...receiver.spans.filter((span) => byId.get(span.spanId) !== span),
+    ].map(({ name, spanId }) => `${name} ${spanId}`),
+  };
+}
+
+// --- internal ---
+
+/** What of the figures this agent can know. */
+function figuresOf(usage: Usage, { api, tellsLess }: Program): Figures {
+  const all = sums(usage);
+  return {
+    ...all,
+    cacheWrite: api.tells.cacheWrites ? all.cacheWrite : 0,
+    reasoning: api.tells.reasoning && !tellsLess?.reasoning ? all.reasoning : 0,
+  };
+}
+
+const total = <T>(items: readonly T[], pick: (item: T) => number): number =>
+  items.reduce((n, item) => n + pick(item), 0);
+
+const sumOf = (all: readonly Figures[]): Figures => ({
+  input: total(all, (f) => f.input),
+  output: total(all, (f) => f.output),
+  cacheRead: total(all, (f) => f.cacheRead),
+  cacheWrite: total(all, (f) => f.cacheWrite),
+  reasoning: total(all, (f) => f.reasoning),
+});
+
+const callLine = (asker: Served["asker"], figures: Figures | undefined): string =>
+  `${asker}: ${figures === undefined ? "no usage" : JSON.stringify(figures)}`;
+
+const toolLine = (asker: Served["asker"], name: string, status: string, id: unknown): string =>
+  `${asker}: ${name} ${status} ${id ?? ""}`;
+
+const nameOf = ({ name, namespace }: Pick<ToolUse, "name" | "namespace">): string =>
+  namespace === undefined ? name : `${namespace}.${name}`;
+
+function countsOf(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+const numberAt = (attributes: PlainAttributes, name: string): number => Number(attributes[name] ?? 0);
+
+const usageOn = (attributes: PlainAttributes): Figures | undefined =>
+  attributes[semconv.GEN_AI_USAGE_INPUT_TOKENS] === undefined
+    ? undefined
+    : {
+        input: numberAt(attributes, semconv.GEN_AI_USAGE_INPUT_TOKENS),
+        output: numberAt(attributes, semconv.GEN_AI_USAGE_OUTPUT_TOKENS),
+        cacheRead: numberAt(attributes, semconv.GEN_AI_USAGE_CACHE_READ),
+        cacheWrite: numberAt(attributes, semconv.GEN_AI_USAGE_CACHE_WRITE),
+        reasoning: numberAt(attributes, semconv.GEN_AI_USAGE_REASONING),
+      };
+
+function totalsOn(roots: readonly ReceivedSpan[]): Books["roots"] {
+  const sum = (name: string): number => total(roots, ({ attributes }) => numberAt(attributes, name));
+  const { input, output, cacheRead, cacheWrite } = semconv.OPENHOOK_TOTAL;
+  return { input: sum(input), output: sum(output), cacheRead: sum(cacheRead), cacheWrite: sum(cacheWrite) };
+}
+
+function countersOf(receiver: Receiver): Books["counters"] {
+  const counted = (metric: string, attribute?: string): Readonly<Record<string, number>> => {
+    const values: Record<string, number> = {};
+    for (const { name, attributes, data } of receiver.latestPoints()) {
+      if (name !== metric || data.kind !== "sum") continue;
+      const key = attribute === undefined ? "all" : String(attributes[attribute]);
+      values[key] = (values[key] ?? 0) + data.value;
+    }
+    return values;
+  };
+  const tokens = counted("openhook.token.usage", semconv.OPENHOOK_TOKEN_TYPE);
+  return {
+    input: tokens["input"] ?? 0,
+    output: tokens["output"] ?? 0,
+    cacheRead: tokens["cache_read"] ?? 0,
+    cacheWrite: tokens["cache_write"] ?? 0,
+    reasoning: tokens["reasoning"] ?? 0,
+    calls: counted("openhook.model.call.count")["all"] ?? 0,
+    tools: counted("openhook.tool.call.count", semconv.OPENHOOK_TOOL_STATUS),
+  };
+}

@@ -1,0 +1,64 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { asObject } from "../../src/agents/shared/json.ts";
+import type { Program } from "./programs.ts";
+
+/** An agent on this machine. */
+export interface Installed {
+  /** Goes onto PATH. */
+  readonly binDir: string;
+  readonly modules: string;
+  /** What `--version` printed. */
+  readonly version: string;
+}
+
+/** This platform has no such program; that is no failure. */
+export class NoProgramError extends Error {
+  override readonly name = "NoProgramError";
+}
+
+/**
+ * Installs an agent with npm, once per version, without install scripts.
+ *
+ * @throws NoProgramError where its packages leave this platform out; what npm said when it failed
+ */
+export function install(program: Program, cacheDir: string, version = program.version): Installed {
+  const folder = join(cacheDir, `${program.source}-${version}`);
+  const modules = join(folder, "node_modules");
+  const binDir = join(folder, "bin");
+  const link = join(binDir, program.command);
+  if (!existsSync(link)) {
+    mkdirSync(binDir, { recursive: true });
+    const packages = program.packages.map((name) => `${name}@${version}`);
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+    execFileSync("npm", ["install", "--prefix", folder, ...flags, ...packages], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const file = join(modules, program.file?.replace("{platform}", PLATFORM) ?? join(".bin", program.command));
+    if (!existsSync(file)) throw missing(program, modules, file);
+    rmSync(link, { force: true });
+    symlinkSync(file, link);
+  }
+  const printed = execFileSync(link, ["--version"], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: folder },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return { binDir, modules, version: printed.trim().split("\n")[0] ?? "" };
+}
+
+// --- internal ---
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+
+/** Native programs come in optional packages, one for each platform. */
+function missing(program: Program, modules: string, file: string): Error {
+  const [name = ""] = program.packages;
+  const about = asObject(JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")));
+  const platforms = Object.keys(asObject(about?.["optionalDependencies"]) ?? {});
+  if (platforms.length > 0 && !platforms.some((optional) => optional.endsWith(PLATFORM))) {
+    return new NoProgramError(`${name} has no program for ${PLATFORM}`);
+  }
+  return new Error(`npm installed ${name}, but there is no ${file}`);
+}

@@ -1,0 +1,184 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import type { Installed } from "./install.ts";
+import type { Place, Program } from "./programs.ts";
+
+/** What a process left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly wallMs: number;
+}
+
+/** A user's machine that has nothing but one agent and our program. */
+export class Machine {
+  readonly home = realpathSync(mkdtempSync(join(tmpdir(), "openhook-live-")));
+  readonly project = join(this.home, "shop");
+  readonly places: Places = placesOf({ env: {}, home: this.home, platform: process.platform });
+  readonly #openhook: string;
+  readonly #binDir: string;
+
+  /** @param openhook the built program */
+  constructor(openhook: string, { binDir }: Pick<Installed, "binDir">) {
+    this.#openhook = openhook;
+    this.#binDir = binDir;
+    for (const [name, text] of Object.entries(PROJECT)) writeBelow(this.project, name, text);
+    const git = (...args: string[]): void => {
+      execFileSync("git", args, { cwd: this.project, env: { ...this.env, ...GIT_AUTHOR } });
+    };
+    git("init", "--quiet", "--initial-branch=main");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=Shop");
+  }
+
+  /** All that a process here is given: nothing comes from whoever runs the test. */
+  get env(): Readonly<Record<string, string>> {
+    return {
+      HOME: this.home,
+      USER: "dev",
+      LOGNAME: "dev",
+      SHELL: "/bin/sh",
+      LANG: "C.UTF-8",
+      TERM: "xterm",
+      PATH: [this.#binDir, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
+      NO_PROXY: "127.0.0.1,localhost",
+    };
+  }
+
+  settle(program: Program, place: Place, { modules }: Installed): void {
+    for (const [name, value] of Object.entries(program.settings(place))) {
+      writeBelow(this.home, name, typeof value === "string" ? value : `${JSON.stringify(value, null, 2)}\n`);
+    }
+    if (program.packagesAt === undefined) return;
+    const [own = "", ...others] = program.packages;
+    const isOwn = (path: string): boolean => path.startsWith(join(modules, own.replace(/-ai$/, "")));
+    cpSync(modules, join(this.home, program.packagesAt, "node_modules"), {
+      recursive: true,
+      filter: (path) => !isOwn(path) && !path.endsWith(".bin"),
+    });
+    const dependencies = Object.fromEntries(others.map((name) => [name, program.version]));
+    writeBelow(this.home, join(program.packagesAt, "package.json"), JSON.stringify({ dependencies }));
+  }
+
+  /** `openhook-otel <args>`, as a user types it. @returns stdout @throws when it does not end with 0 */
+  async openhook(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.start(process.execPath, [this.#openhook, ...args]).finished;
+    if (code !== 0) throw new Error(`openhook-otel ${args.join(" ")} ended with ${code}: ${stderr || stdout}`);
+    return stdout;
+  }
+
+  /** A program in a process group of its own. */
+  start(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+    return new Started(
+      spawn(command, args, {
+        cwd: this.project,
+        env: { ...this.env, ...env },
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+  }
+
+  /** Until the hooks are over, and the drains that they have started. */
+  async drained(): Promise<void> {
+    const isOurs = /openhook-otel\/hook | drain --quiet/;
+    for (const endMs = Date.now() + DRAIN_MS; this.#running(isOurs).length > 0; await sleep(50)) {
+      if (Date.now() > endMs) throw new Error(`a hook or a drain runs for more than ${DRAIN_MS / 1000} s`);
+    }
+  }
+
+  /** Ends whatever still runs here. */
+  stop(): void {
+    for (const pid of this.#running(/./)) kill(pid);
+  }
+
+  /** With everything on it. */
+  remove(): void {
+    this.stop();
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Ids of processes of this machine, by what `ps` shows of their command lines. */
+  #running(what: RegExp): readonly number[] {
+    const list = execFileSync("ps", ["axeww", "-o", "pid=,args="], { encoding: "utf8", maxBuffer: 1 << 27 });
+    return list
+      .split("\n")
+      .filter((line) => what.test(line) && new RegExp(`\\sHOME=${this.home}(\\s|$)`).test(line))
+      .map((line) => Number.parseInt(line, 10));
+  }
+}
+
+export class Started {
+  readonly finished: Promise<Finished>;
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess, limitMs = PROGRAM_MS) {
+    this.#child = child;
+    const startMs = performance.now();
+    const printed = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream]?.setEncoding("utf8").on("data", (text: string) => {
+        printed[stream] += text;
+      });
+    }
+    this.finished = new Promise((done, failed) => {
+      const timer = setTimeout(() => {
+        this.kill();
+        failed(new Error(`${child.spawnargs.join(" ")} ran for more than ${limitMs / 1000} s: ${printed.stderr}`));
+      }, limitMs);
+      child.on("error", failed);
+      child.on("exit", (code) => {
+        clearTimeout(timer);
+        const wallMs = performance.now() - startMs;
+        const finish = (): void => done({ code, ...printed, wallMs });
+        child.on("close", finish);
+        // what a killed agent leaves behind may hold the pipes
+        setTimeout(finish, 1000).unref();
+      });
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** With everything it has started, but for what made a group of its own. */
+  kill(): void {
+    if (this.#child.pid !== undefined) kill(-this.#child.pid);
+  }
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // has ended already
+  }
+}
+
+// --- internal ---
+
+const DRAIN_MS = 30_000;
+const PROGRAM_MS = 120_000;
+
+const PROJECT = {
+  "README.md": "# Shop\n\nA small shop.\n",
+  "src/price.js": "export const price = (euros) => euros * 100;\n",
+};
+const GIT_AUTHOR = {
+  GIT_AUTHOR_NAME: "Dev",
+  GIT_AUTHOR_EMAIL: "dev@example.com",
+  GIT_COMMITTER_NAME: "Dev",
+  GIT_COMMITTER_EMAIL: "dev@example.com",
+};
+
+function writeBelow(folder: string, name: string, text: string): void {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}

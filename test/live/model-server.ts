@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { asObject } from "../../src/agents/shared/json.ts";
+import { type Api, type Json, type ModelRequest, sendJson } from "./apis/api.ts";
+import { type Asker, Prompter, type Script, type ToolUse, type Usage } from "./script.ts";
+
+/** A request to the model, as far as it tells who asks. */
+export interface Asking extends ModelRequest {
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** An answer that was sent, and to whom. */
+export interface Served {
+  readonly asker: "main" | "sub";
+  readonly model: string;
+  readonly usage: Usage;
+  readonly tools: readonly (ToolUse & { readonly id: string })[];
+}
+
+export interface ModelServer {
+  /** E.g. `http://127.0.0.1:43121`. */
+  readonly url: string;
+  readonly served: readonly Served[];
+  /** Where the agent left the script: nothing can be compared then. */
+  trouble(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** A model provider on loopback that answers by a script and writes down what it answered. */
+export async function startModelServer(
+  api: Api,
+  script: Script,
+  askerOf: (request: Asking) => Asker,
+  thinkMs = 0,
+): Promise<ModelServer> {
+  const prompter = new Prompter(script);
+  const served: Served[] = [];
+  const trouble: string[] = [];
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(incoming.url ?? "/", "http://localhost").pathname;
+    const body = await bodyOf(incoming);
+    if (!api.path.test(path)) {
+      const aside = Object.entries(api.asides ?? {}).find(([end]) => path.endsWith(end));
+      return sendJson(response, aside?.[1] ?? {}, aside === undefined ? 404 : 200);
+    }
+    const request = api.read(body, path);
+    const asker = askerOf({ ...request, headers: incoming.headers });
+    // titles and the like, of which no agent keeps books
+    const reply = asker === "aside" ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(asker);
+    if (reply === undefined) {
+      trouble.push(`a request of ${asker} is not in the script`);
+      return sendJson(response, api.failure(400).body, 400);
+    }
+    if (reply.failure !== undefined) {
+      const { body: failure, headers } = api.failure(reply.failure);
+      return sendJson(response, failure, reply.failure, { ...headers, "retry-after": "1" });
+    }
+    const tools = (reply.tools ?? []).map((tool) => ({ ...tool, id: newId(api.callIdPrefix ?? "") }));
+    const { model, streams } = request;
+    const usage = reply.usage ?? {};
+    if (asker !== "aside") served.push({ asker, model, usage, tools });
+    if (thinkMs > 0) await sleep(thinkMs);
+    api.send(response, { ...reply, id: newId("answer_"), model, streams, usage, tools });
+  }
+
+  const server = createServer((incoming, response) => {
+    serve(incoming, response).catch((error: unknown) => {
+      trouble.push(String(error));
+      response.destroy();
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`,
+    served,
+    trouble: () => [
+      ...trouble,
+      ...(prompter.unasked > 0 ? [`${prompter.unasked} answers of the script were never asked for`] : []),
+    ],
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+// --- internal ---
+
+const newId = (prefix: string): string => prefix + randomBytes(12).toString("hex");
+
+async function bodyOf(incoming: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  return text === "" ? {} : (asObject(JSON.parse(text)) ?? {});
+}

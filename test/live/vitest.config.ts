@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+/** Real agents, one at a time. `npm test` does not come here. */
+export default defineConfig({
+  test: {
+    include: ["test/live/*.live.ts"],
+    testTimeout: 180_000,
+    hookTimeout: 900_000, // npm downloads the agents
+    fileParallelism: false,
+    reporters: ["verbose"],
+  },
+});
