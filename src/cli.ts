@@ -76,7 +76,11 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .addHelpText("after", `\n${EXIT_CODES}`)
     .showHelpAfterError("(openhook-otel --help shows what there is)")
     .exitOverride();
-  const scope = () => new Option("--scope <scope>", "whose settings").choices(["user", "project"]).default("user");
+  const scope = () =>
+    new Option(
+      "--scope <scope>",
+      "whose settings; without it the user's, or the project's where an agent has no others",
+    ).choices(["user", "project"]);
 
   program
     .command("enable")

@@ -27,6 +27,7 @@ import {
   readSettingsFiles,
   type Scope,
   type SettingsFile,
+  scopeOf,
   targetOf,
   withUserErrors,
 } from "./settings-edit.ts";
@@ -49,11 +50,9 @@ export async function disable(
   agents: AgentLookup,
 ): Promise<number> {
   return withUserErrors(async () => {
-    const chosen =
-      names.length > 0
-        ? await namedAgents(names, options.scope, agents)
-        : await installableAgents(options.scope, agents);
-    const plans = await Promise.all(chosen.map((one) => planOf(one, options.scope, context)));
+    const scope = await scopeOf(names, options.scope, agents);
+    const chosen = names.length > 0 ? await namedAgents(names, scope, agents) : await installableAgents(scope, agents);
+    const plans = await Promise.all(chosen.map((one) => planOf(one, scope, context)));
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = names.length > 0 ? plans : enabled;
     if (options.dryRun) return showDryRun(shown, context);
@@ -68,7 +67,7 @@ export async function disable(
       context.stdout.write(reportOf(plan));
     }
     if (enabled.length === 0) {
-      if (shown.length === 0) context.stdout.write(`No agent is enabled in its ${options.scope} settings.\n`);
+      if (shown.length === 0) context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);
       return 0;
     }
     if ((await allRecords(context.places.backupDir)).length === 0) {

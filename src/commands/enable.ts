@@ -24,6 +24,7 @@ import {
   readSettingsFiles,
   type Scope,
   type SettingsFile,
+  scopeOf,
   targetOf,
   withUserErrors,
 } from "./settings-edit.ts";
@@ -32,7 +33,8 @@ import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step }
 export type { AgentLookup } from "./settings-edit.ts";
 
 export interface EnableOptions {
-  readonly scope: Scope;
+  /** Absent: the user's, or the project's where the named agents have no others. */
+  readonly scope?: Scope | undefined;
   /** Take all that are found, do not ask. Whoever names an agent is not asked either. */
   readonly yes: boolean;
   /** Show the diff, write nothing. */
@@ -59,7 +61,8 @@ export async function enable(
   agents: AgentLookup,
 ): Promise<number> {
   return withUserErrors(async () => {
-    const { scope, dryRun } = options;
+    const { dryRun } = options;
+    const scope = await scopeOf(names, options.scope, agents);
     const isNamed = names.length > 0;
     const found: readonly PresentAgent[] = isNamed
       ? await namedAgents(names, scope, agents)

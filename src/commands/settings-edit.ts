@@ -56,6 +56,15 @@ export async function namedAgents(
   return chosen;
 }
 
+/** Whose settings are meant where nobody said so: the user's, or the project's where the named agents have no others. */
+export async function scopeOf(names: readonly string[], given: Scope | undefined, agents: AgentLookup): Promise<Scope> {
+  if (given !== undefined) return given;
+  const cards = await Promise.all(names.map((name) => agents.find(name)));
+  const installers = await Promise.all(cards.map(async (card) => (await card?.installer?.())?.default));
+  const isProjects = (installer: (typeof installers)[number]) => installer?.scopes.includes("user") === false;
+  return names.length > 0 && installers.every(isProjects) ? "project" : "user";
+}
+
 /** All agents that have an installer for this scope. */
 export async function installableAgents(scope: Scope, agents: AgentLookup): Promise<readonly InstallableAgent[]> {
   const found: InstallableAgent[] = [];

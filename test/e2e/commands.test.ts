@@ -1,6 +1,6 @@
 // The program at the prompt: help, wrong input, nothing there yet, a home that cannot be written, pipes.
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ensureBuilt, HOOK_ALONE, Machine, PROGRAM, RecordedAgent } from "../support/program.ts";
 
@@ -47,6 +47,29 @@ describe("help", () => {
   test("the version is the package's", async () => {
     const { version }: { version: string } = (await import("../../package.json")).default;
     expect(await machine.ok(["--version"])).toBe(`${version}\n`);
+  });
+});
+
+describe("whose settings", () => {
+  test("an agent that has the project's alone is enabled there without being told so, and disabled again", async () => {
+    const cwd = join(machine.home, "shop");
+    mkdirSync(cwd);
+    const theirs = '{ "openhook": "0.1", "hooks": [{ "command": "theirs", "events": ["*"] }] }\n';
+    writeFileSync(join(cwd, ".openhook.json"), theirs);
+    await machine.ok(["enable", "openhook"], { cwd });
+    const { hooks } = JSON.parse(readFileSync(join(cwd, ".openhook.json"), "utf8"));
+    expect(hooks.map((hook: { command: string; async?: boolean }) => [hook.command === "theirs", hook.async])).toEqual([
+      [true, undefined],
+      [false, true],
+      [false, true],
+    ]);
+    await machine.ok(["disable", "openhook"], { cwd });
+    expect(readFileSync(join(cwd, ".openhook.json"), "utf8")).toBe(theirs);
+  });
+
+  test("with another beside it both must be told apart", async () => {
+    const { code, stderr } = await machine.run(["enable", "openhook", "claude-code"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("use --scope project") });
   });
 });
 
