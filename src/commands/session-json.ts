@@ -2,7 +2,7 @@ import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { type CallSums, type SettledCall, settledSpans } from "../store/overview.ts";
 import { isoTime, usd } from "./figures.ts";
-import { type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
+import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
 
 /**
  * One session as a JSON document, in parts that are written one after the other: its spans are never in memory at once.
@@ -21,11 +21,14 @@ export function* jsonParts(db: Database, view: SessionView): Generator<string> {
   yield "]}\n";
 }
 
-/** Sums in the words of `--json`; `null` where no call says. */
-export const sumsJson = (sums: CallSums) => ({
-  model_calls: sums.modelCalls,
-  input: sums.input ?? null,
-  output: sums.output ?? null,
+/**
+ * Sums in the words of `--json`; `null` where no call says. Without any call nothing was used: that is known of agents that
+ * tell their calls, and of those alone.
+ */
+export const sumsJson = (sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) => ({
+  model_calls: sums.modelCalls === 0 && (sums.sumsTold > 0 || usageUnknown === true) ? null : sums.modelCalls,
+  input: sums.input ?? (hasUsage(sums) || usageUnknown === true ? null : 0),
+  output: sums.output ?? (hasUsage(sums) || usageUnknown === true ? null : 0),
   cache_read: sums.cacheRead ?? null,
   cache_write: sums.cacheWrite ?? null,
   reasoning: sums.reasoning ?? null,
@@ -66,7 +69,7 @@ const documentOf = (view: SessionView) => ({
     end: isoTime(segment.endMs),
     start_origin: segment.startOrigin ?? null,
     ...endJson(segment),
-    totals: sumsJson(sumOf(view.calls.filter((call) => call.segment === segment.ordinal))),
+    totals: sumsJson(sumOf(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
   })),
   prompts: view.prompts,
   turns: view.turnList.map((turn) => ({
@@ -92,7 +95,7 @@ const documentOf = (view: SessionView) => ({
     end: isoTime(subagent.endMs),
   })),
   by_model: byModel(view.calls),
-  totals: sumsJson(view.sums),
+  totals: sumsJson(view.sums, view.facts),
   reported_usage: view.reported ?? null,
   open_spans: view.openSpans.map(({ record }) => record),
 });

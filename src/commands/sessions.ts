@@ -110,5 +110,5 @@ const toJson = (summary: SessionSummary) => ({
   prompts: summary.prompts,
   subagents: summary.subagents,
   tool_calls: { total: toolCalls(summary.tools), ...Object.fromEntries(summary.tools) },
-  totals: sumsJson(summary.sums),
+  totals: sumsJson(summary.sums, summary.facts),
 });

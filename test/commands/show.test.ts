@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { UserError } from "../../src/commands/context.ts";
+import { sumsJson } from "../../src/commands/session-json.ts";
 import { NO_CALLS, sumOf } from "../../src/commands/session-view.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { type ShowOptions, show } from "../../src/commands/show.ts";
@@ -59,6 +60,14 @@ interface Document {
   readonly spans: readonly SpanRecord[];
   readonly open_spans: readonly SpanRecord[];
 }
+
+test("without any call nothing was used where the agent tells its calls, and nothing is known where it does not", () => {
+  expect(sumsJson(NO_CALLS)).toMatchObject({ model_calls: 0, input: 0, output: 0 });
+  expect(sumsJson(NO_CALLS, { usageUnknown: true })).toMatchObject({ model_calls: null, input: null, output: null });
+  const untold = { ...NO_CALLS, modelCalls: 1, callsWithoutUsage: 1 };
+  expect(sumsJson(untold)).toMatchObject({ model_calls: 1, input: null, output: null });
+  expect(sumsJson({ ...NO_CALLS, sumsTold: 1, input: 7, output: 0 })).toMatchObject({ model_calls: null, input: 7 });
+});
 
 describe.each(cases)("%s %s", (source, name) => {
   const expected = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
@@ -394,7 +403,7 @@ describe("any store", () => {
       /nobody · quiet\nstarted .* · open\n0 turns · 0 tool calls · tokens unknown\n\nnothing has happened in it yet\n$/,
     );
     const doc = JSON.parse(await run({ json: true })) as Document;
-    expect(doc.totals).toMatchObject({ model_calls: 0, input: null, output: null, cost_usd: null });
+    expect(doc.totals).toMatchObject({ model_calls: null, input: null, output: null, cost_usd: null });
   });
 
   test("names from data cannot reach the terminal as commands", async () => {
