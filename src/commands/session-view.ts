@@ -1,8 +1,9 @@
-import type { DrainDeps } from "../drain/deps.ts";
+import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { factsOf, openPart } from "../drain/derive.ts";
 import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "../store/database.ts";
+import { hasReadTranscript } from "../store/facts.ts";
 import {
   type CallSums,
   type SettledCall,
@@ -59,10 +60,20 @@ export interface OpenSpan {
 
 type Agents = Pick<DrainDeps, "agents">;
 
+/** What stands in a transcript that was told and never read is not known, and not zero. */
+function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
+  const facts = factsOf({ agents }, stored);
+  const isUnread =
+    stored.transcriptPath !== undefined &&
+    cardOf({ agents }, stored.source)?.tokens === "transcript" &&
+    !hasReadTranscript(db, stored.id);
+  return isUnread ? { ...facts, usageUnknown: true } : facts;
+}
+
 /** Cost depends on what is open, not on the session's length. */
 export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
   const session = openPart({ db, agents }, stored);
-  const facts = factsOf({ agents }, stored);
+  const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
   const tools = new Map(settledTools(db, stored.id));
   for (const { status } of runs.flatMap((run) => run.toolCalls)) tools.set(status, (tools.get(status) ?? 0) + 1);
@@ -86,7 +97,7 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
 /** Everything of one session but its stored spans. */
 export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
   const session = openPart({ db, agents }, stored);
-  const facts = factsOf({ agents }, stored);
+  const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
   const toolCalls = [
     ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),

@@ -170,6 +170,10 @@ export function positionOf(db: Database, path: string): Position | undefined {
   };
 }
 
+/** Whether anything was ever read of a session's transcripts. */
+export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
+  db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;
+
 export function setPosition(
   db: Database,
   sessionNumber: number,
