@@ -1,0 +1,207 @@
+import { isOrdinary } from "./ordinary.ts";
+import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
+import { base64Of, viewsOf } from "./views.ts";
+
+/** Takes secrets out of a text. Pure, and the same text gives the same; a text without any comes back as it is. */
+export type Redact = (text: string) => string;
+
+/** Finds what goes: the user's own rules, in whatever engine they run. */
+export interface Finder {
+  readonly id: string;
+  find(text: string): Iterable<readonly [start: number, end: number]>;
+}
+
+export interface RedactOptions {
+  /** @default true */
+  readonly emails?: boolean;
+  /** Names of users in paths. @default true */
+  readonly homeDirectories?: boolean;
+  /** This machine's home directory: taken out wherever it lies, where `homeDirectories` is on. */
+  readonly home?: string;
+  /** Beside the built-in ones; none of those can be switched off. */
+  readonly own?: readonly Finder[];
+}
+
+/** Longer texts are cut here: nothing leaves that was not looked at. */
+export const MAX_SCANNED = 1 << 20;
+
+/**
+ * Makes a redactor. Whatever it finds, in the text or in what the text says once its escapes are undone (JSON, percent,
+ * base64), becomes `[redacted:<id>]`; names and quotes around it stay. Takes linear time.
+ *
+ * Redact before cutting: half a secret is not recognised. Idempotent.
+ */
+export function redactorOf(options: RedactOptions = {}): Redact {
+  const rules = [
+    ...COMPILED,
+    ...(options.emails === false ? [] : COMPILED_EMAIL),
+    ...(options.homeDirectories === false ? [] : [...homeOf(options.home), ...COMPILED_HOME]),
+  ];
+  const { own = [] } = options;
+  const hints = [...new Set(rules.flatMap((rule) => rule.hints))];
+  const maybe = new RegExp(hints.map(literal).join("|"), "iu");
+  const known = new Map<string, string>();
+  const scan = (text: string): string => {
+    let clean = bounded(text);
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
+      const before = clean;
+      clean = withoutFindings(before, findingsIn(before, rules, own, maybe));
+      if (clean === before) break;
+    }
+    return clean;
+  };
+  return (text) => {
+    if (text.length > MAX_KNOWN_CHARACTERS) return scan(text);
+    // Names of tools, models and agents come again and again
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const clean = scan(text);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, clean);
+    return clean;
+  };
+}
+
+/** With the built-in rules alone. */
+export const redact: Redact = (text) => {
+  builtIn ??= redactorOf();
+  return builtIn(text);
+};
+
+// --- internal ---
+
+let builtIn: Redact | undefined;
+
+/** What was taken out can complete a pattern with what stands beside it; a third time finds nothing. */
+const MAX_PASSES = 4;
+const MAX_KNOWN = 4096;
+const MAX_KNOWN_CHARACTERS = 128;
+/** Of a text that is cut: what could be the beginning of a secret goes with the rest. */
+const LONGEST_SECRET = 4096;
+/** Room for what says that it was cut: it must not be cut again. */
+const LONGEST_MARK = 64;
+
+interface Compiled {
+  readonly rule: Rule;
+  readonly pattern: RegExp;
+  readonly hints: readonly string[];
+}
+
+interface Finding {
+  readonly start: number;
+  readonly end: number;
+  readonly id: string;
+  /** Place of its rule: of two that begin together the first names them. */
+  readonly order: number;
+}
+
+/** No rule has so little to match, without a sign that assigns. Names of tools and branches are such. */
+const SHORT = /^[A-Za-z0-9._-]{0,15}$/;
+const MARKER = /^\[redacted:[a-z0-9-]+\]$/;
+const ALL_MARKERS = /\[redacted:[a-z0-9-]+\]/g;
+const ENCODED = /%[0-9A-Fa-f]{2}|\\[u"'/\\nrtbf]|[A-Za-z0-9+/_-]{20}/;
+
+const compile = (rule: Rule): Compiled => ({
+  rule,
+  pattern: new RegExp(rule.pattern, rule.ignoreCase === true ? "giu" : "gu"),
+  hints: rule.hints,
+});
+
+const COMPILED = SECRET_RULES.map(compile);
+const COMPILED_EMAIL = [compile(EMAIL_RULE)];
+const COMPILED_HOME = HOME_RULES.map(compile);
+
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+/** Of a user whose home lies elsewhere than homes do. The root directory and one level below it are no names. */
+function homeOf(home: string | undefined): readonly Compiled[] {
+  const path = home?.replace(/[/\\]+$/, "") ?? "";
+  if (path.split(/[/\\]/).filter((part) => part !== "").length < 2) return [];
+  return [
+    compile({ id: "home", hints: [path], pattern: `(^|[^A-Za-z0-9._-])(${literal(path)})(?:$|[^A-Za-z0-9._-])` }),
+  ];
+}
+
+function bounded(text: string): string {
+  if (text.length <= MAX_SCANNED) return text;
+  const head = text.slice(0, MAX_SCANNED - LONGEST_MARK);
+  const tail = head.slice(-LONGEST_SECRET);
+  const end = head.length - LONGEST_SECRET + Math.max(0, tail.search(/[ \t\r\n][^ \t\r\n]*$/));
+  return `${head.slice(0, end)}… [cut: ${text.length} characters]`;
+}
+
+function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], maybe: RegExp): Finding[] {
+  const found: Finding[] = [];
+  const isEncoded = ENCODED.test(text);
+  for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
+    const place = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
+    for (const { start, end, ...rest } of inView(view.text, rules, own, maybe)) {
+      found.push({ start: place(start), end: place(end), ...rest });
+    }
+  }
+  if (!isEncoded) return found;
+  for (const { start, end, text: decoded } of base64Of(text)) {
+    for (const inner of viewsOf(decoded)) {
+      const [first] = inView(inner.text, rules, own, maybe);
+      if (first === undefined) continue;
+      found.push({ ...first, start, end });
+      break;
+    }
+  }
+  return found;
+}
+
+function inView(text: string, rules: readonly Compiled[], own: readonly Finder[], maybe: RegExp): readonly Finding[] {
+  const found: Finding[] = [];
+  if (!SHORT.test(text) && maybe.test(text)) {
+    let lower: string | undefined;
+    for (const [order, { rule, pattern, hints }] of rules.entries()) {
+      if (rule.ignoreCase === true) lower ??= text.toLowerCase();
+      const searched = rule.ignoreCase === true ? (lower ?? text) : text;
+      if (!hints.some((hint) => searched.includes(hint))) continue;
+      for (const match of text.matchAll(pattern)) {
+        const value = goingIn(match);
+        if (value !== undefined && !isOrdinary(rule.ordinary, value.text)) {
+          found.push({ start: value.start, end: value.start + value.text.length, id: rule.id, order });
+        }
+      }
+    }
+  }
+  for (const { id, find } of own) {
+    for (const [start, end] of find(text)) if (end > start) found.push({ start, end, id, order: -1 });
+  }
+  return found.filter(({ start, end }) => !MARKER.test(text.slice(start, end)));
+}
+
+/** The second group without the quote that opens it; all of the match where there are no groups. */
+function goingIn(match: RegExpExecArray): { readonly start: number; readonly text: string } | undefined {
+  const [whole, kept, value] = match;
+  if (kept === undefined || value === undefined) return { start: match.index, text: whole };
+  const quote = /^\\{0,3}["'`]/.exec(value)?.[0] ?? "";
+  const text = value.slice(quote.length);
+  return text === "" ? undefined : { start: match.index + kept.length + quote.length, text };
+}
+
+/** Each stretch that findings cover becomes one marker. Markers that are there stay. */
+function withoutFindings(text: string, findings: readonly Finding[]): string {
+  if (findings.length === 0) return text;
+  const markers = [...text.matchAll(ALL_MARKERS)].map((match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+  const isInMarker = ({ start, end }: Finding): boolean => markers.some((m) => m.start <= start && end <= m.end);
+  const sorted = findings
+    .filter((finding) => finding.end > finding.start && (markers.length === 0 || !isInMarker(finding)))
+    .sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
+  const pieces: string[] = [];
+  let copied = 0;
+  for (let i = 0; i < sorted.length; ) {
+    const first = sorted[i];
+    if (first === undefined) break;
+    let end = first.end;
+    for (i++; i < sorted.length && (sorted[i]?.start ?? end) < end; i++) end = Math.max(end, sorted[i]?.end ?? end);
+    pieces.push(text.slice(copied, first.start), `[redacted:${first.id}]`);
+    copied = end;
+  }
+  return `${pieces.join("")}${text.slice(copied)}`;
+}

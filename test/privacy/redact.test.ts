@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_SCANNED, redact, redactorOf } from "../../src/privacy/redact.ts";
+import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";
+
+const seed = newSeed();
+
+describe("a secret is gone, wherever it stands", () => {
+  test.each(Object.keys(FAMILIES))("%s", (family) => {
+    const left: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      const secret = FAMILIES[family]?.(`${seed}/${i}`);
+      if (secret === undefined) throw new Error(family);
+      for (const [name, settingOf] of Object.entries(SETTINGS_OF_A_SECRET)) {
+        const text = settingOf(secret.text);
+        const clean = redact(text);
+        if (isLeft(clean, secret.core)) left.push(`${name} (seed ${seed}/${i}): ${text} → ${clean}`);
+      }
+    }
+    expect(left).toEqual([]);
+  });
+
+  test.each(Object.keys(FAMILIES))("between any texts: %s", (family) => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string({ minLength: 1 }), (before, after, own) => {
+        const secret = FAMILIES[family]?.(own);
+        if (secret === undefined) throw new Error(family);
+        const clean = redact(`${before} ${secret.text} ${after}`);
+        expect(isLeft(clean, secret.core)).toBe(false);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("redacting once is redacting twice", () => {
+  test("of secrets in any setting", () => {
+    for (const familyOf of Object.values(FAMILIES)) {
+      for (const settingOf of Object.values(SETTINGS_OF_A_SECRET)) {
+        const once = redact(settingOf(familyOf(seed).text));
+        expect(redact(once)).toBe(once);
+      }
+    }
+  });
+
+  test("of anything", () => {
+    const word = fc.constantFrom(
+      ...'password secret token key = : " \' \\ \\" [redacted:password] [redacted:token] // :// @ % %3D -----BEGIN PRIVATE KEY----- eyJ sk- . bearer'.split(
+        " ",
+      ),
+    );
+    const text = fc
+      .array(fc.oneof(word, fc.string({ maxLength: 12 })), { maxLength: 12 })
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(text, (any) => {
+        const once = redact(any);
+        expect(redact(once)).toBe(once);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("what is no secret stays, byte for byte", () => {
+  test.each([
+    ["a commit", `fixed in ${randomText("hex", 40, seed)}, see also ${randomText("hex", 7, seed)}`],
+    ["a digest", `sha256:${randomText("hex", 64, seed)} and sha512-${randomText("base64", 86, seed)}==`],
+    ["a uuid", "0199a7c3-5b1e-7d20-9a4f-1d2c3b4a5f60"],
+    [
+      "ids of agents",
+      "toolu_01A09q90qw90lq917835lq9u msg_01XFDUDYJgAACzvnptvVoYEL req_011CSHoEeqs5C35K2UUqR7Fy call_abc123DEF456 chatcmpl-9aBcDeFgHiJkLmNoPqRs",
+    ],
+    [
+      "names of attributes",
+      "gen_ai.usage.input_tokens=12 gen_ai.usage.cache_read.input_tokens: 7 openhook.token.type=input gen_ai.token.modality",
+    ],
+    ["counts", '{"input_tokens":12,"output_tokens":3,"max_tokens":4096,"token_count":5,"tokens":["a","b"]}'],
+    [
+      "names of things",
+      "gpt-5-codex claude-sonnet-4-5-20250929 gemini-2.5-pro mcp__shop__lookup_price execute_tool Bash git",
+    ],
+    [
+      "TypeScript",
+      "export function tokenOf(user: User): string | undefined {\n  const token = user.token;\n  return token === undefined ? undefined : token.slice(1);\n}",
+    ],
+    ["a type", "interface Login { readonly password: string; secret?: string; token: string | null; apiKey: string }"],
+    [
+      "references",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's shell and workflow
+      "password: process.env.DB_PASSWORD, token=${TOKEN} secret: ${{ secrets.DEPLOY }} PASSWORD=$DB_PASSWORD",
+    ],
+    ["Python", "def login(password: str, token: Optional[str] = None):\n    return get_token(password)"],
+    ["a comparison", "if (password === confirmation && token !== previous) return;"],
+    [
+      "prose",
+      "The secret of the trick is a key that opens the door; tokens were counted, and the password was changed.",
+    ],
+    ["the shell's folder", "PWD=/srv/app OLDPWD=/srv cd /srv && pwd"],
+    [
+      "addresses",
+      "https://shop.example.com:8443/a/b?page=2&sort=asc#top http://localhost:3000/@vite/client ssh://github.com/acme/shop",
+    ],
+    ["a remote", "git@github.com:acme/shop.git icon@2x.png lodash@4.17.21 @scope/name@1.2.3"],
+    ["words with prefixes", "task-list risk-free disk-usage desk-mounted sk-SK pypi-like npm_config_cache hf_hub"],
+    ["German", "Das Schlüsselwort heißt token, und das Geheimnis bleibt eines."],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's shell and workflow
+    ["placeholders", "password=*** token=<your token> secret=xxxx api_key=${API_KEY}"],
+    [
+      "public keys",
+      `-----BEGIN CERTIFICATE-----\n${randomText("base64", 64, seed)}\n-----END CERTIFICATE-----\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${randomText("base64", 43, seed)} me`,
+    ],
+    ["nothing", ""],
+  ])("%s", (_, text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  test("ids of ours, whatever they are", () => {
+    fc.assert(
+      fc.property(
+        fc.uuid(),
+        fc.stringMatching(/^[0-9a-f]{32}$/),
+        fc.stringMatching(/^[0-9a-f]{16}$/),
+        (uuid, trace, span) => {
+          for (const id of [uuid, trace, span]) expect(redact(id)).toBe(id);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("who somebody is", () => {
+  const text = "jane.doe@example.com works in /home/jane/src, /Users/jane and C:\\Users\\jane\\src";
+
+  test("is taken out as well", () => {
+    expect(redact(text)).toBe(
+      "[redacted:email] works in /home/[redacted:user]/src, /Users/[redacted:user] and C:\\Users\\[redacted:user]\\src",
+    );
+  });
+
+  test("unless the user wants it otherwise", () => {
+    expect(redactorOf({ emails: false })(text)).toContain("jane.doe@example.com");
+    expect(redactorOf({ homeDirectories: false })(text)).toContain("/home/jane/src");
+    expect(redactorOf({ emails: false, homeDirectories: false })(text)).toBe(text);
+  });
+
+  test("also where homes lie elsewhere, and no other path", () => {
+    const clean = redactorOf({ home: "/data/people/jane" });
+    expect(clean("see /data/people/jane/notes")).toBe("see [redacted:home]/notes");
+    expect(clean("/data/people/janet /root/x")).toBe("/data/people/janet /root/x");
+  });
+});
+
+describe("what stays of what is around it", () => {
+  test.each([
+    ['{"password":"hun\\"ter2","a":1}', '{"password":"[redacted:password]","a":1}'],
+    ["export DB_PASSWORD='correct horse battery' && run", "export DB_PASSWORD='[redacted:password]' && run"],
+    ["Authorization: Bearer abcdefghijklmnop0", "Authorization: Bearer [redacted:authorization]"],
+    ["mysql://app:s3cret@db/shop", "mysql://app:[redacted:url-password]@db/shop"],
+    ["a\n-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\nb", "a\n[redacted:private-key]\nb"],
+    [`x AKIA${"Q".repeat(16)} y`, "x [redacted:aws-key] y"],
+  ])("%s", (text, expected) => expect(redact(text)).toBe(expected));
+
+  test("in JSON in JSON in JSON, its letters written as numbers", () => {
+    const key = `\\u0041KI\\u0041${"Q".repeat(16)}`;
+    const once = `{"v":"${key}"}`;
+    for (const text of [once, JSON.stringify(once), JSON.stringify({ a: JSON.stringify(once) })]) {
+      expect(redact(text)).toContain("[redacted:aws-key]");
+      expect(redact(text)).not.toContain("QQQQ");
+    }
+  });
+
+  test("of a long text its beginning, cut where it was not looked at", () => {
+    const clean = redact(`${"word ".repeat(MAX_SCANNED / 5)} AKIA${"Q".repeat(16)}`);
+    expect(clean.length).toBeLessThan(MAX_SCANNED + 100);
+    expect(clean.slice(-60)).toMatch(/word\s?… \[cut: \d+ characters\]$/);
+    const glued = redact(`${"word ".repeat((MAX_SCANNED - 10) / 5)}AKIA${"Q".repeat(16)}${"z".repeat(100)}`);
+    expect(glued.includes("AKIA")).toBe(false);
+    expect(redact(clean) === clean).toBe(true);
+  });
+});
+
+// --- internal ---
+
+/** All of it, or a piece that says much of it, as it is or with its escapes undone. */
+function isLeft(clean: string, core: string): boolean {
+  const piece = core.slice(0, Math.max(8, Math.floor(core.length / 2)));
+  const undone = clean
+    .replace(/\\u([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll("\\", "");
+  const decoded = [...clean.matchAll(/[A-Za-z0-9+/]{16,}={0,2}/g)].map(([run]) =>
+    Buffer.from(run, "base64").toString("latin1"),
+  );
+  let unescaped = clean;
+  try {
+    unescaped = decodeURIComponent(clean);
+  } catch {
+    // A percent sign that escapes nothing
+  }
+  return [clean, undone, unescaped, ...decoded].some(
+    (text) => text.includes(piece) || text.includes(core.slice(-piece.length)),
+  );
+}

@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { describe, expect, test } from "vitest";
+import { misfitRule } from "../../src/model/redaction.ts";
+import { ownFinders, RuleError } from "../../src/privacy/own.ts";
+import { redactorOf } from "../../src/privacy/redact.ts";
+import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
+
+const ALL: readonly Rule[] = [...SECRET_RULES, EMAIL_RULE, ...HOME_RULES];
+const named = ALL.map((rule, i) => [`${i} ${rule.id}`, rule] as const);
+const compiled = new Map(ALL.map((rule) => [rule, RE2JS.compile(re2(rule))]));
+
+describe("every rule", () => {
+  test.each(named)("%s is one to RE2 and JavaScript alike", (_, rule) => {
+    const withoutClasses = rule.pattern.replace(/\[(?:\\.|[^\]])*\]/g, "·");
+    // What differs between the two, or what one of them lacks
+    expect(withoutClasses).not.toMatch(/\(\?(?!:)|\\[A-Za-z0-9]|(?<!\\)\.|\$(?!\))/);
+    expect(rule.pattern).not.toMatch(/\\[1-9kuUcpPsSwWdDbB]|\[\^?\]/);
+    expect(misfitRule(rule.pattern)).toBeUndefined();
+    expect(compiled.get(rule)).toBeDefined();
+  });
+
+  test.each(named)("%s repeats nothing that repeats without bound", (_, rule) => {
+    // (x+)* and (x*){2,}: what takes exponential time where it fails
+    expect(rule.pattern.replace(/\[(?:\\.|[^\]])*\]/g, "c")).not.toMatch(/[*+]\)[*+]|[*+]\)\{\d+,\}|,\}\)[*+]/);
+  });
+
+  test.each(named)("%s is looked for wherever it matches", (_, rule) => {
+    const pattern = new RegExp(rule.pattern, rule.ignoreCase === true ? "giu" : "gu");
+    for (const text of texts) {
+      for (const [match] of text.matchAll(pattern)) {
+        const searched = rule.ignoreCase === true ? match.toLowerCase() : match;
+        expect(
+          rule.hints.some((hint) => searched.includes(hint)),
+          match,
+        ).toBe(true);
+      }
+    }
+  });
+
+  test("finds the same in both", () => {
+    const word = fc.constantFrom(...WORDS);
+    const text = fc.array(fc.oneof(word, fc.string({ unit: "grapheme-ascii", maxLength: 30 })), { maxLength: 8 });
+    fc.assert(
+      fc.property(
+        text.map((parts) => parts.join("")),
+        (any) => compare(any),
+      ),
+      { numRuns: 50 },
+    );
+    for (const any of texts.filter((_, i) => i % 7 === 0)) compare(any);
+  });
+});
+
+describe("the user's own rules", () => {
+  test("are applied beside ours, whatever form the text has", async () => {
+    const own = await ownFinders({ ticket: "ACME-[0-9]{4}", customer: "(?i)customer no\\. *[0-9]+" });
+    const clean = redactorOf({ own });
+    expect(clean("see ACME-1234 of Customer No. 77")).toBe("see [redacted:ticket] of [redacted:customer]");
+    expect(clean('"see \\u0041CME-1234"')).toBe('"see [redacted:ticket]"');
+    expect(clean("password=hunter2")).toBe("password=[redacted:password]");
+    expect(clean(clean("ACME-1234"))).toBe("[redacted:ticket]");
+  });
+
+  test("take linear time whatever they are", async () => {
+    const own = await ownFinders({ slow: "(a+)+$", slower: "(a|a)*b" });
+    const clean = redactorOf({ own });
+    const startedMs = performance.now();
+    clean(`${"a".repeat(5_000)}!`);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+
+  test("that RE2 refuses stop everything, with their names and without their text", async () => {
+    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(RuleError);
+    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(/redaction\.rules\.mine/);
+    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.not.toThrow(/s3cret/);
+  });
+
+  test.each([
+    ["a(?=b)", /look-ahead/],
+    ["(?<!a)b", /look-behind|look-ahead/],
+    ["(a)\\1", /back references/],
+    ["a{2000}", /1000/],
+    ["a*", /empty/],
+    ["(", /not a regular expression/],
+    ["x".repeat(2_000), /1000 characters/],
+  ])("cannot be %s", (pattern, why) => expect(misfitRule(pattern)).toMatch(why));
+
+  test.each(["ACME-[0-9]+", "(?i)secret-\\w+", "\\bKD\\d{6}\\b", "(?P<a>x+)y"])("can be %s", (pattern) => {
+    expect(misfitRule(pattern)).toBeUndefined();
+    expect(() => RE2JS.compile(pattern)).not.toThrow();
+  });
+});
+
+describe("time grows with the length of the text, whatever the text", () => {
+  // All of them: test/faults/long/privacy.faults.ts
+  test.each(Object.entries(ADVERSARIES).filter((_, i) => i % 4 === 0))("%s", (_, unit) => {
+    const tookMs = (length: number): number => {
+      const text = unit.repeat(Math.ceil(length / unit.length));
+      const clean = redactorOf();
+      const startedMs = performance.now();
+      clean(text);
+      return performance.now() - startedMs;
+    };
+    tookMs(2_000);
+    const [short, long] = [Math.min(tookMs(8_000), tookMs(8_000)), Math.min(tookMs(64_000), tookMs(64_000))];
+    // Eight times the text: quadratic would be 64 times the time
+    expect(long).toBeLessThan(Math.max(short, 4) * 32);
+  });
+});
+
+// --- internal ---
+
+const WORDS =
+  'password secret token key api_key = : := => " \' ` \\ \\" [redacted:password] :// @ % -----BEGIN RSA PRIVATE KEY----- -----END eyJ sk- . bearer basic Authorization: cookie: --token curl -u /home/ C:\\Users\\ AKIA ghp_ \n \t ſ K é'.split(
+    " ",
+  );
+
+const seed = newSeed();
+const texts = Object.values(FAMILIES).flatMap((familyOf) =>
+  Object.values(SETTINGS_OF_A_SECRET).map((settingOf) => settingOf(familyOf(seed).text)),
+);
+
+function compare(text: string): void {
+  for (const rule of ALL) {
+    const ours = [...text.matchAll(new RegExp(rule.pattern, rule.ignoreCase === true ? "giu" : "gu"))].map((match) => [
+      match.index,
+      match[0],
+    ]);
+    const theirs: unknown[] = [];
+    const matcher = compiled.get(rule)?.matcher(text);
+    while (matcher?.find() === true) theirs.push([matcher.start(), matcher.group()]);
+    expect(theirs, `${rule.id}: ${re2(rule)} in ${JSON.stringify(text)} (seed ${seed})`).toEqual(ours);
+  }
+}
