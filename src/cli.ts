@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { type Context, UserError } from "./commands/context.ts";
 import { placesOf } from "./config/places.ts";
+import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit codes, the same for every command: shown in the help and in the README. */
@@ -21,8 +22,8 @@ const context: Context = {
     platform: process.platform,
   }),
   stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
+  stdout: safeOutput(process.stdout),
+  stderr: safeOutput(process.stderr),
   now: Date.now,
   nodePath: process.execPath,
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
@@ -39,10 +40,10 @@ main(process.argv).then(
   },
   (error: unknown) => {
     if (error instanceof UserError) {
-      process.stderr.write(`openhook-otel: ${error.message}\n`);
+      process.stderr.write(`openhook-otel: ${safeText(error.message)}\n`);
       process.exitCode = error.exitCode;
     } else {
-      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.stderr.write(`${safeText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
       process.exitCode = 1;
     }
   },
@@ -148,10 +149,28 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
 
   program
+    .command("preview")
+    .description("show what the next drain would send, to the byte; sends nothing")
+    .argument("[session]", "session id or the beginning of one; without it, everything that waits")
+    .option("--json", "the bodies of the requests, OTLP/JSON, one a line", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("./commands/preview.ts")).preview(session, options, context)),
+    );
+
+  program
     .command("replay")
     .description("try again what no agent was recognised in, e.g. after an update")
     .option("--dry-run", "show what would be tried again, move nothing", false)
     .action(async (options) => done((await import("./commands/replay.ts")).replay(options, context)));
+
+  program
+    .command("prune")
+    .description("take old sessions out of the store; counters keep their sums, and nothing is ever counted again")
+    .option("--older-than <age>", "since their last activity, e.g. 90d, 12w, 36h; without it, store.retentionDays")
+    .option("--quarantine", "also remove payloads that were set aside this long ago", false)
+    .option("--dry-run", "show what would go, remove nothing", false)
+    .option("--json", "as JSON", false)
+    .action(async (options) => done((await import("./commands/prune.ts")).prune(options, context)));
 
   program
     .command("convert")

@@ -1,20 +1,33 @@
 import { join } from "node:path";
 import PQueue from "p-queue";
+import { disownCopied } from "./drain/copied.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/deps.ts";
 import { deriveSession } from "./drain/derive.ts";
-import { openStore } from "./drain/open.ts";
+import { enforceLevel } from "./drain/level.ts";
+import { withStore } from "./drain/open.ts";
+import { checkOwner, closeFiles, ownUid } from "./drain/private.ts";
+import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readTranscripts } from "./drain/read.ts";
+import { counted } from "./drain/self.ts";
 import { takeInbox } from "./drain/take.ts";
 import { ensureStateDirs } from "./intake/inbox.ts";
+import { protectionOf } from "./privacy/protection.ts";
+import { unfinishedSessions } from "./store/facts.ts";
 import { withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
-import { activeSessions, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
+import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
 
 /** What a drain is asked for beside its daily work. */
 export interface DrainOptions {
   /** End every open session now, whatever its age. */
   readonly endIdle?: boolean;
+  /** Asked for by hand: a backend that failed lately is asked at once. */
+  readonly isEager?: boolean;
+  /** In the place of sending: for a look at what would leave. */
+  readonly deliver?: typeof deliver;
+  /** Take old sessions out of the store, after all else is done. */
+  readonly prune?: PruneRequest;
 }
 
 /**
@@ -22,25 +35,33 @@ export interface DrainOptions {
  * at work, that one looks again and this one is done.
  *
  * @returns what was done; `undefined` when another drain does it
- * @throws StoreError when the store cannot be used; everything that waits keeps waiting
+ * @throws StoreError when the store cannot be used, RuleError when a redaction rule cannot, StateError when the state directory is another user's; everything that waits keeps waiting
  */
 export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promise<DrainReport | undefined> {
   const report = emptyReport();
-  await ensureStateDirs(deps.places);
-  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), async () => {
-    const db = openStore(deps);
-    const work: Drain = { ...deps, db, report };
-    try {
-      await pass(work, options);
+  const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
+  const safe = { ...protection, ...deps, log: (line: string) => deps.log(protection.redactSecrets(line)) };
+  await makePrivate(safe);
+  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+    withStore({ ...safe, report }, async (db) => {
+      const work: Drain = { ...safe, db, report, partly: new Map() };
+      await counted(work, () => pass(work, options));
+      report.problems = report.problems.map(protection.redactSecrets);
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
-    } finally {
-      db.close();
-    }
-  });
+    }),
+  );
   return worked ? report : undefined;
 }
 
 // --- internal ---
+
+/** The state directory is there, this user's own, and closed to others. */
+async function makePrivate({ places, platform, log }: DrainDeps): Promise<void> {
+  const owner = { uid: ownUid(platform) };
+  for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
+  await ensureStateDirs(places);
+  for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to others`);
+}
 
 /** Sessions whose transcripts are read at once; reading waits for the disk more than for us. */
 const READERS = 4;
@@ -49,16 +70,24 @@ const LATE_LINES_MS = 2_000;
 const LOOK_AGAIN_MS = 100;
 /** Some write it only after their last hook: sessions are looked at again by the drains of this long. */
 const LATE_FILES_MS = 3_600_000;
+/** A gigabyte takes a minute or two. */
+const LONG_READ_MS = 5 * 60_000;
 /** More of them than this are not worth their time. */
 const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
+  disownCopied(work);
+  enforceLevel(work);
   const touched = await takeInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
-  const sessions = await read(work, new Set([...touched, ...unsettledSessions(work.db), ...late]));
+  const sessions = await read(
+    work,
+    new Set([...touched, ...unsettledSessions(work.db), ...unfinishedSessions(work.db), ...late]),
+  );
   let awaiting = derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
-  while (awaiting.size > 0 && work.now() < untilMs) {
+  // Counted as well: a clock that steps back must not hold a drain up
+  for (let looks = 0; awaiting.size > 0 && looks < LATE_LINES_MS / LOOK_AGAIN_MS && work.now() < untilMs; looks++) {
     await work.sleep(LOOK_AGAIN_MS);
     const news = await takeInbox(work);
     const again = await read(work, new Set([...awaiting, ...news]));
@@ -66,7 +95,22 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   }
   for (const session of awaiting) deriveSession(work, session, { patient: false });
   await endIdle(work, options);
-  await deliver(work);
+  await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
+  await readOn(work, options);
+  if (options.prune === undefined) await pruneDaily(work);
+  else work.report.pruned ??= await prune(work, options.prune);
+}
+
+/** Large transcripts, slice by slice, when everything else is done and sent. What is left then is the next drain's. */
+async function readOn(work: Drain, options: DrainOptions): Promise<void> {
+  const startMs = performance.now();
+  while (work.partly.size > 0 && performance.now() - startMs < LONG_READ_MS) {
+    const begun = [...work.partly.keys()];
+    const sessions = await read(work, new Set([...begun, ...(await takeInbox(work))]));
+    for (const session of derive(work, sessions)) deriveSession(work, session, { patient: false });
+    await endIdle(work, options);
+    await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
+  }
 }
 
 /** @returns the sessions that what was read belongs to */
@@ -77,8 +121,21 @@ async function read(work: Drain, sessions: ReadonlySet<number>): Promise<Readonl
 
 /** @returns the sessions worth waiting for: lines come late by moments, what is older has been said or never will be */
 function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number> {
-  const isFresh = (session: number): boolean => work.now() - sessionById(work.db, session).lastMs < LATE_LINES_MS;
-  return new Set([...sessions].filter((session) => deriveSession(work, session, { patient: isFresh(session) })));
+  const isFresh = (session: number): boolean =>
+    Math.abs(work.now() - sessionById(work.db, session).lastMs) < LATE_LINES_MS;
+  return new Set(
+    [...sessions].filter(
+      (session) => !derivePart(work, session) && deriveSession(work, session, { patient: isFresh(session) }),
+    ),
+  );
+}
+
+/** Of a session whose transcript is read in part, what is known for sure by then. @returns false where all of it is */
+function derivePart(work: Drain, session: number): boolean {
+  const untilMs = work.partly.get(session);
+  if (untilMs === undefined) return false;
+  deriveSession(work, session, { patient: false, untilMs: untilMs - LATE_LINES_MS });
+  return true;
 }
 
 /** A session that went silent is ended by us; its transcript has the last word on whether it did. */
@@ -87,8 +144,9 @@ async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   const sinceMs = options.endIdle === true ? Number.POSITIVE_INFINITY : work.now() - idleTimeoutMs;
   const idle = new Set(idleSessions(work.db, sinceMs));
   await read(work, idle);
+  correctTimes(work.db, work.now());
   for (const session of idle) {
-    if (sessionById(work.db, session).lastMs >= sinceMs) continue;
+    if (work.partly.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
     const nativeReason = options.endIdle === true ? "ended_by_user" : "idle";
     deriveSession(work, session, { patient: false, endIdle: { reason: "timeout", nativeReason } });
   }

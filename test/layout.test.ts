@@ -55,6 +55,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/store/planted-sideways.ts",
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
+  "privacy-knows-only-the-model": {
+    file: "src/privacy/planted-sideways.ts",
+    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+  },
   "otel-lives-in-otlp": {
     file: "src/drain/planted-sdk.ts",
     text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,

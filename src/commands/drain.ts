@@ -4,7 +4,9 @@ import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
 import type { DrainDeps, DrainReport } from "../drain/deps.ts";
 import { messageOf } from "../drain/deps.ts";
-import { drain as runDrain } from "../pipeline.ts";
+import { at } from "../model/steps.ts";
+import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
+import { safeText } from "../safe-output.ts";
 import { VERSION } from "../version.ts";
 import type { Context } from "./context.ts";
 
@@ -66,24 +68,27 @@ const ASK_AGAIN_MS = 100;
  * A hook's drain leaves the work to the one that runs already. A user's waits for it and then looks itself: when the
  * command comes back, what was there is done.
  */
-async function drainNow(
+export async function drainNow(
   deps: DrainDeps,
-  { endIdle, quiet }: Pick<DrainCommandOptions, "endIdle" | "quiet">,
+  { endIdle, quiet, prune }: Pick<DrainCommandOptions, "endIdle" | "quiet"> & Pick<DrainOptions, "prune">,
 ): Promise<DrainReport | undefined> {
   const untilMs = deps.now() + OTHER_DRAIN_MS;
   for (;;) {
-    const report = await runDrain(deps, { endIdle });
+    const report = await runDrain(deps, { endIdle, isEager: !quiet, ...(prune !== undefined && { prune }) });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
     await deps.sleep(ASK_AGAIN_MS);
   }
 }
 
 const LOG_BYTES = 1 << 20;
+/** Of one drain: ten thousand payloads that nobody knows say the same each. */
+const LOG_LINES = 1_000;
 
 /** `drain.log` in the state directory, and the one before it: drains that hooks start have nobody to tell. */
-class Log {
+export class Log {
   readonly #path: string;
   readonly #lines: string[] = [];
+  #left = 0;
   readonly #context: Context;
 
   constructor(context: Context) {
@@ -92,17 +97,22 @@ class Log {
   }
 
   readonly line = (line: string): void => {
-    this.#lines.push(`${new Date(this.#context.now()).toISOString()} ${line}\n`);
+    if (this.#lines.length >= LOG_LINES) {
+      this.#left++;
+      return;
+    }
+    this.#lines.push(`${new Date(this.#context.now()).toISOString()} ${safeText(line)}\n`);
   };
 
   /** Never throws: a log that cannot be written must not stop the drain's work from being done. */
   async flush(): Promise<void> {
     if (this.#lines.length === 0) return;
+    if (this.#left > 0) this.#lines.push(`… and ${this.#left} more lines\n`);
     try {
       await mkdir(this.#context.places.stateDir, { recursive: true, mode: 0o700 });
       const { size } = await stat(this.#path).catch(() => ({ size: 0 }));
-      if (size > LOG_BYTES) await rename(this.#path, `${this.#path}.1`);
-      await appendFile(this.#path, this.#lines.join(""), { mode: 0o600 });
+      if (size > LOG_BYTES) await at("log.rotate", () => rename(this.#path, `${this.#path}.1`));
+      await at("log.write", () => appendFile(this.#path, this.#lines.join(""), { mode: 0o600 }));
     } catch {
       // `status` shows the last problems from the store as well
     }
@@ -119,7 +129,8 @@ function inWords(report: DrainReport | undefined): string {
       (report.hasDestination
         ? `${report.sent} sent, ${report.waiting} waiting`
         : "kept in the store, no endpoint is set (openhook-otel config set otlp.endpoint <url>)") +
-      (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : ""),
+      (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : "") +
+      (report.dropped > 0 ? `, ${report.dropped} dropped` : ""),
     ...report.problems.map((problem) => `! ${problem}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -29,6 +29,10 @@ export function dollars(nanoUsd: number): string {
   return usd < 1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** `0.4 MB`, `12.3 MB`, `1204 MB`. */
+export const megabytes = (bytes: number): string =>
+  `${bytes < 99_950_000 ? (bytes / 1e6).toFixed(1) : String(Math.round(bytes / 1e6))} MB`;
+
 /** `1 turn`, `2 turns`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 

@@ -1,6 +1,6 @@
 import { VERSION } from "../version.ts";
 import type { Context } from "./context.ts";
-import { count, duration, localTime, plural } from "./figures.ts";
+import { count, duration, localTime, megabytes, plural } from "./figures.ts";
 import { collectStatus, type Status } from "./status/facts.ts";
 import { whereOf } from "./status/installed.ts";
 import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
@@ -44,6 +44,7 @@ function* inWords(facts: Status, terminal: Terminal, nowMs: number): Generator<s
   yield* field("inbox", inboxLine(facts, nowMs));
   if (facts.inbox.quarantined > 0) yield* field("quarantine", ...quarantineLines(facts, nowMs));
   yield* field("sessions", sessionsLine(facts));
+  if (facts.store.state !== "none") yield* field("store", storeLine(facts));
   yield* field("last drain", ...drainLines(facts, nowMs));
   for (const signal of ["traces", "metrics"] as const) {
     yield* field(signal, ...deliveryLines(facts.delivery[signal], signal, facts, nowMs));
@@ -103,6 +104,12 @@ function sessionsLine({ store }: Status): string {
   return `${count(store.sessions)}${store.open === 0 ? "" : `, ${store.open} open`}`;
 }
 
+function storeLine({ sizes, self, inbox }: Status): string {
+  const pruned = self.pruned_sessions === 0 ? "" : `, ${plural(self.pruned_sessions, "old session")} pruned so far`;
+  const aside = inbox.quarantined === 0 ? "" : `, the quarantine ${megabytes(sizes.quarantine)}`;
+  return `${megabytes(sizes.store)}${pruned}${aside}`;
+}
+
 function drainLines({ last_drain: drain }: Status, nowMs: number): readonly string[] {
   if (drain === null) return ["none yet"];
   const did = [
@@ -129,7 +136,7 @@ function deliveryLines(
 ): readonly string[] {
   const waits =
     signal === "traces" && outbox.waiting_spans > 0
-      ? `, ${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span waits" : "spans wait"}`
+      ? `, ${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span waits" : "spans wait"}${waitedFor(outbox, nowMs)}`
       : "";
   if (delivery.endpoint === null) return [`${delivery.why_not_sent ?? "not sent"}${waits}`];
   const last =
@@ -137,11 +144,17 @@ function deliveryLines(
   const notBefore =
     delivery.not_before === null
       ? ""
-      : `; the backend asked to wait until ${localTime(Date.parse(delivery.not_before))}`;
+      : `; asked again after ${localTime(Date.parse(delivery.not_before))}, or at once by openhook-otel drain`;
   return [
     `${delivery.endpoint} (${last}${waits})`,
     ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),
   ];
+}
+
+/** Nothing for what waits no longer than it takes to try again. */
+function waitedFor({ oldest }: Status["outbox"], nowMs: number): string {
+  const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
+  return ageMs < 60_000 ? "" : `, the oldest for ${duration(ageMs)}`;
 }
 
 const ago = (ms: number, nowMs: number): string => `${duration(Math.max(0, nowMs - ms))} ago`;

@@ -107,7 +107,7 @@ const settingsBelow = (path: readonly string[]): readonly Setting[] =>
   SETTINGS.filter((setting) => samePath(setting.path.slice(0, path.length), path));
 
 const consequence = (path: readonly string[]): string =>
-  path[0] === "otlp" ? "nothing is sent until this is mended" : "it is ignored";
+  path[0] === "otlp" || path[0] === "redaction" ? "nothing is sent until this is mended" : "it is ignored";
 
 const aKind = (node: Node): string =>
   node.type === "array" ? "a list" : node.type === "null" ? "null" : `a ${node.type}`;

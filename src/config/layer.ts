@@ -85,9 +85,11 @@ export function putText(layer: Layer, target: Target, text: string, origin: Orig
 export const keyOf = ({ setting, entry }: Target): string =>
   entry === undefined ? setting.key : `${setting.key}.${setting.secret ? entry.toLowerCase() : entry}`;
 
-/** True for settings that decide where data goes, or whether: a broken one stops sending, nothing stands in for it. */
+/** True for settings that decide where data goes, whether, or without what: a broken one stops sending, nothing stands in for it. */
 export const decidesDestination = (setting: Setting): boolean =>
-  setting.key === "disabled" || (setting.path[0] === "otlp" && DESTINATION.has(setting.path.at(-1) ?? ""));
+  setting.key === "disabled" ||
+  setting.path[0] === "redaction" ||
+  (setting.path[0] === "otlp" && DESTINATION.has(setting.path.at(-1) ?? ""));
 
 // --- internal ---
 

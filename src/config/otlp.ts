@@ -40,6 +40,8 @@ export function otlpSettings(config: Config, identity: Identity): OtlpSettings {
     maxSpansPerRequest: otlp.maxSpansPerRequest,
     maxBytesPerRequest: otlp.maxBytesPerRequest,
     concurrency: otlp.concurrency,
+    maxSpansPerSecond: config.outbox.maxSpansPerSecond,
+    maxDeliveryMs: config.outbox.maxDeliveryMs,
   };
 }
 

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { CAPTURE_LEVELS } from "../model/capture.ts";
+import { misfitRule } from "../model/redaction.ts";
 
 /** The two kinds of records that are sent, each with an address of its own where the user wants that. */
 export const SIGNALS = ["traces", "metrics"] as const;
@@ -67,6 +69,14 @@ const own = (signal: Signal) => ({
   clientKey: path.optional().describe(`Key of the client certificate for ${signal}; else otlp.clientKey.`),
 });
 
+const ruleOfRedaction = z
+  .string()
+  .min(1)
+  .superRefine((pattern, issue) => {
+    const why = misfitRule(pattern);
+    if (why !== undefined) issue.addIssue(why);
+  });
+
 /**
  * All settings with their defaults; `Config.parse({})` is the configuration of a user who set nothing.
  * The one list: variables, the table of `config`, checks and the JSON Schema come from it.
@@ -98,6 +108,39 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Where traces and metrics are sent."),
+  outbox: z
+    .strictObject({
+      maxAgeDays: z
+        .int()
+        .min(1)
+        .max(3650)
+        .default(30)
+        .describe("How long spans wait for a backend, in days; older ones are not sent any more, and counted.")
+        .register(about, { unit: "days" }),
+      maxMegabytes: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(500)
+        .describe("How much may wait for a backend, in megabytes; beyond it the oldest are not sent, and counted.")
+        .register(about, { unit: "MB" }),
+      maxSpansPerSecond: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(2_000)
+        .describe("How fast what waits is sent, so that a backend that was away is not flooded.")
+        .register(about, { unit: "spans/s" }),
+      maxDeliveryMs: z
+        .int()
+        .min(1_000)
+        .max(3_600_000)
+        .default(60_000)
+        .describe("How long one drain sends; the next one goes on where it stopped.")
+        .register(about, { unit: "ms" }),
+    })
+    .prefault({})
+    .describe("What waits for the backend."),
   resource: z
     .strictObject({
       attributes: z
@@ -123,6 +166,15 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("When a session is over."),
+  transcripts: z
+    .strictObject({
+      folders: z
+        .string()
+        .optional()
+        .describe("Further folders that transcripts may be read from, absolute, parted as in PATH."),
+    })
+    .prefault({})
+    .describe("Where agents keep their sessions, beside their usual places."),
   traces: z
     .strictObject({
       scope: z
@@ -136,6 +188,65 @@ export const Config = z.strictObject({
     .enum(["both", "latest", "v1.41"])
     .default("both")
     .describe("Which names of the GenAI conventions are sent; both: the latest plus the older spellings on spans."),
+  capture: z
+    .enum(CAPTURE_LEVELS)
+    .default("metadata")
+    .describe(
+      "What is kept of what agents tell: none (figures alone), metadata (names as well), redacted (content with secrets taken out) or full.",
+    ),
+  captureMaxBytes: z
+    .int()
+    .min(256)
+    .max(1_048_576)
+    .default(16_384)
+    .describe("How much of one prompt, argument, result or answer is kept, in bytes; of interest above metadata.")
+    .register(about, { unit: "bytes" }),
+  redaction: z
+    .strictObject({
+      emails: z.boolean().default(true).describe("Whether e-mail addresses are taken out as well."),
+      homeDirectories: z.boolean().default(true).describe("Whether names of users are taken out of paths as well."),
+      rules: z
+        .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/), ruleOfRedaction)
+        .default({})
+        .describe(
+          "Further patterns (RE2) by name; what one matches becomes [redacted:<name>]. None is ever switched off.",
+        ),
+    })
+    .prefault({})
+    .describe("What is taken out of everything that leaves, and of content before it is kept."),
+  identity: z
+    .strictObject({
+      user: z
+        .enum(["none", "hash", "plain"])
+        .default("none")
+        .describe("Whether what is sent says who: not at all, as a pseudonym (user.hash), or by address or name."),
+      salt: z
+        .string()
+        .min(16)
+        .optional()
+        .describe(
+          "Secret that pseudonyms are made with; the same on all machines of a team joins them. Else random, per machine.",
+        )
+        .register(about, { secret: true }),
+    })
+    .prefault({})
+    .describe("Who works here."),
+  selfTelemetry: z
+    .boolean()
+    .default(true)
+    .describe("Whether metrics about this program itself are sent, to the same address as all others."),
+  store: z
+    .strictObject({
+      retentionDays: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .default(90)
+        .describe("How long a session stays in the store after its last activity, in days; counters keep their sums.")
+        .register(about, { unit: "days" }),
+    })
+    .prefault({})
+    .describe("What is kept on this machine."),
   disabled: z
     .boolean()
     .default(false)

@@ -78,7 +78,10 @@ export function misfit(setting: Setting, value: unknown): string | undefined {
 /** The same for the name of a map's entry. */
 export function misfitName(setting: Setting, name: string): string | undefined {
   if (setting.entryName === undefined || z.safeParse(setting.entryName, name).success) return undefined;
-  return setting.secret ? "has an entry whose name HTTP does not allow for a header" : "has an entry without a name";
+  if (setting.secret) return "has an entry whose name HTTP does not allow for a header";
+  return name === ""
+    ? "has an entry without a name"
+    : "has an entry whose name is not lower-case letters, digits and dashes";
 }
 
 // --- internal ---
@@ -112,7 +115,14 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
   }
   if (schema instanceof z.ZodBoolean) return { ...base, kind: "boolean", allowed: "true or false" };
   if (schema instanceof z.ZodNumber) return { ...base, kind: "number", allowed: range(schema, facts?.unit) };
-  if (schema instanceof z.ZodString) return { ...base, kind: "text", allowed: "a text that is not empty" };
+  if (schema instanceof z.ZodString) {
+    const least = schema.minLength ?? 1;
+    return {
+      ...base,
+      kind: "text",
+      allowed: least > 1 ? `a text of at least ${least} characters` : "a text that is not empty",
+    };
+  }
   throw new Error(`setting ${base.key} has a type that the loader does not know`);
 }
 

@@ -1,58 +1,184 @@
 import { otlpSettings } from "../config/otlp.ts";
 import type { OtlpSettings } from "../model/settings.ts";
-import { type DeliverySummary, deliverMetrics, deliverSpans } from "../otlp/deliver.ts";
-import { createSender } from "../otlp/send.ts";
+import { at } from "../model/steps.ts";
+import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
+import { createSender, type Sender } from "../otlp/send.ts";
 import { markSent, pendingStreams } from "../store/counters.ts";
 import { instanceId } from "../store/instance.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
-import { acknowledge, type OutboxRow, waitingCount, waitingSpans } from "../store/outbox.ts";
+import {
+  acknowledge,
+  enforceLimits,
+  noteFailure,
+  OUTBOX_PARTS,
+  type OutboxPart,
+  type OutboxRow,
+  settleRejected,
+  waitingCount,
+  waitingSpans,
+} from "../store/outbox.ts";
+import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/metrics.ts";
+import { type Circuit, circuitOf, noteDelivery, type Signal } from "./circuit.ts";
+import { isSteady } from "./clock.ts";
 import type { Drain } from "./deps.ts";
+import { identityOf } from "./identity.ts";
+import { ownNamesOf } from "./level.ts";
+import { protectPoint, protectResource, protectSpan } from "./protect.ts";
+import { Answers, isSelf, isWorthSending, selfPoints } from "./self.ts";
+
+export interface DeliverOptions {
+  /** Asked for by hand: backends that failed lately, and spans that failed alone, are tried at once. */
+  readonly isEager?: boolean;
+}
 
 /**
- * Outbox and counters → backend. Only what the backend acknowledged leaves the outbox. Without a destination nothing is
- * done: the store is where the records are.
+ * Outbox and counters → backend. Only what the backend acknowledged leaves the outbox, and what is beyond its limits.
+ * Without a destination nothing is sent: the store is where the records are.
  */
-export async function deliver(drain: Drain): Promise<void> {
+export async function deliver(drain: Drain, { isEager = false }: DeliverOptions = {}): Promise<void> {
   const { db, report } = drain;
-  const settings = settingsOf(drain);
+  const settings = await settingsOf(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
-  const sender = createSender(settings, { version: drain.version });
+  const answers = new Answers(drain.now);
+  const sender = createSender(settings, { version: drain.version, onAnswer: answers.add });
   try {
-    if (settings.traces !== undefined && isDue(drain, "traces")) {
-      const summary = await deliverSpans(waiting(drain), sender, settings, ({ seqs, result, outcome }) => {
-        if (result === "kept") return;
-        acknowledge(db, seqs);
-        if (outcome.status === "ok") report.rejected += outcome.rejected;
-        else report.rejected += seqs.length;
-      });
-      report.sent += summary.sent;
-      note(drain, "traces", summary);
+    dropTooOld(drain, settings.traces !== undefined);
+    await ask(drain, "traces", settings, isEager, (circuit) => sendSpans(drain, settings, sender, circuit, isEager));
+    answers.keep(drain);
+    if (isEager || isWorthSending(drain)) {
+      await ask(drain, "metrics", settings, isEager, (circuit) => sendMetrics(drain, settings, sender, circuit));
     }
-    if (settings.metrics !== undefined && isDue(drain, "metrics")) await sendMetrics(drain, settings, sender);
   } finally {
     sender.close();
+    answers.keep(drain);
     report.waiting = waitingCount(db);
   }
 }
 
-/** Where records of this drain go. */
-export const settingsOf = (drain: Drain): OtlpSettings =>
-  otlpSettings(drain.loaded.config, {
+/** Where records of this drain go, and what they say of who sends them. */
+export async function settingsOf(drain: Drain): Promise<OtlpSettings> {
+  const settings = otlpSettings(drain.loaded.config, {
     version: drain.version,
     instanceId: instanceId(drain.db, drain.places),
     os: drain.platform,
     arch: drain.arch,
   });
+  return { ...settings, resource: { ...protectResource(drain, settings.resource), ...(await identityOf(drain)) } };
+}
+
+/** All that waits, as it leaves, in the order in which it does. */
+export function* spanRows(drain: Drain): Generator<OutboxRow> {
+  for (const part of OUTBOX_PARTS) for (const row of rowsOf(drain, part)) yield atLevel(drain, row);
+}
+
+/** Counters and gauges, as they leave. A stream is taken when its last point is; its points stand behind each other. */
+export async function metricRows(drain: Drain) {
+  const temporality = drain.loaded.config.otlp.metrics.temporality;
+  const gauges = await selfPoints(drain);
+  const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, drain.now()).filter(
+    (stream) => drain.loaded.config.selfTelemetry || !isSelf(stream),
+  );
+  const rows = [
+    ...streams.flatMap((stream) =>
+      stream.points.map((record, i) => ({ stream, record, last: i === stream.points.length - 1 })),
+    ),
+    // Told and forgotten
+    ...gauges.map((record) => ({ stream: undefined, record, last: true })),
+  ];
+  return rows.map(({ record, ...rest }, seq) => ({ seq, record: protectPoint(drain, record), ...rest }));
+}
 
 // --- internal ---
 
 const ROWS_PER_READ = 500;
+const DAY_MS = 86_400_000;
+/** How often a span that was refused alone is tried again by drains that hooks start; it can be large. */
+const REFUSED_AGAIN_MS = 3_600_000;
+const REFUSED_TRIED = "outbox.refused_tried_ms";
 
-function* waiting(drain: Drain): Generator<OutboxRow> {
+/** Asks one destination, unless it is to be left alone. */
+async function ask(
+  drain: Drain,
+  signal: Signal,
+  settings: OtlpSettings,
+  isEager: boolean,
+  send: (circuit: Circuit) => Promise<DeliverySummary>,
+): Promise<void> {
+  const destination = settings[signal];
+  if (destination === undefined) return;
+  const circuit = circuitOf(drain.db, signal, destination, drain.now(), isEager);
+  if (!circuit.isDue) {
+    if (isEager) tell(drain, `${signal}: not sent, the backend asked to wait until ${iso(circuit.askedUntilMs)}`);
+    return;
+  }
+  const summary = await send(circuit);
+  const { sent, rejected, oversized, kept, reason, remark, stopped } = summary;
+  // With nothing to send, nothing was learned about the backend
+  if (sent + rejected + oversized + kept === 0) return;
+  noteDelivery(drain.db, signal, destination, summary, circuit, drain.now());
+  if (reason !== undefined) tell(drain, `${signal}: ${reason}${adviceOn(summary)}`);
+  if (remark !== undefined) drain.log(`${signal}: all were taken, with the words: ${remark}`);
+  if (stopped === "time")
+    drain.log(`${signal}: the time of one drain was over (outbox.maxDeliveryMs), the next goes on`);
+}
+
+function sendSpans(
+  drain: Drain,
+  settings: OtlpSettings,
+  sender: Sender,
+  { halvings }: Circuit,
+  isEager: boolean,
+): Promise<DeliverySummary> {
+  const { db, report } = drain;
+  const failed = new Set<number>();
+  const inStep: Pick<Sender, "sendSpans"> = { sendSpans: (spans) => at("spans.send", () => sender.sendSpans(spans)) };
+  return deliverSpans(
+    waiting(drain, failed, isEager),
+    inStep,
+    { ...settings, halvings },
+    ({ seqs, result, outcome }) => {
+      if (result === "settled") {
+        const rejected = rejectedOf(outcome, seqs.length);
+        report.rejected += rejected;
+        report.sent += seqs.length - rejected;
+        return rejected === 0 ? acknowledge(db, seqs) : settleRejected(db, seqs, rejected);
+      }
+      const [seq, ...others] = seqs;
+      if (seq === undefined || others.length > 0) return;
+      failed.add(seq);
+      noteFailure(db, seq, result === "oversized" || isBadContent(outcome));
+    },
+  );
+}
+
+/** Oldest first; those that failed alone behind all others, and not twice in one drain. */
+function* waiting(drain: Drain, failed: ReadonlySet<number>, isEager: boolean): Generator<OutboxRow> {
+  for (const part of OUTBOX_PARTS) {
+    if (part === "refused" && !isRefusedDue(drain, isEager)) return;
+    for (const row of rowsOf(drain, part)) if (!failed.has(row.seq)) yield atLevel(drain, row);
+  }
+}
+
+/** What was stored when more could leave does not leave now. */
+const atLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
+  seq,
+  record: protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain))),
+});
+
+/** Whether what was refused alone is tried again now; notes that it is. */
+function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
+  const sinceMs = Math.abs(now() - Number(readMeta(db, REFUSED_TRIED) ?? "0"));
+  if (!isEager && sinceMs < REFUSED_AGAIN_MS) return false;
+  if (waitingSpans(db, 0, 1, "refused").length === 0) return false;
+  writeMeta(db, REFUSED_TRIED, String(now()));
+  return true;
+}
+
+function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
   let after = 0;
   for (;;) {
-    const rows = waitingSpans(drain.db, after, ROWS_PER_READ);
+    const rows = waitingSpans(drain.db, after, ROWS_PER_READ, part);
     if (rows.length === 0) return;
     yield* rows;
     after = rows.at(-1)?.seq ?? after;
@@ -62,47 +188,67 @@ function* waiting(drain: Drain): Generator<OutboxRow> {
 async function sendMetrics(
   drain: Drain,
   settings: OtlpSettings,
-  sender: Parameters<typeof deliverMetrics>[1],
-): Promise<void> {
-  const temporality = settings.metrics?.temporality ?? "cumulative";
-  const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, drain.now());
-  // A stream is taken when its last point is; its points stand behind each other
-  const rows = streams.flatMap((stream) =>
-    stream.points.map((record, i) => ({ stream, record, last: i === stream.points.length - 1 })),
-  );
-  const summary = await deliverMetrics(
-    rows.map(({ record }, seq) => ({ seq, record })),
-    sender,
-    settings,
+  sender: Sender,
+  { halvings }: Circuit,
+): Promise<DeliverySummary> {
+  const rows = await metricRows(drain);
+  return deliverMetrics(
+    rows,
+    { sendMetrics: (points) => at("metrics.send", () => sender.sendMetrics(points)) },
+    { ...settings, halvings },
     ({ seqs, result, outcome }) => {
-      if (result === "kept") return;
-      if (outcome.status === "ok") drain.report.rejected += outcome.rejected;
+      if (result !== "settled") return;
+      drain.report.rejected += rejectedOf(outcome, seqs.length);
       const taken = seqs.flatMap((seq) => {
         const row = rows[seq];
-        return row?.last === true ? [row.stream] : [];
+        return row?.stream !== undefined && row.last ? [row.stream] : [];
       });
-      drain.db.transaction(() => markSent(drain.db, taken));
+      drain.db.transaction(() => markSent(drain.db, taken), "commit.metrics");
       drain.report.metricsSent = true;
     },
   );
-  note(drain, "metrics", summary);
 }
 
-/** Keeps what the backend asked for: not before the time it named. */
-function note(drain: Drain, signal: "traces" | "metrics", summary: DeliverySummary): void {
-  const notBeforeMs = summary.afterMs === undefined ? 0 : drain.now() + summary.afterMs;
-  writeMeta(drain.db, `${signal}.not_before_ms`, String(notBeforeMs));
-  writeMeta(drain.db, `${signal}.last_reason`, summary.reason ?? "");
-  if (summary.reason === undefined) {
-    // With nothing to send, nothing was learned about the backend
-    if (summary.sent === 0) return;
-    writeMeta(drain.db, `${signal}.last_ok_ms`, String(drain.now()));
+/** What waited too long, or is too much, is not sent any more; it stays in the store. */
+function dropTooOld(drain: Drain, hasBackend: boolean): void {
+  const { maxAgeDays, maxMegabytes } = drain.loaded.config.outbox;
+  const maxAgeMs = isSteady(drain.db, drain.now()) ? maxAgeDays * DAY_MS : Number.POSITIVE_INFINITY;
+  const limits = { maxAgeMs, maxBytes: maxMegabytes * 1_000_000 };
+  const { tooOld, tooMuch } = enforceLimits(drain.db, limits, drain.now(), hasBackend);
+  if (tooOld + tooMuch === 0) return;
+  const why = [
+    ...(tooOld > 0 ? [`${tooOld} waited for more than ${maxAgeDays} days (outbox.maxAgeDays)`] : []),
+    ...(tooMuch > 0 ? [`${tooMuch} were beyond ${maxMegabytes} MB (outbox.maxMegabytes)`] : []),
+  ].join(", ");
+  if (!hasBackend) {
+    drain.log(`outbox: spans that no backend was set for wait no longer: ${why}`);
     return;
   }
-  const line = `${signal}: ${summary.reason}`;
+  drain.report.dropped += tooOld + tooMuch;
+  tell(drain, `outbox: spans were dropped and will not be sent: ${why}; they stay in the store`);
+}
+
+function tell(drain: Drain, line: string): void {
   drain.report.problems.push(line);
   drain.log(line);
 }
 
-const isDue = (drain: Drain, signal: "traces" | "metrics"): boolean =>
-  drain.now() >= Number(readMeta(drain.db, `${signal}.not_before_ms`) ?? "0");
+/** What the user can do; the rest is said by the reason itself. */
+function adviceOn({ httpStatus, kept, oversized }: DeliverySummary): string {
+  const advice = ADVICE[httpStatus ?? 0];
+  if (kept > 0) return advice === undefined ? "" : `; ${advice}`;
+  return oversized > 0 ? `; ${oversized} wait although each alone is too large: ${TOO_LARGE}` : "";
+}
+
+const TOO_LARGE = "raise the backend's limit, or otlp.maxBytesPerRequest";
+const ADVICE: Readonly<Record<number, string>> = {
+  200: "check otlp.endpoint: it is the address of an OTLP receiver, often on port 4318",
+  400: "what is refused waits and holds up nothing; if it is everything, check otlp.protocol",
+  401: "check otlp.headers.authorization",
+  403: "check otlp.headers.authorization: these credentials may not write",
+  404: "check otlp.endpoint: /v1/traces and /v1/metrics are appended to it",
+  405: "check otlp.endpoint: /v1/traces and /v1/metrics are appended to it",
+  415: "check otlp.protocol",
+};
+
+const iso = (ms: number | undefined): string => (ms === undefined ? "later" : new Date(ms).toISOString());

@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
+import type { Pruned } from "./prune.ts";
 
 /** What a drain needs of the world. */
 export interface DrainDeps {
@@ -16,12 +17,18 @@ export interface DrainDeps {
   readonly sleep: (ms: number) => Promise<void>;
   /** One line for the log; no content of any payload. */
   readonly log: (line: string) => void;
+  /** Takes secrets out of a text. @default the rules that the settings want */
+  readonly redact?: (text: string) => string;
+  /** The same without looking for addresses and names of users: for the log. @default by the settings, too */
+  readonly redactSecrets?: (text: string) => string;
 }
 
 /** What every station of the drain works on. */
 export interface Drain extends DrainDeps {
   readonly db: Database;
   readonly report: DrainReport;
+  /** Sessions with a transcript that is not read to its end yet, and up to when it is. See `read.ts`. */
+  readonly partly: Map<number, number>;
 }
 
 /** What a drain did. Counts of this run alone. */
@@ -37,11 +44,15 @@ export interface DrainReport {
   spans: number;
   sent: number;
   rejected: number;
+  /** Taken out of the outbox unsent: beyond its limits. */
+  dropped: number;
   /** Still in the outbox. */
   waiting: number;
   metricsSent: boolean;
   /** False: no endpoint is set, the store alone is the destination. */
   hasDestination: boolean;
+  /** Where pruning was asked for. */
+  pruned?: Pruned;
   /** One line each: what went wrong, and where. */
   problems: string[];
 }
@@ -56,6 +67,7 @@ export const emptyReport = (): DrainReport => ({
   spans: 0,
   sent: 0,
   rejected: 0,
+  dropped: 0,
   waiting: 0,
   metricsSent: false,
   hasDestination: false,

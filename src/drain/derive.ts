@@ -1,18 +1,29 @@
+import { keepsContent } from "../model/capture.ts";
+import { ofResponse } from "../model/content.ts";
 import { NOTHING_SETTLED, type Segment, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
+import { sourcesOf } from "../session/sources.ts";
+import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { contextOf, type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
+import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
+import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, METRIC_SHAPES, runCounts, segmentCounts } from "../telemetry/metrics.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
+import { countsAtLevel, levelOf, ownNamesOf } from "./level.ts";
+import { attributesOfProject, withAttributes } from "./project.ts";
+import { protectCounts, protectSpan } from "./protect.ts";
 
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */
   readonly endIdle?: SessionInput["endIdle"];
+  /** Look at nothing later: what happened then is not all known yet. */
+  readonly untilMs?: number;
   /** Leave a session that waits for its transcript as it is; the caller comes again. */
   readonly patient: boolean;
 }
@@ -28,7 +39,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
   return db.transaction(() => {
     const stored = sessionById(db, sessionNumber);
     const facts = factsOf(drain, stored);
-    const open = openFacts(db, sessionNumber);
+    const open = openFacts(db, sessionNumber, options.untilMs);
     const context = contextOf(db, sessionNumber, open.events, open.entries);
     const session = buildSession({
       facts,
@@ -46,9 +57,15 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       const segment = session.turns.find((t) => t.key === key)?.segment ?? context.turns.get(key ?? "")?.segment;
       return key === undefined || segment === undefined ? undefined : { key, segment };
     };
+    const level = levelOf(drain, stored);
+    const content = keepsContent(level)
+      ? { pieces: contentOf(db, sessionNumber), ...sourcesOf(open.events, open.entries, context) }
+      : NO_CONTENT;
     const spans: StoredSpan[] = [
-      ...turns.flatMap((turn) => inSegment(turn.segment, turnSpans(turn, facts, settings))),
-      ...subagents.flatMap((s) => inSegment(s.segment, subagentSpans(s, placeOf(s.turnKey), facts, settings))),
+      ...turns.flatMap((turn) => inSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content))),
+      ...subagents.flatMap((s) =>
+        inSegment(s.segment, withContent(subagentSpans(s, placeOf(s.turnKey), facts, settings), s, content)),
+      ),
     ];
     const counts: Counted[] = [
       ...[...turns, ...subagents].flatMap((run) => runCounts(run, facts)),
@@ -76,14 +93,33 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
           return cost === undefined ? [] : [[call.key, cost] as const];
         }),
     );
+    const added = attributesOfProject(drain, sessionNumber);
     drain.report.spans += settle(
       db,
-      { session, sessionNumber, turns, subagents, segments, spans, counts, costNanoUsd: costNanoUsdByKey },
+      {
+        session,
+        sessionNumber,
+        turns,
+        subagents,
+        segments,
+        spans: spans.map((span) => {
+          const record = recordAtLevel(span.record, level, ownNamesOf(drain));
+          return { ...span, record: protectSpan(drain, level === "none" ? record : withAttributes(record, added)) };
+        }),
+        counts: protectCounts(drain, countsAtLevel(drain, counts, level)),
+        costNanoUsd: costNanoUsdByKey,
+      },
       METRIC_SHAPES,
       drain.now(),
     );
+    if (content.pieces.length > 0) {
+      const isOver = segments.every(({ delivered }) => delivered);
+      const calls = [...turns, ...subagents].flatMap((run) => run.modelCalls);
+      const answered = calls.flatMap(({ responseId }) => (responseId === undefined ? [] : [ofResponse(responseId)]));
+      dropSettledContent(db, sessionNumber, answered, isOver);
+    }
     return false;
-  });
+  }, "commit.session");
 }
 
 /** The whole session as far as it is not settled, with nothing written: for `show`. */

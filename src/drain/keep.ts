@@ -5,15 +5,31 @@ import type { StoredSession } from "../store/sessions.ts";
 import { revise } from "../store/work.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { METRIC_SHAPES, modelCallRevision } from "../telemetry/metrics.ts";
-import type { Drain } from "./deps.ts";
+import { bareEntry } from "./bare.ts";
+import { cardOf, type Drain } from "./deps.ts";
 import { factsOf } from "./derive.ts";
+import { countsAtLevel, levelOf } from "./level.ts";
+import { protectCounts, protectEntries } from "./protect.ts";
 
 /**
  * Entries → store. What was counted already and is told more fully now, counts what it is more. Call it inside the
  * transaction that also settles where they came from.
  */
 export function keepEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
-  for (const revision of addEntries(drain.db, session, entries)) applyRevision(drain, session, revision);
+  const kept = entriesAtLevel(drain, session, entries);
+  for (const revision of addEntries(drain.db, session, kept)) applyRevision(drain, session, revision);
+}
+
+/** Entries without secrets, and without names where only figures are kept. */
+export function entriesAtLevel(
+  drain: Drain,
+  session: StoredSession,
+  entries: readonly TranscriptEntry[],
+): readonly TranscriptEntry[] {
+  const safe = protectEntries(drain, entries);
+  if (levelOf(drain, session) !== "none") return safe;
+  const own = cardOf(drain, session.source)?.own;
+  return safe.map((entry) => bareEntry(entry, own));
 }
 
 // --- internal ---
@@ -22,5 +38,7 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   const facts = factsOf(drain, session);
   const revised = revise(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
   if (revised === undefined) return;
-  count(drain.db, [modelCallRevision(revised.before, revised.after, facts)], METRIC_SHAPES, drain.now());
+  const counts = [modelCallRevision(revised.before, revised.after, facts)];
+  const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));
+  count(drain.db, kept, METRIC_SHAPES, drain.now());
 }

@@ -1,20 +1,162 @@
-import { type Database, openDatabase, StoreError, setAside } from "../store/database.ts";
+import { statSync } from "node:fs";
+import { at } from "../model/steps.ts";
+import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import { findDamage, type Salvaged, salvage } from "../store/salvage.ts";
 import type { DrainDeps } from "./deps.ts";
 
+type Deps = Pick<DrainDeps, "places" | "now" | "log"> & { readonly report?: { readonly problems: string[] } };
+
 /**
- * Opens the store. One that is damaged is set aside, never emptied: a new one begins, and the transcripts and the inbox
- * fill it again.
+ * Opens the store, works on it, and closes it. Damage that only shows while it is worked on is treated like that which
+ * shows at once: the store is set aside, what can be read of it becomes a new one, and the work is done again from the
+ * start. All of it can be interrupted and is taken up where it was left.
+ *
+ * @throws StoreError when the store cannot be used for another reason than damage; what `work` throws
+ */
+export async function withStore(deps: Deps, work: (db: Database) => Promise<void>): Promise<void> {
+  // Kept until the end: SQLite really closes one when it is collected, and then removes the log under its old name,
+  // which by then would be that of the new store
+  const damaged: Database[] = [];
+  for (;;) {
+    const db = openStore(deps);
+    let damage: StoreError | undefined;
+    try {
+      await work(db);
+    } catch (error) {
+      damage = damaged.length < MAX_DAMAGED ? damageBehind(deps, db, error) : undefined;
+      if (damage === undefined) throw error;
+    } finally {
+      closeQuietly(db, damage !== undefined);
+    }
+    if (damage === undefined) return;
+    damaged.push(db);
+    setAside(deps, damage.message);
+  }
+}
+
+/**
+ * Opens the store. One that is damaged is set aside, never emptied: a new one begins with what can be read of it, and the
+ * transcripts and the inbox tell the rest again.
  *
  * @throws StoreError when it cannot be opened for another reason
  */
-export function openStore(deps: Pick<DrainDeps, "places" | "now" | "log">): Database {
+export function openStore(deps: Deps): Database {
   const { storePath } = deps.places;
-  try {
-    return openDatabase(storePath);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== "E_STORE_DAMAGED") throw error;
-    const aside = setAside(storePath, deps.now());
-    deps.log(`${error.message}; it was set aside as ${JSON.stringify(aside)} and a new store was begun`);
-    return openDatabase(storePath);
+  // A drain died between setting one aside and beginning the new one
+  if (sizeOf(waitingPath(deps)) !== undefined && sizeOf(storePath) === undefined)
+    moveStore(storePath, waitingPath(deps));
+  const wrong = wrongWith(storePath);
+  if (wrong !== undefined) setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
+  else if (sizeOf(storePath) === 0) {
+    tell(
+      deps,
+      `${JSON.stringify(storePath)} was empty: a new store was begun; what the old one held, if anything, is gone`,
+    );
   }
+  for (let set = 0; ; set++) {
+    try {
+      return takeOver(deps, openDatabase(storePath));
+    } catch (error) {
+      if (set >= MAX_DAMAGED || !(error instanceof StoreError) || error.code !== "E_STORE_DAMAGED") throw error;
+      setAside(deps, error.message);
+    }
+  }
+}
+
+// --- internal ---
+
+/** The second new store that is damaged at once: it is the disk. */
+const MAX_DAMAGED = 2;
+/** When a damaged store was taken over. */
+const ASIDE = "store.set_aside";
+
+/** Where a damaged store lies until what can be read of it was taken over. */
+const waitingPath = ({ places }: Deps): string => `${places.storePath}.damaged`;
+
+function setAside(deps: Deps, reason: string): void {
+  const waiting = waitingPath(deps);
+  // What an earlier drain set aside and did not come to take over is not covered by this one
+  if (sizeOf(waiting) !== undefined) nameAside(deps);
+  at("store.set-aside", () => moveStore(deps.places.storePath, waiting));
+  tell(deps, `${reason}; it was set aside`);
+}
+
+/** Takes over what can be read of a store that was set aside; does nothing where there is none. */
+function takeOver(deps: Deps, db: Database): Database {
+  if (sizeOf(waitingPath(deps)) === undefined) return db;
+  try {
+    if (readMeta(db, ASIDE) === undefined && isEmpty(db)) {
+      const taken = db.transaction(() => {
+        const found = salvage(waitingPath(deps), db);
+        writeMeta(db, ASIDE, String(deps.now()));
+        return found;
+      }, "commit.salvage");
+      tell(deps, inWords(taken));
+    }
+    const aside = nameAside(deps);
+    tell(deps, `the damaged store lies in ${JSON.stringify(aside)}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Gives it its last name. @returns that name */
+function nameAside(deps: Deps): string {
+  const aside = `${waitingPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
+  at("store.name-aside", () => moveStore(waitingPath(deps), aside));
+  return aside;
+}
+
+const isEmpty = (db: Database): boolean =>
+  ["sessions", "spans", "counters"].every((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
+
+/** What SQLite would wait for, or silently begin anew. */
+function wrongWith(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (found.isDirectory()) return "it is a directory";
+  if (!found.isFile()) return "it is not a regular file";
+  // An empty main file makes SQLite delete the log, which may hold everything
+  const logBytes = sizeOf(filesOf(path)[1]) ?? 0;
+  return found.size === 0 && logBytes > 0 ? "it is empty, but its log is not" : undefined;
+}
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
+
+/** An error that nobody expected can be the store's fault as well: a text in it is no JSON, an id leads nowhere. */
+function damageBehind({ places }: Deps, db: Database, error: unknown): StoreError | undefined {
+  if (error instanceof StoreError) return error.code === "E_STORE_DAMAGED" ? error : undefined;
+  try {
+    const found = findDamage(db);
+    if (found === undefined) return undefined;
+    const text = `${JSON.stringify(places.storePath)} is damaged: ${found}`;
+    return new StoreError("E_STORE_DAMAGED", text, { cause: error });
+  } catch (checkError) {
+    return checkError instanceof StoreError && checkError.code === "E_STORE_DAMAGED" ? checkError : undefined;
+  }
+}
+
+/** SQLite brings its log into the main file when it closes, which damage can make fail. */
+function closeQuietly(db: Database, isDamaged: boolean): void {
+  try {
+    db.close();
+  } catch (error) {
+    if (!isDamaged) throw error;
+  }
+}
+
+function inWords({ rows, incomplete, countsAnew }: Salvaged): string {
+  const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
+  const counters = countsAnew ? "; metrics begin anew as a new service.instance.id" : "";
+  return rows === 0
+    ? `a new store was begun: nothing could be read of the damaged one${counters}`
+    : `a new store was begun with what could be read of the damaged one: ${rows} rows, ${missing}${counters}`;
+}
+
+function tell({ log, report }: Deps, line: string): void {
+  report?.problems.push(line);
+  log(line);
 }

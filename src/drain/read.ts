@@ -1,16 +1,30 @@
 import { lstat, stat } from "node:fs/promises";
-import type { TranscriptBatch, TranscriptFile } from "../model/agent.ts";
+import { RefusedError, refusalOf } from "../agents/shared/open.ts";
+import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { keepsContent } from "../model/capture.ts";
+import { at } from "../model/steps.ts";
 import { type EntryOf, START, type TranscriptEntry } from "../model/transcript.ts";
+import { twice } from "../model/twice.ts";
 import { readRepository } from "../repository/read.ts";
-import { positionOf, setPosition, toldPromptIds } from "../store/facts.ts";
+import { StoreError } from "../store/database.ts";
+import { positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
 import { learn, rootOf, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
 import { lastSegment } from "../store/settle.ts";
 import { adopt } from "./adopt.ts";
+import { boundContent, boundEntries, boundMemo } from "./bound.ts";
+import { keepContent } from "./content.ts";
 import { cardOf, type Drain, messageOf } from "./deps.ts";
-import { keepEntries } from "./keep.ts";
+import type { UnknownNames } from "./drift.ts";
+import { entriesAtLevel, keepEntries } from "./keep.ts";
+import { levelOf } from "./level.ts";
+import { inItsProject } from "./project.ts";
+import { protectRepository } from "./protect.ts";
+import { rootsOf } from "./roots.ts";
+import { lineSteps, tellDrift, tellSelf } from "./self.ts";
 
 /**
- * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit.
+ * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit. Of a large file
+ * one slice is read; `drain.partly` then says so, and up to when it tells.
  *
  * @returns the number of the session they belong to: another one where this turned out to be a subagent's
  */
@@ -19,44 +33,114 @@ export async function readTranscripts(drain: Drain, sessionNumber: number): Prom
   const own = rootOf(db, sessionById(db, sessionNumber));
   await readOwn(drain, own);
   const root = rootOf(db, sessionById(db, own.id));
-  if (root.id !== own.id) await readOwn(drain, root);
+  if (root.id !== own.id) {
+    drain.partly.delete(own.id);
+    await readOwn(drain, root);
+  }
   return root.id;
 }
 
 // --- internal ---
 
-async function readOwn(drain: Drain, start: StoredSession): Promise<void> {
+async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
   const { db, places } = drain;
-  let session = start;
-  if (session.repository === undefined && session.cwd !== undefined) {
+  const session = await inItsProject(drain, stored);
+  if (session === undefined) return;
+  if (session.repository === undefined && session.cwd !== undefined && levelOf(drain, session) !== "none") {
     const repository = await readRepository(session.cwd);
-    if (repository !== undefined) learn(db, session.id, { timeMs: session.lastMs, repository });
+    if (repository !== undefined)
+      learn(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
   }
   const loadReader = cardOf(drain, session.source)?.transcript;
   if (loadReader === undefined || !mayRead(drain, session)) return;
   const { default: reader } = await loadReader();
-  const path = session.transcriptPath;
-  const query = { sessionId: session.sessionId, home: places.home, ...(path !== undefined && { path }) };
+  const roots = rootsOf(drain, reader, session.source);
+  const path = await readablePath(drain, session.transcriptPath, roots);
+  const query = { sessionId: session.sessionId, home: places.home, roots, ...(path !== undefined && { path }) };
   const files = await reader
     .files(query)
     .catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));
   if (files.length === 0 && path !== undefined && !(await isGone(path))) {
-    unreadable(drain, path, new Error("it is no regular file"));
+    unreadable(drain, path, new Error("it holds no session that its agent could have written"));
   }
+  drain.partly.delete(session.id);
   for (const file of files) {
     try {
-      const before = positionOf(db, keyOf(file));
-      const { size, mtimeMs } = await sizeOf(file);
-      if (before !== undefined && before.sizeBytes === size && before.modifiedMs === mtimeMs) continue;
-      for await (const batch of reader.read(file, before?.offset ?? START)) {
-        session = sessionById(db, start.id);
-        if (session.parent !== undefined) return;
-        keep(drain, session, file, batch, { size, mtimeMs });
-      }
+      if ((await readablePath(drain, file.path, roots)) === undefined) continue;
+      if (!(await twice(() => readNews(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
+      if (error instanceof StoreError) throw error;
       unreadable(drain, file.path, error);
     }
   }
+  // Its folder may have been told by the transcript alone
+  if (session.cwd === undefined) await inItsProject(drain, sessionById(db, session.id));
+}
+
+/** A path that may be read, else a problem line that says why not. */
+async function readablePath(
+  drain: Drain,
+  path: string | undefined,
+  roots: readonly string[],
+): Promise<string | undefined> {
+  const refusal = path === undefined ? undefined : await refusalOf(path, roots);
+  if (path === undefined || refusal === undefined) return path;
+  unreadable(drain, path, new RefusedError(refusal));
+  return undefined;
+}
+
+/** From where it was left, one slice of it. @returns false when the session turned out to be a subagent's */
+async function readNews(
+  drain: Drain,
+  sessionNumber: number,
+  file: TranscriptFile,
+  reader: Pick<TranscriptReader, "read">,
+): Promise<boolean> {
+  const before = positionOf(drain.db, keyOf(file));
+  const { size, mtimeMs } = await at("transcript.look", () => sizeOf(file));
+  if (before !== undefined && before.sizeBytes === size && before.modifiedMs === mtimeMs) return true;
+  const startMs = performance.now();
+  let slice = 0;
+  for await (const { batch: read, isLast } of withLast(
+    reader.read(file, before?.offset ?? START, { content: keepsContent(drain.loaded.config.capture) }),
+  )) {
+    const batch = { ...read, entries: boundEntries(read.entries), content: boundContent(read.content ?? []) };
+    const session = sessionById(drain.db, sessionNumber);
+    if (session.parent !== undefined) return false;
+    // A drain that dies here must not leave the file as one that was read to this size
+    keep(drain, session, file, batch, { size: isLast ? size : UNFINISHED, mtimeMs });
+    slice += batch.entries.length;
+    const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
+    if (isLast || !isLong || !canGoOn(batch)) continue;
+    const toldMs = batch.entries.at(-1)?.timeMs ?? Number.NEGATIVE_INFINITY;
+    drain.partly.set(sessionNumber, Math.min(toldMs, drain.partly.get(sessionNumber) ?? Number.POSITIVE_INFINITY));
+    break;
+  }
+  return true;
+}
+
+// What one file may take before the others have their turn: some megabytes of memory, and of each drain's time
+const SLICE_ENTRIES = 3_000;
+const SLICE_MS = 2_000;
+
+/** A reader that remembers nothing begins anew each time, and must come to the end. */
+const canGoOn = ({ next }: TranscriptBatch): boolean => Object.keys(next.memo).length > 0;
+
+/** What could be read before an error comes before the error, and is not the last. */
+async function* withLast(
+  batches: AsyncIterable<TranscriptBatch>,
+): AsyncGenerator<{ readonly batch: TranscriptBatch; readonly isLast: boolean }> {
+  let held: TranscriptBatch | undefined;
+  try {
+    for await (const batch of batches) {
+      if (held !== undefined) yield { batch: held, isLast: false };
+      held = batch;
+    }
+  } catch (error) {
+    if (held !== undefined) yield { batch: held, isLast: false };
+    throw error;
+  }
+  if (held !== undefined) yield { batch: held, isLast: true };
 }
 
 const keyOf = (file: TranscriptFile): string => file.key ?? file.path;
@@ -72,7 +156,10 @@ async function sizeOf({ path, watch = [path] }: TranscriptFile): Promise<{ size:
 
 /** Tells of a transcript that cannot be read; the session goes on with what its hooks told. */
 function unreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
-  const line = `could not read the transcript ${JSON.stringify(path)}: ${messageOf(error)}`;
+  const line =
+    error instanceof RefusedError
+      ? `transcript ${error.message}`
+      : `could not read the transcript ${JSON.stringify(path)}: ${messageOf(error)}`;
   if (!drain.report.problems.includes(line)) {
     drain.report.problems.push(line);
     drain.log(line);
@@ -103,11 +190,14 @@ function keep(
   db.transaction(() => {
     const own = ownPart(drain, session, batch.entries);
     // Told once per file, in a fork's among the copied lines
-    for (const entry of batch.entries) if (entry.kind === "session") learnFacts(drain, session, entry);
+    for (const entry of entriesAtLevel(drain, session, batch.entries)) {
+      if (entry.kind === "session") learnFacts(drain, session, entry);
+    }
     if (sessionById(db, session.id).parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
     keepEntries(drain, session, facts);
+    keepContent(drain, session, batch.content ?? [], levelOf(drain, session));
     learn(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),
       reported: reported === undefined ? undefined : JSON.stringify(reported.byModel),
@@ -116,12 +206,21 @@ function keep(
       db,
       session.id,
       keyOf(file),
-      { offset: batch.next, sizeBytes: seen.size, modifiedMs: seen.mtimeMs },
+      {
+        offset: { ...batch.next, memo: { ...boundMemo(batch.next.memo) } },
+        sizeBytes: seen.size,
+        modifiedMs: seen.mtimeMs,
+      },
       batch.unreadable,
     );
     report.transcriptLinesUnreadable += batch.unreadable;
-  });
+    tellSelf(drain, lineSteps(session.source, batch.records ?? 0, batch.unreadable));
+    tellDrift(drain, session.source, unknownKinds(batch), sessionById(db, session.id).agentVersion);
+  }, "commit.transcript");
 }
+
+const unknownKinds = ({ unknownKinds }: TranscriptBatch): UnknownNames =>
+  new Map([...(unknownKinds ?? [])].map(([name, count]) => [name, { kind: "record", name, count }]));
 
 function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"session">): void {
   learn(drain.db, session.id, {

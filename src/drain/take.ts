@@ -1,16 +1,28 @@
+import { basename } from "node:path";
 import { claim, type InboxFile, quarantine, settle } from "../intake/inbox.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
+import { keepsContent } from "../model/capture.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Increment } from "../model/telemetry.ts";
 import { isMinted } from "../session/processes.ts";
+import { checkpoint } from "../store/database.ts";
 import { addEvents, inRoot } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
+import { noteTaken, takenNames } from "../store/self.ts";
 import { learn, rootOf, type StoredSession, sessionOf, setFork } from "../store/sessions.ts";
 import { adapt, type Told } from "./adapt.ts";
 import { adopt } from "./adopt.ts";
-import type { Drain } from "./deps.ts";
+import { bareEvent } from "./bare.ts";
+import { keepContent } from "./content.ts";
+import { cardOf, type Drain, messageOf } from "./deps.ts";
 import { keepEntries } from "./keep.ts";
+import { levelOf } from "./level.ts";
 import { inProcess, learnProcess } from "./process.ts";
+import { foldersOf, inProject, learnProjects } from "./project.ts";
+import { protectEvent } from "./protect.ts";
+import { learnRoots } from "./roots.ts";
+import { eventStep, payloadStep, tellDrift, tellSelf } from "./self.ts";
 
 /**
  * Inbox → store. A file goes only after its events are committed; one that nobody recognises goes to quarantine.
@@ -21,26 +33,58 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const { places, report } = drain;
   const touched = new Set<number>();
   let batch: Taken[] = [];
+  // Of what was set aside; the rest is counted with what it told
+  let aside: Increment[] = [];
+  const stored = takenNames(drain.db);
+  let removed: string[] = [];
   const commit = async (): Promise<void> => {
-    for (const number of store(drain, batch)) touched.add(number);
-    for (const { file } of batch) await settle(file);
+    if (batch.length + aside.length === 0) return;
+    for (const number of store(drain, batch, aside, removed)) touched.add(number);
+    removed = batch.map(nameOf);
+    aside = [];
+    if (batch.length === 0) return;
+    checkpoint(drain.db);
+    for (const { file } of batch) await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
     batch = [];
   };
-  const problems = { now: drain.now, onProblem: (p: Problem) => tell(drain, p) };
+  const onProblem = (problem: Problem): void => {
+    tell(drain, problem);
+    if (problem.outcome === "quarantined") aside.push(payloadStep(drain, "quarantined", undefined, problem.reason));
+  };
+  const problems = { now: drain.now, onProblem };
+  const wanted = { content: keepsContent(drain.loaded.config.capture) };
+  let heldBytes = 0;
   for await (const file of claim(places, problems)) {
+    if (stored.has(nameOf({ file }))) {
+      // A drain died, or was refused, between the commit and this
+      await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
+      removed.push(nameOf({ file }));
+      continue;
+    }
     report.files++;
     const decoded = decodeEvent(file.payload, file.facts);
-    const told = decoded.ok ? adapt(drain.agents, decoded.value, factsOf(file, decoded)) : decoded.reason;
+    const told = decoded.ok ? adapt(drain.agents, decoded.value, factsOf(file, decoded), wanted) : decoded.reason;
     if (typeof told === "string") {
+      try {
+        await quarantine(places, file, told, drain.now());
+      } catch (error) {
+        tell(drain, leftIn(file, error));
+        continue;
+      }
       report.quarantined++;
-      await quarantine(places, file, told, drain.now());
+      aside.push(payloadStep(drain, "quarantined", file.facts.source, told));
       drain.log(`set aside a payload of ${file.facts.source ?? "an unnamed agent"}: ${told}`);
       continue;
     }
     for (const remark of told.remarks) drain.log(remark);
+    await learnRoots(drain, told.events, file.facts);
+    await learnProjects(drain, foldersOf(told.events));
     if (told.events.length === 0) report.ignored++;
     batch.push({ file, ...told });
-    if (batch.length >= FILES_PER_COMMIT) await commit();
+    if (told.content.length > 0) heldBytes += file.payload.length;
+    if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_PER_COMMIT) continue;
+    await commit();
+    heldBytes = 0;
   }
   await commit();
   return touched;
@@ -50,23 +94,42 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
 
 /** Few enough that a killed drain repeats little, enough that a commit's fsync is shared. */
 const FILES_PER_COMMIT = 200;
+/** Of payloads whose content is held until then, in bytes. */
+const CONTENT_PER_COMMIT = 16_000_000;
 
 interface Taken extends Told {
   readonly file: Pick<InboxFile, "path">;
 }
+
+/** Unique for ever: a claimed file gets a name of its own. */
+const nameOf = ({ file }: Pick<Taken, "file">): string => basename(file.path);
+
+const leftIn = ({ path }: Taken["file"], error: unknown): Problem => ({
+  path,
+  reason: messageOf(error),
+  outcome: "left",
+});
 
 type Problem = { readonly path: string; readonly reason: string; readonly outcome: "left" | "quarantined" };
 
 const factsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
-function store(drain: Drain, batch: readonly Taken[]): readonly number[] {
-  if (batch.length === 0) return [];
+function store(
+  drain: Drain,
+  batch: readonly Taken[],
+  aside: readonly Increment[],
+  removed: readonly string[],
+): readonly number[] {
   const { db, report } = drain;
   return db.transaction(() => {
     const touched: number[] = [];
-    const keepEvent = (told: Event): Place => {
-      const place = placeOf(drain, told);
+    const before = report.events;
+    const keepEvent = (told: Event): Place | undefined => {
+      const found = placeOf(drain, told);
+      const allowed = inProject(drain, found.session, found.subagent === undefined ? told.cwd : undefined);
+      if (allowed === undefined) return undefined;
+      const place = atLevel(drain, { ...found, session: allowed, event: protectEvent(drain, found.event) });
       const { session, event } = place;
       touched.push(session.id);
       if (addEvents(db, session, [event]) === 0) return place;
@@ -87,20 +150,25 @@ function store(drain: Drain, batch: readonly Taken[]): readonly number[] {
       if (extras.continues === "fork") setFork(db, session.id, "waiting");
       return place;
     };
-    for (const { events, entries } of batch) {
+    const steps = [...aside];
+    for (const { events, entries, content, source, unknown } of batch) {
+      const known = report.events;
       const [place] = events.map(keepEvent);
+      steps.push(payloadStep(drain, events.length === 0 ? "ignored" : "converted", source));
+      steps.push(eventStep(source, report.events - known));
+      tellDrift(drain, source, unknown, place === undefined ? undefined : extrasOf(place.event).agent_version);
       if (place === undefined) continue;
       const { session, subagent } = place;
       const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
       keepEntries(drain, session, own);
+      keepContent(drain, session, content, levelOf(drain, session));
     }
-    addToMeta(
-      db,
-      "events",
-      batch.reduce((n, { events }) => n + events.length, 0),
-    );
+    tellSelf(drain, steps);
+    noteTaken(db, batch.map(nameOf), removed);
+    // Not those that a drain before had stored when it died
+    addToMeta(db, "events", report.events - before);
     return touched;
-  });
+  }, "commit.inbox");
 }
 
 interface Place {
@@ -125,6 +193,12 @@ function placeOf({ db }: Drain, event: Event): Place {
   return root.id === own.id
     ? { session: own, event: told }
     : { session: root, event: inRoot(told, own, root), subagent: own.sessionId };
+}
+
+/** Where only figures are kept, an event without names. */
+function atLevel(drain: Drain, place: Place): Place {
+  if (levelOf(drain, place.session) !== "none") return place;
+  return { ...place, event: bareEvent(place.event, cardOf(drain, place.event.source)?.own) };
 }
 
 function tell(drain: Drain, problem: Problem): void {

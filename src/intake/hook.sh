@@ -99,6 +99,7 @@ keep env.HOME "${HOME-}"
 keep env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
 keep env.CLAUDE_PID "${CLAUDE_PID-}"
 keep env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
+keep env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"
 keep env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
 keep env.KIRO_VERSION "${KIRO_VERSION-}"
 keep env.CRUSH "${CRUSH-}"
@@ -111,6 +112,7 @@ keep env.COPILOT_HOME "${COPILOT_HOME-}"
 keep env.COPILOT_CLI "${COPILOT_CLI-}"
 keep env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
 keep env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
+keep env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
 keep env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
 keep env.OPENCODE_DB "${OPENCODE_DB-}"
 keep env.CLINE_DIR "${CLINE_DIR-}"
@@ -264,10 +266,12 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     trap - HUP INT PIPE XFSZ
     cd / && PATH=$caller_path
     [ -x "$node" ] || node=node
-    if command -v setsid; then exec setsid "$node" "$program" drain --quiet; fi
+    # In the background memory counts more than time: half of it for a quarter more work, in a long drain
+    set -- --max-semi-space-size=2 --optimize-for-size
+    if command -v setsid; then exec setsid "$node" "$@" "$program" drain --quiet; fi
     if command -v perl; then
-      exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$program" drain --quiet
+      exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@" "$program" drain --quiet
     fi
-    exec nohup "$node" "$program" drain --quiet
+    exec nohup "$node" "$@" "$program" drain --quiet
   ) &
 fi

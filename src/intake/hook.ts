@@ -78,7 +78,7 @@ export function startDrain(
 ): boolean {
   if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return false;
   try {
-    const child = spawn(existsSync(nodePath) ? nodePath : "node", [programPath, "drain", "--quiet"], {
+    const child = spawn(existsSync(nodePath) ? nodePath : "node", [...LEAN, programPath, "drain", "--quiet"], {
       cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
       detached: true,
       env: { ...env },
@@ -94,6 +94,9 @@ export function startDrain(
 }
 
 // --- internal ---
+
+/** For Node: in the background memory counts more than time. The same in hook.sh. */
+const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
 
 type Drain = "yes" | "if-waiting" | "no";
 

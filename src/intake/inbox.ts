@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { BigIntStats, Dirent } from "node:fs";
-import { chmod, lstat, mkdir, open, readdir, rename, unlink, writeFile } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { IntakeFacts } from "../model/agent.ts";
+import { at } from "../model/steps.ts";
+import { twice } from "../model/twice.ts";
 import { END_BYTES, endOf, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
 import { decodePayload } from "./payload.ts";
 
@@ -41,6 +43,9 @@ export interface ClaimOptions {
 /** An intake is done within seconds: a file that has no end line after this never gets one. */
 export const INTAKE_DIED_AFTER_MS = 10 * 60_000;
 
+/** One that stands still for longer than a week is not waited for. */
+const INTAKE_STOPPED_AT_MOST_MS = 7 * 86_400_000;
+
 /**
  * Makes the state directories, mode 0700, and takes the access of others away from those that exist.
  *
@@ -48,7 +53,7 @@ export const INTAKE_DIED_AFTER_MS = 10 * 60_000;
  */
 export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
-    await mkdir(dir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    await twice(() => at("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch((error: unknown) => {
       const advice = "make way for it, or set OPENHOOK_OTEL_HOME to another place";
       throw new Error(`cannot make the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
         cause: error,
@@ -83,8 +88,9 @@ export async function* claim(dirs: InboxDirs, options: ClaimOptions): AsyncGener
 
 /** Removes a claimed file whose events are committed. One that is gone already is fine. */
 export async function settle(file: Pick<InboxFile, "path">): Promise<void> {
-  await unlink(file.path).catch((error: unknown) => {
-    if (codeOf(error) !== "ENOENT") throw error;
+  await twice(() => at("inbox.settle", () => unlink(file.path))).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return;
+    throw new Error(`its events are stored, but it cannot be removed: ${messageOf(error)}`, { cause: error });
   });
 }
 
@@ -119,7 +125,7 @@ export async function counts(dirs: InboxDirs): Promise<InboxCounts> {
   const quarantined = (await list(dirs.quarantineDir)).filter((entry) => !entry.name.endsWith(REASON_SUFFIX)).length;
   const oldestNs = [inbox[0], claimed[0]]
     .filter((entry) => entry !== undefined)
-    .map((entry) => entry.stats.mtimeNs)
+    .map((entry) => entry.mtimeNs)
     .reduce<bigint | undefined>((oldest, ns) => (oldest === undefined || ns < oldest ? ns : oldest), undefined);
   return {
     inbox: inbox.length,
@@ -135,7 +141,8 @@ const REASON_SUFFIX = ".reason";
 
 interface Waiting {
   readonly name: string;
-  readonly stats: BigIntStats;
+  readonly mtimeNs: bigint;
+  readonly isFile: boolean;
 }
 
 /** Entries of a directory in event order. Names with a leading dot are not ours: `.nfs…`, `.DS_Store`. */
@@ -144,14 +151,15 @@ async function waiting(dir: string): Promise<readonly Waiting[]> {
   for (const { name } of await list(dir)) {
     if (name.startsWith(".")) continue;
     const stats = await lstat(join(dir, name), { bigint: true }).catch(() => undefined);
-    if (stats !== undefined) found.push({ name, stats });
+    // Not the whole record: a hundred thousand files may wait
+    if (stats !== undefined) found.push({ name, mtimeNs: stats.mtimeNs, isFile: stats.isFile() });
   }
-  return found.sort((a, b) => compare(a.stats.mtimeNs, b.stats.mtimeNs) || compare(a.name, b.name));
+  return found.sort((a, b) => compare(a.mtimeNs, b.mtimeNs) || compare(a.name, b.name));
 }
 
 async function list(dir: string): Promise<readonly Dirent[]> {
   try {
-    return await readdir(dir, { withFileTypes: true });
+    return await twice(() => at("inbox.list", () => readdir(dir, { withFileTypes: true })));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw new Error(`cannot list ${JSON.stringify(dir)}: ${messageOf(error)}`, { cause: error });
@@ -166,11 +174,11 @@ async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): P
       await setAsideStranger(dirs, from, entry, options);
       return undefined;
     }
-    if (!hasDied(entry, options.now()) && !(await isComplete(from))) return undefined;
+    if (!(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
     // time, padded, and old name: the order holds for the next drain too, should this one die
-    const stem = `${String(entry.stats.mtimeNs).padStart(20, "0")}-${basename(entry.name, ".evt").slice(0, 80)}`;
+    const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, ".evt").slice(0, 80)}`;
     const to = join(dirs.claimedDir, `${stem}-${randomUUID()}.evt`);
-    await rename(from, to);
+    await twice(() => at("inbox.claim", () => moved(from, to)));
     return to;
   } catch (error) {
     // gone between listing and taking: another drain was faster
@@ -191,8 +199,8 @@ async function take(
       await setAsideStranger(dirs, path, entry, options);
       return undefined;
     }
-    const bytes = await readWhole(path);
-    const parsed = bytes === undefined ? tooLarge : parseInboxFile(bytes, msOf(entry.stats.mtimeNs));
+    const bytes = await twice(() => at("inbox.read", () => readWhole(path)));
+    const parsed = bytes === undefined ? tooLarge : parseInboxFile(bytes, msOf(entry.mtimeNs));
     if (!parsed.ok) {
       await quarantineNow(dirs, { path }, parsed.reason, options);
       return undefined;
@@ -213,11 +221,21 @@ async function take(
   }
 }
 
-const isOurs = ({ name, stats }: Waiting): boolean => stats.isFile() && name.endsWith(".evt");
+const isOurs = ({ name, isFile }: Waiting): boolean => isFile && name.endsWith(".evt");
 
-/** Also when the clock was set back meanwhile. */
-const hasDied = ({ stats }: Waiting, nowMs: number): boolean =>
-  Math.abs(nowMs - msOf(stats.mtimeNs)) > INTAKE_DIED_AFTER_MS;
+/** Also when the clock was set back meanwhile; not while its process stands still, as in a machine that was suspended. */
+async function hasDied({ name, mtimeNs }: Waiting, nowMs: number): Promise<boolean> {
+  const ageMs = Math.abs(nowMs - msOf(mtimeNs));
+  if (ageMs <= INTAKE_DIED_AFTER_MS) return false;
+  return ageMs > INTAKE_STOPPED_AT_MOST_MS || !(await isAtWork(name));
+}
+
+/** Whether the process that names itself in the file is there, with the same parent: pids come back. Linux only. */
+async function isAtWork(name: string): Promise<boolean> {
+  const [, parent, pid] = /^(\d+)-(\d+)-\d+\.evt$/.exec(name) ?? [];
+  const stat = pid === undefined ? "" : await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+  return stat !== "" && stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1] === parent;
+}
 
 async function isComplete(path: string): Promise<boolean> {
   const handle = await open(path, "r");
@@ -250,7 +268,7 @@ async function readWhole(path: string): Promise<Buffer | undefined> {
 
 /** A FIFO would block us, a symbolic link leads elsewhere: such things are moved, never opened. */
 async function setAsideStranger(dirs: InboxDirs, path: string, entry: Waiting, options: ClaimOptions): Promise<void> {
-  const reason = entry.stats.isFile() ? "not an inbox file: its name does not end in .evt" : "not a regular file";
+  const reason = entry.isFile ? "not an inbox file: its name does not end in .evt" : "not a regular file";
   const to = await setAside(dirs, path, `${randomUUID()}-${entry.name}`, { reason, atMs: options.now() });
   options.onProblem({ path: to, reason, outcome: "quarantined" });
 }
@@ -270,11 +288,22 @@ interface Reason {
   readonly atMs: number;
 }
 
+/** A rename that worked although it was said to have failed, as over a network, is none that failed. */
+async function moved(from: string, to: string): Promise<void> {
+  await rename(from, to).catch(async (error: unknown) => {
+    if (codeOf(error) !== "ENOENT" || (await lstat(to).catch(() => undefined)) === undefined) throw error;
+  });
+}
+
 async function setAside(dirs: InboxDirs, path: string, name: string, { reason, facts, atMs }: Reason): Promise<string> {
   const to = join(dirs.quarantineDir, name);
   const text = { reason, source: facts?.source, event: facts?.event, at: new Date(atMs).toISOString() };
-  await rename(path, to);
-  await writeFile(`${to}${REASON_SUFFIX}`, `${JSON.stringify(text)}\n`, { mode: 0o600 }).catch(() => {});
+  // First, so that nothing ever lies there without one; that it cannot be written keeps nothing from being moved
+  const note = `${to}${REASON_SUFFIX}`;
+  await twice(() => at("inbox.reason", () => writeFile(note, `${JSON.stringify(text)}\n`, { mode: 0o600 }))).catch(
+    () => {},
+  );
+  await twice(() => at("inbox.quarantine", () => moved(path, to)));
   return to;
 }
 

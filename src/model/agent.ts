@@ -1,3 +1,4 @@
+import type { Content, ToldContent } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
@@ -37,6 +38,8 @@ export interface TranscriptFile {
   readonly key?: string;
   /** Files whose size and time tell whether there is news, where it is not `path` alone. @default [path] */
   readonly watch?: readonly string[];
+  /** Folders that everything which is read must really lie in. Absent: anywhere. */
+  readonly roots?: readonly string[];
 }
 
 /** What is known of a session whose transcript is wanted. */
@@ -45,27 +48,47 @@ export interface TranscriptQuery {
   /** As hooks told it; need not exist. Absent where they never do. */
   readonly path?: string;
   readonly home: string;
+  /** Folders that everything which is read must really lie in. Absent: anywhere. */
+  readonly roots?: readonly string[];
 }
 
 export interface TranscriptReader {
+  /**
+   * The folders (or files) that this agent keeps its sessions in: nothing else is read, whatever path a payload tells.
+   * Absolute, as narrow as the agent's own layout allows; they need not exist.
+   *
+   * @param env as the intake kept it: variables that move the agent's folders
+   */
+  roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[];
   /** Every session below a home directory, for `import`. Yields nothing where there is none. */
   locate(home: string): AsyncIterable<TranscriptQuery & { readonly path: string }>;
   /** All parts of one session that exist now, the main one first; empty when there is none. */
   files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
   /**
    * Entries from an offset on, oldest first, each batch with the offset that follows it. Files of lines end at the last
-   * complete line; files that are rewritten as a whole give all their entries again. Records it does not know yield
+   * complete line; files that are rewritten as a whole give all their entries again, with an empty memo. Records it does not know yield
    * nothing. Throws only what the file system throws.
    */
-  read(file: TranscriptFile, from: Offset): AsyncIterable<TranscriptBatch>;
+  read(file: TranscriptFile, from: Offset, options?: ReadOptions): AsyncIterable<TranscriptBatch>;
+}
+
+export interface ReadOptions {
+  /** Also give what was written. Without it nothing of that is built. @default false */
+  readonly content?: boolean;
 }
 
 /** What a stretch of a file held. */
 export interface TranscriptBatch {
   readonly entries: readonly TranscriptEntry[];
+  /** Only where it was asked for. Texts as they stand there, whatever is secret in them. */
+  readonly content?: readonly ToldContent[];
   readonly next: Offset;
   /** Complete lines that were no JSON object of a shape we can read. */
   readonly unreadable: number;
+  /** Lines, or what stands in their place, that were read, whether or not they told anything. @default 0 */
+  readonly records?: number;
+  /** Kinds of records that the reader has never heard of, with how often they came. */
+  readonly unknownKinds?: ReadonlyMap<string, number>;
 }
 
 /** Whose settings. */
@@ -147,6 +170,36 @@ export interface Capabilities {
   readonly eventIds: "payload" | "arrival";
 }
 
+/** Names that the agent came with, as its events and entries have them. What is not here, somebody added. */
+export interface OwnNames {
+  readonly tools: readonly string[];
+  /** Of subagents. */
+  readonly agentTypes: readonly string[];
+}
+
+/** The facts that one payload told. */
+export interface ToldFacts {
+  readonly events: readonly Event[];
+  readonly entries: readonly TranscriptEntry[];
+}
+
+/**
+ * What names an agent's payloads hold, recorded or documented: what is beyond them is counted, so that an agent's update is
+ * seen before it costs anything. Snake case and camel case are one name.
+ */
+export interface KnownNames {
+  /** Of events, told or not. */
+  readonly events: readonly string[];
+  /** Of the members at the top of a payload. */
+  readonly fields: readonly string[];
+  /**
+   * The event's name in a payload. Pure; never throws.
+   *
+   * @default `hook_event_name`, else what the command line says
+   */
+  eventOf?(payload: object, intake: IntakeFacts): string | undefined;
+}
+
 /** The contract of an agent folder. */
 export interface Agent {
   /** Kebab-case; the envelope's `source`. */
@@ -160,6 +213,7 @@ export interface Agent {
   readonly emits: readonly EventType[];
   readonly tokens: "transcript" | "payload" | "none";
   readonly capabilities: Capabilities;
+  readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;
   /** Pure; never throws; `[]` = nothing to tell. */
   toEvents(payload: unknown, intake: IntakeFacts): readonly Event[];
@@ -168,6 +222,15 @@ export interface Agent {
    * tokens nowhere else. Pure; never throws. The session is that of the payload's events: there is at least one.
    */
   toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
+  /**
+   * What a payload says beside metadata: prompts, arguments, results, answers, as they stand there. Asked for only where
+   * the user wants content kept. Pure; never throws.
+   *
+   * @param told what `toEvents` and `toEntries` made of it; each content names one of these
+   */
+  toContent?(payload: unknown, told: ToldFacts): readonly Content[];
+  /** Names that are the agent's own; any other was given by somebody. Absent: there is none. */
+  readonly own?: OwnNames;
   /** One line each for the log, where a payload was taken with reservations. No content. */
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;

@@ -23,6 +23,10 @@ export interface OtlpSettings {
   readonly maxBytesPerRequest: number;
   /** Requests under way at once. */
   readonly concurrency: number;
+  /** @default as fast as they are taken */
+  readonly maxSpansPerSecond?: number;
+  /** After this no further request is begun. @default no limit */
+  readonly maxDeliveryMs?: number;
 }
 
 /** What became of one request. */

@@ -47,7 +47,8 @@ export interface MetricShape {
   readonly description: string;
   /** UCUM. */
   readonly unit: string;
-  readonly type: "counter" | "histogram";
+  /** A gauge is what was seen when it was sent: it is kept nowhere, and its last value stands. */
+  readonly type: "counter" | "histogram" | "gauge";
   /** `int` values must be whole numbers. Counters in `nano` are kept as whole billionths and sent as doubles. */
   readonly value: "int" | "double" | "nano";
   /** Explicit bucket bounds, ascending; histograms only. */
@@ -80,6 +81,7 @@ export interface MetricPoint {
   readonly timeMs: number;
   readonly data:
     | { readonly kind: "sum"; readonly value: number }
+    | { readonly kind: "gauge"; readonly value: number }
     | {
         readonly kind: "histogram";
         readonly count: number;

@@ -111,16 +111,21 @@ function toMetricData(
   const { name, description, unit, value, bounds = [] } = points[0].shape;
   const descriptor = { name, description, unit, valueType: value === "int" ? ValueType.INT : ValueType.DOUBLE };
   const base = { descriptor, aggregationTemporality };
-  const sums: metrics.DataPoint<number>[] = [];
+  const numbers: metrics.DataPoint<number>[] = [];
   const histograms: metrics.DataPoint<metrics.Histogram>[] = [];
   for (const point of points) {
     const { data } = point;
-    if (data.kind === "sum") sums.push({ ...timed(point), value: value === "nano" ? data.value / NANO : data.value });
-    else histograms.push({ ...timed(point), value: toHistogram(data, bounds) });
+    if (data.kind === "histogram") histograms.push({ ...timed(point), value: toHistogram(data, bounds) });
+    else numbers.push({ ...timed(point), value: value === "nano" ? data.value / NANO : data.value });
   }
-  return points[0].data.kind === "sum"
-    ? { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: sums }
-    : { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms };
+  switch (points[0].data.kind) {
+    case "sum":
+      return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: numbers };
+    case "gauge":
+      return { ...base, dataPointType: DataPointType.GAUGE, dataPoints: numbers };
+    case "histogram":
+      return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms };
+  }
 }
 
 function toHistogram(
@@ -145,7 +150,7 @@ function timed(point: MetricPoint): Omit<metrics.DataPoint<unknown>, "value"> {
 }
 
 function isFinitePoint({ data }: MetricPoint): boolean {
-  if (data.kind === "sum") return Number.isFinite(data.value);
+  if (data.kind !== "histogram") return Number.isFinite(data.value);
   const numbers = data.count > 0 ? [data.sum, data.min, data.max] : [data.sum];
   return [data.count, ...numbers, ...data.bucketCounts].every(Number.isFinite);
 }

@@ -16,6 +16,13 @@ export interface Sender {
   close(): void;
 }
 
+/** What became of one request; `dateMs`: the backend's own clock, to the second, where it told. */
+export type OnAnswer = (answer: {
+  readonly signal: Signal;
+  readonly outcome: Outcome;
+  readonly dateMs?: number;
+}) => void;
+
 /**
  * Makes a sender. Nothing is read or connected before the first call; a certificate file that cannot be used, or an
  * address that is none, is told by the `refused` outcomes of the calls.
@@ -24,15 +31,27 @@ export interface Sender {
  *
  * @param options.version of this program: instrumentation scope and user agent
  * @param options.signal ends requests under way; they come back as `retry`
+ * @param options.onAnswer hears what became of every request that was sent
+ * @param options.transport takes the bodies in the network's place
  */
 export function createSender(
   settings: OtlpSettings,
-  options: { readonly version: string; readonly signal?: AbortSignal },
+  options: {
+    readonly version: string;
+    readonly signal?: AbortSignal;
+    readonly onAnswer?: OnAnswer;
+    readonly transport?: (signal: Signal) => Pick<HttpTransport, "send" | "shutdown">;
+  },
 ): Sender {
   const scope = scopeOf(options.version);
   const resourceOf = resourcesOver(settings.resource);
   const open = (signal: Signal, of: OtlpSignalSettings | undefined): Channel | undefined =>
-    of && { signal, settings: of, transport: createTransport(of, options.version, options.signal) };
+    of && {
+      signal,
+      settings: of,
+      transport: options.transport?.(signal) ?? createTransport(of, options.version, options.signal),
+      onAnswer: options.onAnswer ?? (() => {}),
+    };
   const traces = open("traces", settings.traces);
   const metrics = open("metrics", settings.metrics);
   return {
@@ -61,7 +80,8 @@ export function createSender(
 interface Channel {
   readonly signal: Signal;
   readonly settings: OtlpSignalSettings;
-  readonly transport: HttpTransport;
+  readonly transport: Pick<HttpTransport, "send" | "shutdown">;
+  readonly onAnswer: OnAnswer;
 }
 
 const NOTHING_TO_SEND: Outcome = { status: "ok", rejected: 0 };
@@ -71,7 +91,9 @@ async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promi
     return { status: "too-large", reason: `a request of ${body.length} bytes is over the limit of ${maxBytes} bytes` };
   }
   const answer = await channel.transport.send(body, channel.settings.timeoutMs);
-  return toOutcome(answer, channel.signal, channel.settings);
+  const outcome = toOutcome(answer, channel.signal, channel.settings);
+  channel.onAnswer({ signal: channel.signal, outcome, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) });
+  return outcome;
 }
 
 function noDestination(signal: Signal): Outcome {

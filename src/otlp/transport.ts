@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzipSync, gzip } from "node:zlib";
 import type {
   ExportResponseFailure,
   ExportResponseRetryable,
@@ -50,6 +50,8 @@ interface Heard {
   readonly httpStatus?: number;
   /** The backend's own clock, to the second, where it tells. Milliseconds since the epoch. */
   readonly dateMs?: number;
+  /** The connection was kept from an earlier request and broke without an answer: it may have been closed before. */
+  readonly isStale?: true;
 }
 
 export interface HttpTransport extends IExporterTransport {
@@ -58,7 +60,8 @@ export interface HttpTransport extends IExporterTransport {
 }
 
 /**
- * OTLP over node:http and node:https, one attempt per call. Unlike the SDK's transport it sees `Retry-After` and the
+ * OTLP over node:http and node:https, one attempt per call; a second one where a kept connection turns out to be closed.
+ * Variables for proxies are not heard. Unlike the SDK's transport it sees `Retry-After` and the
  * body of every answer, bounds the whole exchange in time (a server that drips cannot hold it), and refuses redirects.
  *
  * @param version of this program, for the user agent
@@ -75,7 +78,12 @@ export function createTransport(settings: OtlpSignalSettings, version: string, s
         const connection = await ready;
         const body = settings.compression === "gzip" ? await compress(data) : data;
         if (signal?.aborted) return stopped(settings);
-        return await exchange(connection, settings, headersOf(settings, version, body), body, timeoutMillis, signal);
+        const beganMs = performance.now();
+        const attempt = (timeoutMs: number) =>
+          exchange(connection, settings, headersOf(settings, version, body), body, timeoutMs, signal);
+        const answer = await attempt(timeoutMillis);
+        if (answer.isStale !== true) return answer;
+        return await attempt(Math.max(1, timeoutMillis - (performance.now() - beganMs)));
       } catch (error) {
         return { status: "failure", error: toSendError(error) };
       }
@@ -154,8 +162,9 @@ function exchange(
       signal?.removeEventListener("abort", onAbort);
       resolve(answer);
     };
-    const cutShort = (reason: string, cause?: unknown) => {
-      finish(answerSoFar?.() ?? { status: "retryable", error: new SendError(reason, { cause }) });
+    const cutShort = (reason: string, cause?: unknown, isStale = false) => {
+      const error = new SendError(reason, { cause });
+      finish(answerSoFar?.() ?? { status: "retryable", error, ...(isStale && { isStale }) });
       request?.destroy();
     };
     const onAbort = () => cutShort(`sending to ${shown} was stopped`);
@@ -171,7 +180,9 @@ function exchange(
     } catch (error) {
       return finish({ status: "failure", error: toSendError(error) });
     }
-    request.on("error", (error) => cutShort(networkReason(error, settings.url), error));
+    request.on("error", (error) =>
+      cutShort(networkReason(error, settings.url), error, request?.reusedSocket === true && isBroken(error)),
+    );
     request.on("close", () => cutShort(`the connection to ${shown} was closed without an answer`));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
@@ -209,7 +220,13 @@ function verdictOf(
   const httpStatus = response.statusCode ?? 0;
   const shown = shownUrl(settings.url);
   if (httpStatus >= 200 && httpStatus < 300) {
-    return { status: "success", data, complete, contentType: response.headers["content-type"] ?? "" };
+    const contentType = response.headers["content-type"] ?? "";
+    const unpacked = unpack(data, response.headers["content-encoding"]);
+    if (isWebPage(contentType, unpacked ?? data)) {
+      const message = `${shown} answered ${httpStatus} with a web page: nothing that takes OTLP does`;
+      return { status: "failure", error: new SendError(message, { httpStatus }) };
+    }
+    return { status: "success", data: unpacked ?? data, complete: complete && unpacked !== undefined, contentType };
   }
   if (httpStatus >= 300 && httpStatus < 400) {
     const target = redirectTarget(response.headers.location, settings.url);
@@ -221,6 +238,23 @@ function verdictOf(
   const retryInMillis = retryAfterMs(response.headers["retry-after"]);
   return { status: "retryable", error, ...(retryInMillis === undefined ? {} : { retryInMillis }) };
 }
+
+/** A page says that somebody else answered: a sign-in portal, a proxy, the backend's user interface. */
+const isWebPage = (contentType: string, data: Uint8Array): boolean =>
+  /^\s*text\/html\b/i.test(contentType) ||
+  /^\s*<(?:!doctype html|html)\b/i.test(Buffer.from(data.subarray(0, 200)).toString());
+
+/** We ask for no compression, and get it all the same at times. @returns `undefined` where it cannot be unpacked */
+function unpack(data: Buffer, encoding: string | undefined): Buffer | undefined {
+  if (data.length === 0 || !/^\s*(?:x-)?gzip\s*$/i.test(encoding ?? "")) return data;
+  try {
+    return gunzipSync(data, { maxOutputLength: MAX_ANSWER_BYTES });
+  } catch {
+    return undefined;
+  }
+}
+
+const isBroken = (error: Error): boolean => "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
 /** Origin only: the rest of a Location may carry tokens. */
 function redirectTarget(location: string | undefined, base: string): string {

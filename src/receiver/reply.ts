@@ -20,6 +20,8 @@ export interface Reply {
   /** Send the answer byte by byte, one each so many milliseconds; the headers too unless `dripFrom` is `body`. */
   readonly dripMs?: number;
   readonly dripFrom?: "headers" | "body";
+  /** Answer in full, and drop the connection so much later without a word: what an idle timeout looks like. */
+  readonly dropAfterMs?: number;
   /** Whether the records count as taken. @default `status` is 2xx, and neither `hang` nor `reset` is set */
   readonly taken?: boolean;
 }
@@ -45,6 +47,10 @@ export async function sendReply(
   }
   response.writeHead(status, headers);
   response.end(body);
+  if (reply.dropAfterMs !== undefined) {
+    await sleep(reply.dropAfterMs);
+    dropConnection(socket);
+  }
 }
 
 /** Ends a connection with a TCP reset (over TLS: without its goodbye). */

@@ -1,9 +1,10 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import type { ModelCall, ModelError, SessionContext } from "../model/session.ts";
+import type { ModelCall, ModelError, SessionContext, SettledTurn } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
+import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
 
 /** A turn or subagent while it is put together. */
 export interface Draft {
@@ -18,7 +19,7 @@ export interface Draft {
   readonly continues: boolean;
   readonly isNone: boolean;
   readonly promptTold: boolean;
-  /** Known where it continues something settled. */
+  /** Known where it continues something settled, and in the same segment. */
   readonly segment?: number;
   readonly promptLength?: number;
   readonly agentId?: string;
@@ -202,7 +203,7 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     continues: settled !== undefined && key !== NO_PROMPT,
     isNone: key === NO_PROMPT,
     promptTold: bin.prompt?.hookSeen === true,
-    segment: key === NO_PROMPT ? undefined : settled?.segment,
+    segment: key === NO_PROMPT || wentOn(bin, settled, context) ? undefined : settled?.segment,
     promptLength: bin.prompt?.length,
     agentId: undefined,
     agentType: undefined,
@@ -210,6 +211,18 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     turnKey: undefined,
     uses: [...(bin.prompt?.uses ?? []), ...usesOf(bin)],
   });
+}
+
+/**
+ * Whether a turn that was settled went on when its segment was over: after we had ended that as idle, or in the time of a
+ * later one. It goes on there.
+ */
+function wentOn(bin: Bin, settled: SettledTurn | undefined, { segment: last }: SessionContext): boolean {
+  const ms = firstMs(bin);
+  if (settled === undefined || last === undefined || ms === undefined) return false;
+  if (settled.segment < last.ordinal) return ms >= last.startMs;
+  const isIdle = last.reason === "timeout" && last.nativeReason !== SUPERSEDED;
+  return isIdle && last.endMs !== undefined && ms > last.endMs + LATE_ACTIVITY_WITHIN_MS;
 }
 
 function subagentDraft(

@@ -24,7 +24,7 @@ export function buildSession(input: SessionInput): Session {
   const drafts = assign(live, entries, tools, context);
   const cut = cutSegments(
     { ...input, events: live },
-    drafts.turns.filter((t) => !t.continues).map(({ key, markMs }) => ({ key, ms: markMs })),
+    drafts.turns.filter((t) => !t.continues || t.segment === undefined).map(({ key, markMs }) => ({ key, ms: markMs })),
   );
   const idle = input.endIdle;
   const segments = cut.segments.map((s): Segment => {

@@ -38,6 +38,9 @@ export function cutSegments(input: SessionInput, activities: readonly Activity[]
   return walk.finish(input.endIdle !== undefined);
 }
 
+/** An end that arrived before the last of what it ends; files of one session are written within moments. */
+export const LATE_ACTIVITY_WITHIN_MS = 60_000;
+
 /** Our own word for a segment whose process was followed by another without an end. */
 export const SUPERSEDED = "superseded";
 
@@ -45,8 +48,6 @@ export const SUPERSEDED = "superseded";
 
 /** Async hooks arrive out of order by less than this; measured up to 0.2 s. */
 const ADOPT_START_WITHIN_MS = 10_000;
-/** An end that arrived before the last of what it ends; files of one session are written within moments. */
-const LATE_ACTIVITY_WITHIN_MS = 60_000;
 
 /** A first start that arrives behind the end of the segment it opened. */
 const isOwnStart = (last: Open, mark: StartMark): boolean =>

@@ -1,4 +1,5 @@
 import type Libsql from "libsql";
+import type { Step } from "../model/steps.ts";
 
 /** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
 export type Value = string | number | null;
@@ -11,11 +12,15 @@ export interface Statement {
   all(...values: readonly Value[]): readonly Row[];
 }
 
-/** A connection to store.db. */
+/** A connection to store.db. What SQLite says of the file comes as a StoreError, whichever statement met it. */
 export interface Database {
   prepare(sql: string): Statement;
-  /** All or nothing; nested calls join the outer one. */
-  transaction<T>(work: () => T): T;
+  /**
+   * All or nothing; nested calls join the outer one.
+   *
+   * @param step what the commit makes durable. @default "commit.note"
+   */
+  transaction<T>(work: () => T, step?: Step): T;
   close(): void;
 }
 
@@ -28,17 +33,23 @@ export class StoreError extends Error {
   }
 }
 
+/** What surrounds the calls of a statement. */
+export interface Around {
+  readonly look: <T>(work: () => T) => T;
+  readonly write: <T>(work: () => T) => T;
+}
+
 /** A statement is prepared once per connection. */
-export function preparerOf(raw: Libsql.Database): Database["prepare"] {
+export function preparerOf(raw: Libsql.Database, around: Around = BARE): Database["prepare"] {
   const prepared = new Map<string, Statement>();
   return (sql) => {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    const statement = raw.prepare(sql);
+    const statement = around.look(() => raw.prepare(sql));
     const made: Statement = {
-      run: (...values) => statement.run(...values) as { changes: number },
-      get: (...values) => statement.get(...values) as Row | undefined,
-      all: (...values) => statement.all(...values) as Row[],
+      run: (...values) => around.write(() => statement.run(...values) as { changes: number }),
+      get: (...values) => around.look(() => statement.get(...values) as Row | undefined),
+      all: (...values) => around.look(() => statement.all(...values) as Row[]),
     };
     prepared.set(sql, made);
     return made;
@@ -60,8 +71,20 @@ export function damagedError(path: string, error: unknown): StoreError | undefin
     : undefined;
 }
 
+/** SQLite's word on the disk, the folder or another process, or `undefined` where it is none of its. */
+export function unusableError(doing: string, path: string, error: unknown): StoreError | undefined {
+  const { code, text } = said(error);
+  if (!/^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|BUSY|LOCKED|NOMEM)/.test(code)) return undefined;
+  const advice = "check that its folder can be written and the disk is not full";
+  return new StoreError("E_STORE", `cannot ${doing} ${JSON.stringify(path)}: ${text}; ${advice}`, { cause: error });
+}
+
 /** Code and message of whatever was thrown. */
 export const said = (error: unknown): { readonly code: string; readonly text: string } => ({
   code: error instanceof Error && "code" in error ? String(error.code) : "",
   text: error instanceof Error ? error.message : String(error),
 });
+
+// --- internal ---
+
+const BARE: Around = { look: (work) => work(), write: (work) => work() };

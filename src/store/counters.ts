@@ -1,5 +1,7 @@
 import type { Attributes, Counted, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
+import { place } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
+import { hasForgotten, isForgotten } from "./forgotten.ts";
 
 /** A cumulative histogram as it is kept. */
 export interface Histogram {
@@ -32,22 +34,40 @@ function countNew(
   nowMs: number,
 ): number {
   const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
+  const mayBeForgotten = hasForgotten(db);
   let counted = 0;
   // A settlement can hold thousands of steps for a few dozen streams: each stream is written once
   const steps = new Map<string, Increment[]>();
   for (const fact of facts) {
+    if (mayBeForgotten && isForgotten(db, "increment", fact.key)) continue;
     if (fresh.run(fact.key).changes === 0) continue;
     counted++;
-    for (const increment of fact.increments) {
-      const identity = identityOf(increment);
-      const known = steps.get(identity);
-      if (known === undefined) steps.set(identity, [increment]);
-      else known.push(increment);
-    }
+    gather(steps, fact.increments);
   }
-  for (const [identity, increments] of steps) add(db, identity, increments, shapes, nowMs);
+  for (const increments of steps.values()) add(db, increments, shapes, nowMs);
   return counted;
 }
+
+/** Adds steps that no fact stands behind and that come once by themselves: the program's own figures. */
+export function addSteps(
+  db: Database,
+  increments: readonly Increment[],
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): void {
+  if (increments.length === 0) return;
+  db.transaction(() => {
+    const steps = new Map<string, Increment[]>();
+    gather(steps, increments);
+    for (const same of steps.values()) add(db, same, shapes, nowMs);
+  });
+}
+
+/** What a counter's stream stands at; 0 before its first step. */
+export const streamValue = (db: Database, step: Increment): number =>
+  Number(db.prepare("SELECT value FROM counters WHERE identity = ?").get(identityOf(step))?.["value"] ?? 0);
+
+export { type Overflow, overflowState } from "./cardinality.ts";
 
 /** A stream that has something to tell, and what to note when the backend has taken it. */
 export interface PendingStream {
@@ -81,9 +101,11 @@ export function pendingStreams(
     .map((row) => toStream(row, shapeOf(shapes, String(row["metric"])), temporality, nowMs));
 }
 
-/** Whether any counter grew since a backend last took it. */
-export const hasChangedStreams = (db: Database): boolean =>
-  db.prepare("SELECT 1 FROM counters WHERE changed = 1 LIMIT 1").get() !== undefined;
+/** Whether any counter grew since a backend last took it. @param except metrics that do not matter for it */
+export const hasChangedStreams = (db: Database, except: readonly string[] = []): boolean =>
+  db
+    .prepare("SELECT 1 FROM counters WHERE changed = 1 AND metric NOT IN (SELECT value FROM json_each(?)) LIMIT 1")
+    .get(JSON.stringify(except)) !== undefined;
 
 /** Notes what a backend has taken. A counter that grew meanwhile stays pending. */
 export function markSent(db: Database, streams: readonly PendingStream[]): void {
@@ -113,7 +135,43 @@ export const counterValues = (
       value: row["value"] === null ? (JSON.parse(String(row["histogram"])) as Histogram).count : Number(row["value"]),
     }));
 
+/** Adds an amount, or a histogram of the same bounds, to one stream; makes the stream where there is none. */
+export function addToStream(
+  db: Database,
+  { metric, attributes, resource }: Omit<Increment, "amount">,
+  what: number | Histogram,
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): void {
+  const amount = typeof what === "number" ? what : 0;
+  const identity = makeStream(db, { metric, attributes, resource, amount }, shapeOf(shapes, metric), nowMs);
+  if (typeof what === "number") {
+    db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(what, identity);
+    return;
+  }
+  const row = db.prepare("SELECT histogram FROM counters WHERE identity = ?").get(identity);
+  const sum = together(JSON.parse(String(row?.["histogram"])) as Histogram, what);
+  db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(sum), identity);
+}
+
 // --- internal ---
+
+const together = (a: Histogram, b: Histogram): Histogram => ({
+  count: a.count + b.count,
+  sum: a.sum + b.sum,
+  min: a.count === 0 ? b.min : Math.min(a.min, b.min),
+  max: a.count === 0 ? b.max : Math.max(a.max, b.max),
+  bucketCounts: b.bucketCounts.map((n, i) => n + (a.bucketCounts[i] ?? 0)),
+});
+
+function gather(steps: Map<string, Increment[]>, increments: readonly Increment[]): void {
+  for (const increment of increments) {
+    const identity = identityOf(increment);
+    const known = steps.get(identity);
+    if (known === undefined) steps.set(identity, [increment]);
+    else known.push(increment);
+  }
+}
 
 function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): MetricShape {
   const shape = shapes.get(metric);
@@ -129,7 +187,6 @@ const identityOf = ({ metric, attributes, resource }: Increment): string =>
 
 function add(
   db: Database,
-  identity: string,
   increments: readonly Increment[],
   shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
@@ -137,19 +194,7 @@ function add(
   const first = increments[0];
   if (first === undefined) return;
   const shape = shapeOf(shapes, first.metric);
-  const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
-  db.prepare(
-    `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  ).run(
-    identity,
-    first.metric,
-    sorted(first.attributes),
-    sorted(first.resource),
-    nowMs,
-    shape.type === "counter" ? 0 : null,
-    empty,
-  );
+  const identity = makeStream(db, first, shape, nowMs);
   if (shape.type === "counter") {
     const amount = increments.reduce((sum, increment) => sum + increment.amount, 0);
     db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(amount, identity);
@@ -159,6 +204,27 @@ function add(
   const before = JSON.parse(String(row?.["histogram"])) as Histogram;
   const grown = increments.reduce((h, increment) => record(h, shape.bounds ?? [], increment.amount), before);
   db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(grown), identity);
+}
+
+/** Makes a stream where there is none. @returns its identity, or that of the stream that takes what has no room */
+function makeStream(db: Database, increment: Increment, shape: MetricShape, nowMs: number): string {
+  const known = db.prepare("SELECT 1 FROM counters WHERE identity = ?");
+  const of = place(db, increment, (one) => known.get(identityOf(one)) !== undefined);
+  const identity = identityOf(of);
+  const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
+  db.prepare(
+    `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  ).run(
+    identity,
+    of.metric,
+    sorted(of.attributes),
+    sorted(of.resource),
+    nowMs,
+    shape.type === "counter" ? 0 : null,
+    empty,
+  );
+  return identity;
 }
 
 const emptyHistogram = (shape: MetricShape): Histogram => ({
@@ -218,7 +284,7 @@ function toStream(row: Row, shape: MetricShape, temporality: "cumulative" | "del
 /** Minimum and maximum of the new values alone are not known; the whole stream's are the closest that is true. */
 function difference(now: MetricPoint["data"], before: MetricPoint["data"]): MetricPoint["data"] {
   if (now.kind === "sum") return { kind: "sum", value: now.value - (before.kind === "sum" ? before.value : 0) };
-  if (before.kind === "sum") return now;
+  if (now.kind === "gauge" || before.kind !== "histogram") return now;
   return {
     kind: "histogram",
     count: now.count - before.count,

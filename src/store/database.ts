@@ -1,7 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { type Database, damagedError, newerError, preparerOf, StoreError, said } from "./connection.ts";
+import { at } from "../model/steps.ts";
+import { type Database, damagedError, newerError, preparerOf, StoreError, said, unusableError } from "./connection.ts";
+import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export { type Database, type Row, type Statement, StoreError, type Value } from "./connection.ts";
@@ -13,49 +16,93 @@ export { type Database, type Row, type Statement, StoreError, type Value } from 
  *         no database, `E_STORE` for anything the file system says
  */
 export function openDatabase(path: string): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   let raw: Libsql.Database;
   try {
-    raw = new Libsql(path, {});
-    raw.exec(
-      "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
-    );
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Before it is opened: one that we must not write would be opened to be read
+    makeOurs(path);
+    raw = at("store.open", () => connect(path));
   } catch (error) {
-    throw storeError(path, error);
+    throw openError(path, error);
   }
   try {
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
-    const database = wrap(raw);
+    makeOurs(path);
+    const database = wrap(raw, path);
     migrate(database, raw, path);
     return database;
   } catch (error) {
     raw.close();
-    throw error instanceof StoreError ? error : storeError(path, error);
+    throw error instanceof StoreError ? error : openError(path, error);
   }
 }
 
-/** Moves a damaged store out of the way; nothing of it is deleted. @returns where it lies now */
-export function setAside(path: string, nowMs: number): string {
-  const aside = `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(":", "")}`;
-  for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${aside}${suffix}`);
-  }
-  return aside;
+/**
+ * Brings what was committed into the main file, and empties the log beside it. What is in the log alone can go unseen: SQLite
+ * takes a torn log for one that was not finished. What is in the main file is there, or SQLite says that it is damaged.
+ * Emptied as well, since an older commit that is left in a torn log would hide what the main file has.
+ */
+export function checkpoint(db: Database): void {
+  at("store.checkpoint", () => db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
 }
+
+/** Moves the files of a store to another name, the main file first. Nothing of them is deleted. */
+export function moveStore(from: string, to: string): void {
+  const there = filesOf(to);
+  for (const [i, file] of filesOf(from).entries()) if (existsSync(file)) renameSync(file, there[i] ?? to);
+}
+
+/** The main file, its log, and the log's index. */
+export const filesOf = (path: string): readonly [string, string, string] => [path, `${path}-wal`, `${path}-shm`];
 
 // --- internal ---
 
-function wrap(raw: Libsql.Database): Database {
+function makeOurs(path: string): void {
+  for (const file of filesOf(path)) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.isFile() === true && (found.mode & 0o777) !== 0o600) chmodSync(file, 0o600);
+  }
+}
+
+function connect(path: string): Libsql.Database {
+  const { isShared, hasLocks } = fileSystemOf(dirname(path));
+  // Without a lock service every lock of SQLite's fails; the drain's own lock keeps others out then
+  const raw = new Libsql(hasLocks ? path : `${pathToFileURL(path).href}?vfs=unix-none`, {});
+  // WAL needs memory that all who have the store open share: not to be had between machines
+  const journal = isShared
+    ? "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL"
+    : "PRAGMA journal_mode = WAL";
+  try {
+    // Vacuum: of a new store alone; the pages that pruning leaves free can then be given back a few at a time
+    raw.exec("PRAGMA busy_timeout = 10000; PRAGMA auto_vacuum = INCREMENTAL");
+    raw.exec(`${journal}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
+    return raw;
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+function wrap(raw: Libsql.Database, path: string): Database {
   let depth = 0;
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw damagedError(path, error) ?? unusableError("use", path, error) ?? error;
+    }
+  };
   return {
-    prepare: preparerOf(raw),
-    transaction(work) {
+    prepare: preparerOf(raw, {
+      look: told,
+      write: (work) => told(() => (depth > 0 ? work() : at("store.write", work))),
+    }),
+    transaction(work, step = "commit.note") {
       if (depth > 0) return work();
-      raw.exec("BEGIN IMMEDIATE");
+      told(() => raw.exec("BEGIN IMMEDIATE"));
       depth++;
       try {
         const result = work();
-        raw.exec("COMMIT");
+        commit(raw, path, () => at(step, () => raw.exec("COMMIT")));
         return result;
       } catch (error) {
         try {
@@ -68,8 +115,23 @@ function wrap(raw: Libsql.Database): Database {
         depth--;
       }
     },
-    close: () => raw.close(),
+    close: () => at("store.close", () => raw.close()),
   };
+}
+
+/** Whatever fails here, it is the store that failed, not the work. */
+function commit(raw: Libsql.Database, path: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const whole = raw.inTransaction ? "nothing of it is kept" : "it is kept";
+    const text = `cannot commit to ${JSON.stringify(path)}: ${said(error).text}; ${whole}`;
+    throw (
+      damagedError(path, error) ??
+      unusableError("commit to", path, error) ??
+      new StoreError("E_STORE", text, { cause: error })
+    );
+  }
 }
 
 function migrate(database: Database, raw: Libsql.Database, path: string): void {
@@ -77,13 +139,14 @@ function migrate(database: Database, raw: Libsql.Database, path: string): void {
   if (version() > MIGRATIONS.length) {
     throw newerError(path, version(), MIGRATIONS.length);
   }
+  if (version() === MIGRATIONS.length) return;
   database.transaction(() => {
     for (const sql of MIGRATIONS.slice(version())) raw.exec(sql);
     raw.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  });
+  }, "commit.schema");
 }
 
-function storeError(path: string, error: unknown): StoreError {
+function openError(path: string, error: unknown): StoreError {
   const advice = "check that its folder can be written and the disk is not full";
   const text = `cannot open ${JSON.stringify(path)}: ${said(error).text}; ${advice}`;
   return damagedError(path, error) ?? new StoreError("E_STORE", text, { cause: error });

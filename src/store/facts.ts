@@ -1,7 +1,10 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
+import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
+import { hasForgotten, isForgotten } from "./forgotten.ts";
+import { revive } from "./prune.ts";
 import type { StoredSession } from "./sessions.ts";
 
 /** A model call that was counted and of which a fuller record has come. */
@@ -15,10 +18,12 @@ export function addEvents(db: Database, session: StoredSession, events: readonly
   const insert = db.prepare(
     "INSERT INTO events (id, session, type, time_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
-  return events.reduce(
-    (added, e) => added + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e)).changes,
-    0,
-  );
+  const mayBeForgotten = hasForgotten(db);
+  const added = events
+    .filter((e) => !mayBeForgotten || !isForgotten(db, "event", e.id))
+    .reduce((n, e) => n + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e)).changes, 0);
+  if (added > 0 && mayBeForgotten) revive(db, session.id);
+  return added;
 }
 
 /**
@@ -32,8 +37,10 @@ export function addEntries(
   entries: readonly TranscriptEntry[],
 ): readonly Revision[] {
   const revisions: Revision[] = [];
+  const mayBeForgotten = hasForgotten(db);
   for (const entry of entries) {
-    if (!owns(db, session, entry)) continue;
+    if (mayBeForgotten && isForgotten(db, "entry", session.source, session.sessionId, entry.key)) continue;
+    if (!owns(db, session, entry, mayBeForgotten)) continue;
     const known = db
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
       .get(session.id, entry.key);
@@ -45,6 +52,7 @@ export function addEntries(
         entry.timeMs,
         JSON.stringify(entry),
       );
+      if (mayBeForgotten) revive(db, session.id);
       continue;
     }
     const before = JSON.parse(String(known["body"])) as TranscriptEntry;
@@ -64,14 +72,25 @@ export function addEntries(
   return revisions;
 }
 
-/** What no closed turn has taken yet. */
+/** What no closed turn has taken yet; up to a time, where there is one. */
 export function openFacts(
   db: Database,
   sessionNumber: number,
+  untilMs = Number.MAX_SAFE_INTEGER,
 ): { readonly events: readonly Event[]; readonly entries: readonly TranscriptEntry[] } {
   return {
-    events: bodies(db, "SELECT body FROM events WHERE session = ? AND settled = 0", sessionNumber),
-    entries: bodies(db, "SELECT body FROM entries WHERE session = ? AND settled = 0", sessionNumber),
+    events: bodies(
+      db,
+      "SELECT body FROM events WHERE session = ? AND settled = 0 AND time_ms <= ?",
+      sessionNumber,
+      untilMs,
+    ),
+    entries: bodies(
+      db,
+      "SELECT body FROM entries WHERE session = ? AND settled = 0 AND time_ms <= ?",
+      sessionNumber,
+      untilMs,
+    ),
   };
 }
 
@@ -106,7 +125,9 @@ export const unplacedEvents = (
 /** Moves one event to another session of its source. */
 export function moveEvent(db: Database, event: Event, to: StoredSession): void {
   const moved = { ...event, session_id: to.sessionId };
+  const from = db.prepare("SELECT session FROM events WHERE id = ?").get(event.id)?.["session"];
   db.prepare("UPDATE events SET session = ?, body = ? WHERE id = ?").run(to.id, JSON.stringify(moved), event.id);
+  if (from !== undefined) moveContent(db, Number(from), to.id, event.id);
 }
 
 /** Moves what no closed turn has taken yet to the session that this one is a subagent of. */
@@ -126,6 +147,7 @@ export function moveFacts(db: Database, child: StoredSession, root: StoredSessio
       );
     }
   }
+  moveContent(db, child.id, root.id);
   addEntries(
     db,
     root,
@@ -174,6 +196,16 @@ export function positionOf(db: Database, path: string): Position | undefined {
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
   db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;
 
+/** What a position says of a file that was not read to its end; no file is this large. */
+export const UNFINISHED = -1;
+
+/** Numbers of the sessions that have such a file. */
+export const unfinishedSessions = (db: Database): readonly number[] =>
+  db
+    .prepare("SELECT DISTINCT session FROM positions WHERE size = ?")
+    .all(UNFINISHED)
+    .map((row) => Number(row["session"]));
+
 export function setPosition(
   db: Database,
   sessionNumber: number,
@@ -202,7 +234,7 @@ export function setPosition(
  * A record whose id is unique over sessions belongs to one of them: to that which began first, as long as nothing was
  * settled; what was settled stays where it was counted.
  */
-function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
+function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayBeForgotten: boolean): boolean {
   if (entry.globalKey === undefined) return true;
   const owner = db
     .prepare(
@@ -211,6 +243,8 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boo
     )
     .get(session.source, entry.globalKey);
   if (owner === undefined) {
+    // A copy, in a fork or a resumed session, of what a session that is pruned by now held
+    if (mayBeForgotten && isForgotten(db, "owner", session.source, entry.globalKey)) return false;
     db.prepare("INSERT INTO owners (source, global_key, session) VALUES (?, ?, ?)").run(
       session.source,
       entry.globalKey,
@@ -224,6 +258,7 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boo
     .prepare("DELETE FROM entries WHERE session = ? AND key = ? AND settled = 0")
     .run(Number(owner["session"]), entry.key);
   if (taken.changes === 0) return false;
+  moveContent(db, Number(owner["session"]), session.id, entry.key);
   db.prepare("UPDATE owners SET session = ? WHERE source = ? AND global_key = ?").run(
     session.id,
     session.source,
@@ -232,8 +267,8 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry): boo
   return true;
 }
 
-const bodies = <T>(db: Database, sql: string, sessionNumber: number): readonly T[] =>
+const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>
   db
     .prepare(sql)
-    .all(sessionNumber)
+    .all(...values)
     .map((row) => JSON.parse(String(row["body"])) as T);

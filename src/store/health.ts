@@ -29,7 +29,9 @@ export function soundness(
 
 /** Time of the latest thing any agent did; `undefined` in an empty store. */
 export function newestMs(db: Database): number | undefined {
-  const newest = db.prepare("SELECT max(last_ms) AS ms FROM sessions").get()?.["ms"];
+  const newest = db
+    .prepare("SELECT max((SELECT max(time_ms) FROM events e WHERE e.session = s.id)) AS ms FROM sessions s")
+    .get()?.["ms"];
   return typeof newest === "number" ? newest : undefined;
 }
 

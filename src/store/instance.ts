@@ -1,42 +1,111 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { hostname } from "node:os";
 import { v4 as uuidv4 } from "uuid";
 import type { Database } from "./database.ts";
+import { type FileSystem, fileSystemOf } from "./file-system.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
+/** Where a store lies. */
+export interface StorePlace {
+  readonly home: string;
+  readonly stateDir: string;
+}
+
 /**
- * `service.instance.id` of this machine and user: made at random once. A store that was copied to another machine gets
- * a new one, since two writers of one series would corrupt both.
+ * `service.instance.id` of this store: made at random once. A store that was copied, to another machine or beside the
+ * original, gets a new one and counts from zero, since two writers of one series would corrupt both.
  */
-export function instanceId(db: Database, { home }: { readonly home: string }): string {
+export function instanceId(db: Database, place: StorePlace): string {
   return db.transaction(() => {
-    const here = fingerprint(home);
-    const known = readMeta(db, "instance.id");
-    if (known !== undefined && readMeta(db, "instance.fingerprint") === here) return known;
+    const here = fingerprintOf(place);
+    const known = readMeta(db, ID);
+    if (known !== undefined && readMeta(db, FINGERPRINT) === here) return known;
     const made = uuidv4();
-    writeMeta(db, "instance.id", made);
-    writeMeta(db, "instance.fingerprint", here);
+    writeMeta(db, ID, made);
+    writeMeta(db, FINGERPRINT, here);
     if (known !== undefined) startStreamsAnew(db);
     return made;
   });
 }
 
-// --- internal ---
-
-/** Only its equality matters; it never leaves. */
-function fingerprint(home: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([machineId(), home]))
-    .digest("hex")
-    .slice(0, 32);
+/** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/copied.ts`. */
+export function isCopy(db: Database, place: StorePlace): boolean {
+  return readMeta(db, ID) !== undefined && readMeta(db, FINGERPRINT) !== fingerprintOf(place);
 }
 
-function machineId(): string {
+/** Notes facts as counted that the original counts. */
+export function leaveToOriginal(db: Database, keys: readonly string[]): void {
+  const note = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
+  for (const key of keys) note.run(key);
+}
+
+/** What is asked of the machine, for tests. */
+export interface Surroundings {
+  readonly fileSystem: FileSystem;
+  readonly machineId: string;
+  readonly hostname: string;
+  /** Of the state directory. */
+  readonly folderNumber: string;
+}
+
+/**
+ * Tells a store from its copies, by what a copy does not take along: the machine, and the folder's number on its file
+ * system. A folder that several machines share is no machine's; images bake their machine id in, so that in a container's
+ * own layer the container's name counts as well.
+ */
+export function fingerprint({ home }: Pick<StorePlace, "home">, around: Surroundings): string {
+  const { isShared, hasStableNumbers, isContainerLayer } = around.fileSystem;
+  const folder = hasStableNumbers ? around.folderNumber : "";
+  const parts = isShared
+    ? ["shared", folder === "" ? home : folder]
+    : [around.machineId, isContainerLayer ? around.hostname : "", folder, home];
+  // Only its equality matters; it never leaves
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+}
+
+// --- internal ---
+
+const ID = "instance.id";
+const FINGERPRINT = "instance.fingerprint";
+
+const fingerprintOf = (place: StorePlace): string =>
+  fingerprint(place, {
+    fileSystem: fileSystemOf(place.stateDir),
+    machineId: machineId(process.platform),
+    hostname: hostname(),
+    folderNumber: String(statSync(place.stateDir, { bigint: true }).ino),
+  });
+
+const ASK_MS = 2_000;
+
+/** Empty where the machine has none: containers of most images. */
+function machineId(platform: NodeJS.Platform): string {
+  try {
+    if (platform === "darwin") {
+      const said = execFileSync("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"], {
+        encoding: "utf8",
+        timeout: ASK_MS,
+      });
+      return /"IOPlatformUUID" = "([^"]+)"/.exec(said)?.[1] ?? "";
+    }
+    if (platform === "win32") {
+      const said = execFileSync(
+        "reg.exe",
+        ["query", "HKLM\\SOFTWARE\\Microsoft\\Cryptography", "/v", "MachineGuid", "/reg:64"],
+        { encoding: "utf8", timeout: ASK_MS, windowsHide: true },
+      );
+      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(said)?.[1] ?? "";
+    }
+  } catch {
+    return "";
+  }
   for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
     try {
       return readFileSync(path, "utf8").trim();
     } catch {
-      // The next place, else the home directory alone tells machines apart
+      // The next place, else the folder tells
     }
   }
   return "";

@@ -1,37 +1,45 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
+import { at } from "../model/steps.ts";
+import { damagedError, StoreError, said } from "./connection.ts";
+import { fileSystemOf } from "./file-system.ts";
+import { tryNameLock } from "./name-lock.ts";
 
 /**
  * Lets one drain at a time work on a state directory. A drain that finds another at work leaves a note that makes that
  * one look again, and goes: no event waits for a drain that will not come, and no drain waits.
  *
- * The lock is the operating system's own, by way of SQLite: a process that is killed holds nothing.
+ * The lock is the operating system's own, by way of SQLite: a process that is killed holds nothing. On a file system that
+ * other machines can have open too it is a name, see `tryNameLock`.
  *
  * @param path of the lock file; the note lies beside it
  * @param work one pass; called again while notes come in
  * @returns false when another drain was at work
- * @throws what `work` throws, after giving the lock back
+ * @throws StoreError `E_STORE` when the lock cannot be made; what `work` throws, after giving the lock back
  */
 export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const note = `${path}.again`;
   let worked = false;
-  writeFileSync(note, "", { mode: 0o600 });
-  // SQLite would make it readable by others
-  if (!existsSync(path)) writeFileSync(path, "", { mode: 0o600, flag: "a" });
+  named(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    at("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
+    // SQLite would make it readable by others
+    if (!existsSync(path)) at("lock.make", () => writeFileSync(path, "", { mode: 0o600, flag: "a" }));
+  });
+  const take = fileSystemOf(dirname(path)).isShared ? tryNamed : tryLock;
   // The holder looks for notes after it has let go: whoever fails to get the lock after writing one is seen
   while (existsSync(note)) {
-    const release = tryLock(path);
+    const release = named(path, () => at("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
       while (existsSync(note)) {
-        rmSync(note, { force: true });
+        named(path, () => at("lock.take-note", () => rmSync(note, { force: true })));
         worked = true;
         await work();
       }
     } finally {
-      release();
+      at("lock.release", release);
     }
   }
   return worked;
@@ -39,14 +47,36 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
 
 // --- internal ---
 
-function tryLock(path: string): (() => void) | undefined {
+function named<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const advice = "check that its folder can be written and the disk is not full";
+    const text = `cannot lock ${JSON.stringify(path)}: ${said(error).text}; ${advice}`;
+    throw new StoreError("E_STORE", text, { cause: error });
+  }
+}
+
+function tryNamed(path: string): (() => void) | undefined {
+  return tryNameLock(`${path}.name`, {
+    onLost: (holder) => {
+      const text = `this drain stood still for so long that ${holder} took ${JSON.stringify(path)} over: it ends here, the other one does its work`;
+      throw new StoreError("E_STORE", text);
+    },
+  });
+}
+
+function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
   const raw = new Libsql(path, {});
   try {
     raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   } catch (error) {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
-    throw error;
+    if (isSecondTry || damagedError(path, error) === undefined) throw error;
+    // Nothing is ever kept in it. Emptied, not removed: somebody may hold a lock on this very file
+    truncateSync(path);
+    return tryLock(path, true);
   }
   return () => {
     raw.exec("ROLLBACK");

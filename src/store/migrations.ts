@@ -188,4 +188,56 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE tool_calls ADD COLUMN input_digest TEXT;
   CREATE INDEX tool_calls_by_digest ON tool_calls (session, input_digest) WHERE input_digest IS NOT NULL;
   `,
+  `
+  -- What waits: since when (NULL: not known, the next drain's time stands for it) and how many bytes of record
+  ALTER TABLE outbox ADD COLUMN since_ms REAL;
+  ALTER TABLE outbox ADD COLUMN bytes INTEGER;
+  UPDATE outbox SET bytes = (SELECT length(CAST(record AS BLOB)) FROM spans WHERE spans.seq = outbox.seq);
+  CREATE INDEX outbox_suspect ON outbox (seq) WHERE attempts >= 3;
+  CREATE INDEX outbox_undated ON outbox (seq) WHERE since_ms IS NULL;
+
+  -- The most that a session's project lets be kept
+  ALTER TABLE sessions ADD COLUMN capture TEXT;
+
+  -- Prompts, arguments, results and answers of facts that no closed turn has taken yet; levels below redacted keep none
+  CREATE TABLE content (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    fact TEXT NOT NULL,
+    part TEXT NOT NULL,
+    piece TEXT NOT NULL,
+    json INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    UNIQUE (session, fact, part, piece)
+  );
+
+  -- Names that agents sent and this version does not know, by the version of the agent
+  CREATE TABLE drift (
+    source TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    first_ms REAL NOT NULL,
+    last_ms REAL NOT NULL,
+    PRIMARY KEY (source, version, kind, name)
+  ) WITHOUT ROWID;
+
+  -- Claimed files whose events are committed: should they still be there, they are removed and not taken again
+  CREATE TABLE taken (name TEXT PRIMARY KEY) WITHOUT ROWID;
+
+  -- Digests of settled facts that were pruned: what they tell once more is not counted again
+  CREATE TABLE forgotten (digest INTEGER PRIMARY KEY);
+
+  -- When a session was pruned; what is left of it is what a resumed one needs
+  ALTER TABLE sessions ADD COLUMN pruned_ms REAL;
+  CREATE INDEX owners_by_session ON owners (session);
+
+  -- How many series a metric has, asked whenever a new one comes
+  CREATE INDEX counters_by_metric ON counters (metric);
+
+  -- What the project that a session runs in asked for: 1, nothing of it is kept; attributes for its spans, as JSON
+  ALTER TABLE sessions ADD COLUMN excluded INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN project TEXT;
+  `,
 ];

@@ -27,7 +27,9 @@ export interface CallSums {
 /** Sessions, the one with the latest activity first. */
 export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
   db
-    .prepare("SELECT id FROM sessions WHERE parent IS NULL ORDER BY last_ms DESC, id DESC LIMIT ?")
+    .prepare(
+      "SELECT id FROM sessions WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0 ORDER BY last_ms DESC, id DESC LIMIT ?",
+    )
     .all(limit)
     .map((row) => sessionById(db, Number(row["id"])));
 
@@ -169,7 +171,7 @@ export function sessionCounts(db: Database): { readonly sessions: number; readon
          EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
          OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
          OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open
-       FROM sessions s WHERE parent IS NULL`,
+       FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0`,
     )
     .get();
   return { sessions: Number(row?.["n"] ?? 0), open: Number(row?.["open"] ?? 0) };
@@ -199,7 +201,7 @@ function find(db: Database, id: string, limit: number, source?: string): readonl
   const where = (test: string): readonly StoredSession[] =>
     db
       .prepare(
-        `SELECT coalesce(parent, id) AS id FROM sessions WHERE ${test} AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`,
+        `SELECT coalesce(parent, id) AS id FROM sessions WHERE ${test} AND pruned_ms IS NULL AND excluded = 0 AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`,
       )
       .all(id, source ?? null, source ?? null, limit)
       .map((row) => sessionById(db, Number(row["id"])));

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { type Database, damagedError, newerError, preparerOf, type Row, StoreError, said } from "./connection.ts";
+import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /**
@@ -32,7 +34,8 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
 /** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
 function openReadOnly(path: string): Libsql.Database {
   return guarded(path, () => {
-    const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
+    const unlocked = fileSystemOf(dirname(path)).hasLocks ? "" : "&vfs=unix-none";
+    const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro${unlocked}`, {});
     try {
       // One snapshot for everything: a drain's commits do not show up half way
       raw.exec("PRAGMA busy_timeout = 10000; BEGIN");

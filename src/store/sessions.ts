@@ -1,3 +1,4 @@
+import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
 import type { Repository } from "../model/session.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -16,6 +17,8 @@ export interface StoredSession {
   readonly fork: "no" | "waiting" | "begun";
   /** Number of the session that this one is a subagent of: its facts are kept there. */
   readonly parent?: number;
+  /** The most that the project it runs in lets be kept; absent where no project said anything. */
+  readonly capture?: CaptureLevel;
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -100,6 +103,12 @@ export function learn(db: Database, id: number, news: SessionNews): void {
   );
 }
 
+/** Notes that no more than this may be kept of a session. Never goes back to more. */
+export function restrict(db: Database, session: StoredSession, level: CaptureLevel): void {
+  const least = stricter(level, session.capture ?? level);
+  if (least !== session.capture) db.prepare("UPDATE sessions SET capture = ? WHERE id = ?").run(least, session.id);
+}
+
 /** Notes that a session is a fork, or that a fork's own part has begun. Never goes back. */
 export function setFork(db: Database, id: number, fork: "waiting" | "begun"): void {
   const state = fork === "waiting" ? 1 : 2;
@@ -122,6 +131,14 @@ export const activeSessions = (db: Database, sinceMs: number, limit: number): re
     .all(sinceMs, limit)
     .map((row) => Number(row["id"]));
 
+/**
+ * What is said to have happened in the future, or before there were such agents, happened now: a clock was wrong. Its
+ * session must not stay open until that time has come, nor count as old.
+ */
+export function correctTimes(db: Database, nowMs: number): void {
+  db.prepare("UPDATE sessions SET last_ms = ?1 WHERE last_ms > ?1 OR last_ms < ?2").run(nowMs, EARLIEST_MS);
+}
+
 /** Numbers of the open sessions in which nothing has happened since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
   db
@@ -137,6 +154,8 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
 // --- internal ---
 
 const MAX_DEPTH = 32;
+/** Clocks that were never set begin in 1970 or, on small machines, at some build's date of long ago. */
+const EARLIEST_MS = Date.UTC(2020, 0, 1);
 
 function toSession(row: Row): StoredSession {
   const text = (name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
@@ -149,6 +168,7 @@ function toSession(row: Row): StoredSession {
     firstMs: Number(row["first_ms"]),
     lastMs: Number(row["last_ms"]),
     ...(row["parent"] !== null && { parent: Number(row["parent"]) }),
+    ...levelIn(row["capture"]),
     ...optional("cwd", text("cwd")),
     ...optional("transcriptPath", text("transcript_path")),
     ...optional("agentVersion", text("agent_version")),
@@ -156,6 +176,11 @@ function toSession(row: Row): StoredSession {
     ...optional("reported", text("reported")),
     ...(repository !== undefined && { repository: JSON.parse(repository) as Repository }),
   };
+}
+
+function levelIn(value: Row[string] | undefined): { capture?: CaptureLevel } {
+  const capture = CAPTURE_LEVELS.find((level) => level === value);
+  return capture === undefined ? {} : { capture };
 }
 
 const optional = <K extends string>(key: K, value: string | undefined): { [P in K]?: string } =>

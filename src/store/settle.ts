@@ -14,6 +14,8 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { count } from "./counters.ts";
 import type { Database, Row } from "./database.ts";
 import { settleFacts } from "./facts.ts";
+import { hasForgotten, isForgotten } from "./forgotten.ts";
+import { enqueue } from "./outbox.ts";
 
 /** A span with the key that makes it this span for ever. */
 export interface StoredSpan {
@@ -53,7 +55,7 @@ export function settle(
   for (const turn of turns) putTurn(db, sessionNumber, turn);
   for (const subagent of subagents) putSubagent(db, sessionNumber, subagent);
   for (const run of [...turns, ...subagents]) putWork(db, sessionNumber, run, settlement.costNanoUsd);
-  const added = putSpans(db, sessionNumber, spans);
+  const added = putSpans(db, sessionNumber, spans, nowMs);
   count(db, counts, shapes, nowMs);
   settleFacts(db, sessionNumber, [
     ...session.spent,
@@ -253,14 +255,16 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
   }
 }
 
-function putSpans(db: Database, sessionNumber: number, spans: readonly StoredSpan[]): number {
+function putSpans(db: Database, sessionNumber: number, spans: readonly StoredSpan[], nowMs: number): number {
   let added = 0;
+  const mayBeForgotten = hasForgotten(db);
   for (const { key, segment, record } of spans) {
+    if (mayBeForgotten && isForgotten(db, "span", key)) continue;
     const { changes } = db
       .prepare("INSERT INTO spans (key, session, segment, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
       .run(key, sessionNumber, segment, JSON.stringify(record));
     if (changes === 0) continue;
-    db.prepare("INSERT INTO outbox (seq) SELECT seq FROM spans WHERE key = ?").run(key);
+    enqueue(db, key, nowMs);
     added++;
   }
   return added;

@@ -2,6 +2,7 @@ import type { Compaction, ModelCall, Segment, SessionFacts, Subagent, ToolCall, 
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd } from "./cost.ts";
+import { SELF_SHAPES } from "./self.ts";
 import * as semconv from "./semconv.ts";
 import { toolErrorType } from "./spans.ts";
 
@@ -136,7 +137,7 @@ const SHAPES = {
 
 /** Every metric this program sends, by its name. */
 export const METRIC_SHAPES: ReadonlyMap<string, MetricShape> = new Map(
-  Object.values(SHAPES).map((shape) => [shape.name, shape]),
+  [...Object.values(SHAPES), ...SELF_SHAPES].map((shape) => [shape.name, shape]),
 );
 
 /** A turn or subagent that closed → what it and everything in it adds to the counters. */

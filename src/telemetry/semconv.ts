@@ -23,6 +23,12 @@ export const GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
 export const GEN_AI_TOOL_NAME = "gen_ai.tool.name";
 export const GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
 export const GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
+/** JSON texts: messages of `{role, parts}`, see the conventions' schemas. Content, like the two below. */
+export const GEN_AI_INPUT_MESSAGES = "gen_ai.input.messages";
+export const GEN_AI_OUTPUT_MESSAGES = "gen_ai.output.messages";
+/** The text as it is, JSON where it was a value. */
+export const GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
+export const GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
 export const MCP_METHOD_NAME = "mcp.method.name";
 export const ERROR_TYPE = "error.type";
 export const HTTP_RESPONSE_STATUS_CODE = "http.response.status_code";
@@ -76,6 +82,13 @@ export const OPENHOOK_REQUEST_ID = "openhook.request.id";
 export const OPENHOOK_SUBAGENT = "openhook.subagent";
 export const OPENHOOK_TOKEN_TYPE = "openhook.token.type";
 export const OPENHOOK_LINE_CHANGE = "openhook.code.change";
+/** Of the program's own figures: the agent that a payload or transcript was of, and the version it was of. */
+export const OPENHOOK_SOURCE = "openhook.source";
+export const OPENHOOK_SOURCE_VERSION = "openhook.source.version";
+export const OPENHOOK_OUTCOME = "openhook.collector.outcome";
+export const OPENHOOK_REASON = "openhook.collector.reason";
+export const OPENHOOK_SIGNAL = "openhook.collector.signal";
+export const OPENHOOK_DRIFT_KIND = "openhook.collector.drift.kind";
 /** What the agent's own books say, side requests included; never part of any other sum. */
 export const OPENHOOK_REPORTED = {
   input: "openhook.reported.input_tokens",

@@ -16,6 +16,9 @@ export interface SpanSettings {
 /** A span record with the key that makes it this span for ever: stored and sent once. */
 export interface KeyedSpan {
   readonly key: string;
+  /** What it stands for, and which one of those: what the key is made of. */
+  readonly subject: SpanSubject;
+  readonly name: string;
   readonly record: SpanRecord;
 }
 
@@ -162,6 +165,8 @@ function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: s
   const { source, sessionId } = facts;
   return {
     key: JSON.stringify([source, sessionId, subject, key]),
+    subject,
+    name: key,
     record: {
       traceId,
       spanId: spanIdOf(source, sessionId, subject, key),

@@ -52,6 +52,18 @@ const GARBAGE: readonly (readonly [string, unknown])[] = [
   ["a session alone", { session_id: "s", sessionId: "s", conversation_id: "s" }],
 ];
 
+/** What a table of names knows and nobody put there, and what is no text. */
+const ODD: readonly (readonly [string, unknown])[] = [
+  ["constructor", "constructor"],
+  ["toString", "toString"],
+  ["__proto__", "__proto__"],
+  ["a way up with a NUL", "../../\0"],
+  ["half a character", "\ud800"],
+  ["a number beyond any", Number.POSITIVE_INFINITY],
+  ["a time that is none", "+275760-09-13T00:00:00.001Z"],
+  ["an array", [["a"]]],
+];
+
 test("there are cards and recordings", () => {
   expect(agents.length).toBeGreaterThanOrEqual(2);
   expect(recorded.length).toBeGreaterThan(300);
@@ -132,6 +144,17 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
       }),
       { numRuns: 500 },
     );
+  });
+
+  test.each(ODD)("takes %s wherever a payload of its own has a text", (_, value) => {
+    for (const { source: from, event, env, payload } of recorded) {
+      if (from !== source || !kinds.has(payload)) continue;
+      for (const name of Object.keys(Object(payload))) {
+        const odd = { ...Object(payload), [name]: value };
+        check(agent, odd, intake({ source, event, env }));
+        check(agent, odd, intake({ source, event: String(value), env }));
+      }
+    }
   });
 
   test("takes every recorded payload, its own and those of others, whole and with a part missing", () => {

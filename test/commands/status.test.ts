@@ -21,7 +21,11 @@ import type { Status } from "../../src/commands/status/facts.ts";
 import { status } from "../../src/commands/status.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { drain } from "../../src/pipeline.ts";
+import { OVERFLOW } from "../../src/store/cardinality.ts";
+import { count } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { noteFailure, waitingSpans } from "../../src/store/outbox.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 
@@ -121,7 +125,9 @@ describe("status", () => {
     expect(done.text).toMatch(/^sessions +1$/m);
     expect(done.text).toMatch(/^last drain +1m 0\ds ago \(\S+ \S+\): 18 files, \d+ new events, 11 new spans$/m);
     expect(done.facts.outbox.waiting_spans).toBe(11);
-    expect(done.text).toMatch(/^traces +no endpoint: the store alone is the destination, 11 spans wait$/m);
+    expect(done.text).toMatch(
+      /^traces +no endpoint: the store alone is the destination, 11 spans wait, the oldest for 1m 0\ds$/m,
+    );
     of.remove();
   });
 
@@ -162,6 +168,31 @@ describe("status", () => {
     of.remove();
   });
 
+  test("what the backend refuses span by span, and metrics with more series than are kept apart", async () => {
+    const of = new Replay("claude-code", "basic");
+    for (const call of of.calls) of.hook(call);
+    await of.drain({ endIdle: true });
+    const db = openDatabase(of.places.storePath);
+    const [first] = waitingSpans(db, 0, 1);
+    if (first !== undefined) noteFailure(db, first.seq, true);
+    const metric = "gen_ai.execute_tool.duration";
+    const rest = { metric, amount: 1, attributes: OVERFLOW, resource: { "service.name": "claude-code" } };
+    count(db, [{ key: "one too many", increments: [rest] }], METRIC_SHAPES, Date.now());
+    db.close();
+    const { code, text, facts } = await told({}, of.places);
+    expect(code).toBe(0);
+    expect(facts.outbox).toMatchObject({ refused_spans: 1, oldest: expect.stringMatching(/Z$/) });
+    expect(facts.outbox.bytes).toBeGreaterThan(1000);
+    expect(facts.overflow).toEqual([{ metric, series: expect.any(Number) }]);
+    expect(facts.remarks).toEqual([
+      expect.stringMatching(/^the backend refuses 1 span, .* tried again every hour until outbox\.maxAgeDays$/),
+      expect.stringMatching(/^more series than are kept apart: gen_ai\.execute_tool\.duration \(\d+\);/),
+    ]);
+    expect(text).toMatch(/^! the backend refuses 1 span, /m);
+    expect(text).toMatch(/^! more series than are kept apart: /m);
+    of.remove();
+  });
+
   test("set-aside payloads: how many and why, never what was in them", async () => {
     const of = new Replay("claude-code", "basic");
     for (const stdin_raw of ["sk-secret is no JSON", '{"unknown":"sk-secret"}', "", "\u0000\u0001sk-secret", "{"]) {
@@ -198,9 +229,9 @@ describe("status", () => {
     await of.drain({ endIdle: true });
     const unreadable = await told({}, of.places);
     expect(unreadable.facts.last_drain?.problems).toEqual([
-      expect.stringMatching(/^could not read the transcript "\S+\.jsonl": \S/),
+      expect.stringMatching(/transcript "\S+\.jsonl"(?:: | is )\S/),
     ]);
-    expect(unreadable.text).toMatch(/^ +! could not read the transcript/m);
+    expect(unreadable.text).toMatch(/^ +! .*transcript/m);
     of.remove();
   });
 });

@@ -37,7 +37,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
   if (setting.path.at(-1) === "endpoint") {
     return fc.tuple(fc.domain(), fc.integer({ min: 1, max: 65535 })).map(([host, port]) => `http://${host}:${port}/x`);
   }
-  return fc.stringMatching(/^[a-z/][a-z0-9./-]{0,20}$/);
+  return fc.stringMatching(setting.key === "identity.salt" ? /^[a-z]{16,30}$/ : /^[a-z/][a-z0-9./-]{0,20}$/);
 }
 
 describe("flag > our variable > OpenTelemetry's variable > file > default", () => {

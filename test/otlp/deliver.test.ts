@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { OtlpSettings, OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
+import type { OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { type Delivery, type DeliverySummary, deliverMetrics, deliverSpans, type Row } from "../../src/otlp/deliver.ts";
+import {
+  type Delivery,
+  type DeliveryBounds,
+  type DeliverySummary,
+  deliverMetrics,
+  deliverSpans,
+  type Row,
+} from "../../src/otlp/deliver.ts";
 import { createSender } from "../../src/otlp/send.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
@@ -18,7 +25,7 @@ beforeEach(() => {
   receiver.setBehaviour(undefined);
 });
 
-type Bounds = Partial<Pick<OtlpSettings, "maxSpansPerRequest" | "maxBytesPerRequest" | "concurrency">>;
+type Bounds = Partial<DeliveryBounds>;
 
 function rowsOf(count: number, over: Partial<SpanRecord> = {}): Row<SpanRecord>[] {
   return Array.from({ length: count }, (_, n) => ({ seq: 100 + n, record: spanRecord(n, over) }));
@@ -29,7 +36,7 @@ async function deliver(
   bounds: Bounds = {},
   signal: Partial<OtlpSignalSettings> = {},
 ): Promise<{ summary: DeliverySummary; deliveries: Delivery[] }> {
-  const settings = otlpSettings(receiver, signal, bounds);
+  const settings = { ...otlpSettings(receiver, signal), ...bounds };
   const sender = createSender(settings, { version: "0.1.0" });
   const deliveries: Delivery[] = [];
   const summary = await deliverSpans(rows, sender, settings, (delivery) => {
@@ -115,7 +122,7 @@ describe("a backend in trouble", () => {
     expect(receiver.requests).toHaveLength(2);
     expect(seqs(deliveries, "kept")).toEqual([100, 101]);
     const reason = `no answer from ${receiver.url}/v1/traces within 300 ms`;
-    expect(summary).toEqual({ sent: 0, rejected: 0, oversized: 0, kept: 2, reason });
+    expect(summary).toEqual({ sent: 0, rejected: 0, oversized: 0, kept: 2, reason, stopped: "backend", halvings: 0 });
   });
 
   test.each([401, 404, 500])("%d stops the delivery", async (status) => {
@@ -136,20 +143,74 @@ describe("a backend in trouble", () => {
     expect(receiver.spans).toHaveLength(4);
   });
 
-  test("a poisoned request does not hold up the ones behind it", async () => {
-    const poisoned: Behaviour = () => (++asked === 2 ? { status: 400 } : undefined);
+  test("one poisoned span among many is found, and all others go out at once", async () => {
+    const poisoned = new Set([3, 107]);
+    const rows = rowsOf(200);
+    const sendSpans = async (spans: readonly SpanRecord[]): Promise<Outcome> => {
+      asked++;
+      const isBad = spans.some((span) => poisoned.has(rows.findIndex((row) => row.record === span)));
+      return isBad ? { status: "refused", httpStatus: 400, reason: "bad span" } : { status: "ok", rejected: 0 };
+    };
     let asked = 0;
-    receiver.setBehaviour(poisoned);
-    const { summary, deliveries } = await deliver(rowsOf(10), { maxSpansPerRequest: 2, concurrency: 1 });
-    expect(summary).toMatchObject({ sent: 8, kept: 2 });
-    expect(seqs(deliveries, "kept")).toEqual([102, 103]);
+    const told: Delivery[] = [];
+    const bounds = { maxSpansPerRequest: 100, maxBytesPerRequest: 1_000_000, concurrency: 2 };
+    const summary = await deliverSpans(rows, { sendSpans }, bounds, (delivery) => void told.push(delivery));
+    expect(summary).toEqual({ sent: 198, rejected: 0, oversized: 0, kept: 2, reason: "bad span", httpStatus: 400 });
+    expect(seqs(told, "kept")).toEqual([103, 207]);
+    expect(asked).toBeLessThanOrEqual(2 * (1 + 2 * 7));
   });
 
-  test("but one that finds everything bad is left alone after three requests", async () => {
+  test("but one that finds everything bad is left alone after sixteen requests", async () => {
     receiver.setBehaviour(() => ({ status: 400 }));
-    const { summary } = await deliver(rowsOf(10), { maxSpansPerRequest: 1, concurrency: 1 });
-    expect(summary).toMatchObject({ sent: 0, kept: 3 });
-    expect(receiver.requests).toHaveLength(3);
+    const { summary } = await deliver(rowsOf(500), { maxSpansPerRequest: 50, concurrency: 1 });
+    expect(summary).toMatchObject({ sent: 0, stopped: "backend", httpStatus: 400 });
+    expect(receiver.requests).toHaveLength(16);
+  });
+
+  test("one that failed before is asked with one small request, and with more as it takes them", async () => {
+    await deliver(rowsOf(200), { maxSpansPerRequest: 64, concurrency: 1, halvings: 3 });
+    const sizes = receiver.requests.map((request) => request.spans.length);
+    expect(sizes).toEqual([8, 8, 8, 8, 16, 16, 16, 16, 32, 32, 32, 8]);
+    receiver.clear();
+    receiver.setBehaviour(() => ({ status: 503 }));
+    const bounds = { maxSpansPerRequest: 64, concurrency: 4 };
+    expect((await deliver(rowsOf(200), { ...bounds, halvings: 2 })).summary.halvings).toBe(3);
+    expect((await deliver(rowsOf(200), { ...bounds, halvings: 6 })).summary.halvings).toBe(6);
+    expect(receiver.requests.map((request) => request.spans.length)).toEqual([16, 1]);
+  });
+
+  test("one that has something to say although it takes all is quoted", async () => {
+    receiver.setBehaviour(() => ({ partial: { rejected: 0, message: "please upgrade" } }));
+    const { summary } = await deliver(rowsOf(5));
+    expect(summary).toEqual({ sent: 5, rejected: 0, oversized: 0, kept: 0, remark: "please upgrade" });
+  });
+});
+
+describe("a long backlog", () => {
+  test("goes no faster than it may", async () => {
+    const begin = performance.now();
+    const { summary } = await deliver(rowsOf(300), { maxSpansPerRequest: 50, maxSpansPerSecond: 500 });
+    expect(summary.sent).toBe(300);
+    // The last request begins when the five before it have had their time
+    expect(performance.now() - begin).toBeGreaterThan(490);
+  });
+
+  test("stops when its time is over, and leaves the rest for the next", async () => {
+    receiver.setBehaviour(() => ({ delayMs: 50 }));
+    const bounds = { maxSpansPerRequest: 1, concurrency: 1, maxDeliveryMs: 300 };
+    const { summary, deliveries } = await deliver(rowsOf(100), bounds);
+    expect(summary).toMatchObject({ kept: 0, stopped: "time" });
+    expect(summary.sent).toBeGreaterThan(0);
+    expect(summary.sent).toBeLessThan(20);
+    expect(seqs(deliveries, "settled")).toEqual(rowsOf(summary.sent).map((row) => row.seq));
+    expect(receiver.spans).toHaveLength(summary.sent);
+  });
+
+  test("waits for its pace no longer than its time", async () => {
+    const begin = performance.now();
+    const bounds = { maxSpansPerRequest: 10, maxSpansPerSecond: 1, maxDeliveryMs: 200 };
+    expect((await deliver(rowsOf(100), bounds)).summary).toMatchObject({ sent: 10, stopped: "time" });
+    expect(performance.now() - begin).toBeLessThan(3000);
   });
 });
 
@@ -176,6 +237,20 @@ describe("requests that are too large", () => {
     expect(summary).toEqual({ sent: 8, rejected: 0, oversized: 1, kept: 0, reason });
     expect(seqs(deliveries, "oversized")).toEqual([104]);
     expect(receiver.spansById().size).toBe(8);
+  });
+
+  test("teach what the rest of the backlog is cut to", async () => {
+    receiver.setBehaviour(tooLargeAbove(3000));
+    await deliver(rowsOf(400), { maxSpansPerRequest: 100, concurrency: 1 });
+    const refused = receiver.requests.filter((request) => !request.taken).length;
+    expect(refused).toBeLessThanOrEqual(8);
+    expect(receiver.spansById().size).toBe(400);
+  });
+
+  test("even alone, all of them: not each is tried", async () => {
+    receiver.setBehaviour(tooLargeAbove(10));
+    const { summary } = await deliver(rowsOf(400), { maxSpansPerRequest: 4, concurrency: 1 });
+    expect(summary).toMatchObject({ sent: 0, oversized: 50, stopped: "backend" });
   });
 
   test("by our own bound are never sent: the estimate is checked on the bytes", async () => {

@@ -1,4 +1,5 @@
-import { createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.ts";
@@ -96,7 +97,7 @@ describe("a 2xx answer", () => {
 
     test.each([
       ["garbage", "\u0007\u00ff garbage"],
-      ["a page", "<html>ok</html>"],
+      ["words", "OK"],
       ["an array", "[]"],
     ])("with %s for a body is a success all the same", async (_what, body) => {
       answering({ body });
@@ -110,6 +111,28 @@ describe("a 2xx answer", () => {
         expect(await sendSpan({ protocol })).toEqual({ status: "ok", rejected: 0 });
       }
     });
+  });
+
+  test.each([
+    ["a page", "text/html; charset=utf-8", "Please sign in"],
+    ["a page that calls itself something else", "application/x-protobuf", "\n<!DOCTYPE html><title>Grafana</title>"],
+    ["a page of the backend's own interface", "", "<html><body>ok</body></html>"],
+  ])("with %s is none: somebody else answered", async (_what, contentType, body) => {
+    answering({ headers: { "content-type": contentType }, body, taken: false });
+    const reason = `${receiver.url}/v1/traces answered 200 with a web page: nothing that takes OTLP does`;
+    expect(await sendSpan()).toEqual({ status: "refused", httpStatus: 200, reason });
+    expect(await sendPoint()).toMatchObject({ status: "refused", httpStatus: 200 });
+  });
+
+  test("that is compressed although nobody asked for it is read all the same", async () => {
+    const said = Buffer.from('{"partialSuccess":{"rejectedSpans":1,"errorMessage":"old"}}');
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    answering({ headers, body: gzipSync(said) });
+    expect(await sendSpan()).toEqual({ status: "ok", rejected: 1, message: "old" });
+    for (const body of [said, gzipSync(said).subarray(0, 30), gzipSync(Buffer.alloc(8 << 20))]) {
+      answering({ headers, body });
+      expect(await sendSpan()).toEqual({ status: "ok", rejected: 0, message: "unreadable answer" });
+    }
   });
 
   test("in JSON to a protobuf request is read as JSON, counts as numbers or strings", async () => {
@@ -285,6 +308,33 @@ describe("no answer at all", () => {
     await sendSpan();
     expect(receiver.spans).toHaveLength(2);
     expect(receiver.spansById().size).toBe(1);
+  });
+
+  test("a kept connection that the backend has closed meanwhile costs nothing", async () => {
+    const sockets: Socket[] = [];
+    let requests = 0;
+    // Closes without a word of it when the second request comes: what an idle timeout that just ran out looks like
+    const server = createTcpServer((socket) => {
+      sockets.push(socket.on("error", () => {}));
+      let answered = false;
+      socket.on("data", () => {
+        requests++;
+        if (answered) return socket.resetAndDestroy();
+        answered = true;
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const sender = createSender(otlpSettings({ url }), { version: VERSION });
+    for (let n = 0; n < 3; n++) {
+      expect(await sender.sendSpans([spanRecord(n)])).toEqual({ status: "ok", rejected: 0 });
+    }
+    sender.close();
+    expect(sockets).toHaveLength(3);
+    expect(requests).toBe(5);
+    server.close();
   });
 
   test("what answers is not HTTP", async () => {

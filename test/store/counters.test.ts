@@ -195,4 +195,4 @@ describe("what a backend is told", () => {
 
 /** What adds up in a point. */
 const numbersOf = ({ data }: MetricPoint): number[] =>
-  data.kind === "sum" ? [data.value] : [data.count, data.sum, ...data.bucketCounts];
+  data.kind === "histogram" ? [data.count, data.sum, ...data.bucketCounts] : [data.value];

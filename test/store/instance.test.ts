@@ -1,14 +1,14 @@
-import { copyFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { count, counterValues } from "../../src/store/counters.ts";
-import { instanceId } from "../../src/store/instance.ts";
+import { fingerprint, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
 import { addToMeta, metaOnce, readMeta } from "../../src/store/meta.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
-const HOME = { home: "/home/dev" };
+const placeOf = (path: string, home = "/home/dev") => ({ home, stateDir: dirname(path) });
 const TURN = {
   key: "turn-1",
   increments: [
@@ -18,27 +18,109 @@ const TURN = {
 
 test("one id for ever, a random one", () => {
   const db = stores.open();
-  const id = instanceId(db, HOME);
+  const here = placeOf(stores.path());
+  const id = instanceId(db, here);
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  expect(instanceId(db, HOME)).toBe(id);
-  expect(instanceId(stores.open(), HOME)).toBe(id);
-  expect(instanceId(stores.open(join(stores.folder(), "another.db")), HOME)).not.toBe(id);
+  expect(instanceId(db, here)).toBe(id);
+  expect(instanceId(stores.open(), here)).toBe(id);
+  expect(isCopy(db, here)).toBe(false);
+  expect(instanceId(stores.open(join(stores.folder(), "another.db")), here)).not.toBe(id);
 });
 
 test("a copy in another place is another instance, and counts from zero", () => {
   const db = stores.open();
-  const id = instanceId(db, HOME);
+  const id = instanceId(db, placeOf(stores.path()));
   count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
   db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
   const path = join(stores.folder(), "copy.db");
   copyFileSync(stores.path(), path);
   const copy = stores.open(path);
+  const elsewhere = placeOf(path, "/home/other");
   expect(counterValues(copy).length).toBe(1);
-  expect(instanceId(copy, { home: "/home/other" })).not.toBe(id);
+  expect(isCopy(copy, elsewhere)).toBe(true);
+  expect(instanceId(copy, elsewhere)).not.toBe(id);
+  expect(isCopy(copy, elsewhere)).toBe(false);
   expect(counterValues(copy)).toEqual([]);
   // What was counted there is not counted here again
   expect(count(copy, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
   expect(counterValues(db).length).toBe(1);
+});
+
+test("what is left to the original is never counted here", () => {
+  const db = stores.open();
+  leaveToOriginal(db, [TURN.key, TURN.key]);
+  expect(count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
+});
+
+describe("which store this is", () => {
+  const LAPTOP: Surroundings = {
+    fileSystem: { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false },
+    machineId: "3d1219c7",
+    hostname: "orchard",
+    folderNumber: "131074",
+  };
+  const on = (fileSystem: Partial<Surroundings["fileSystem"]>) => ({ ...LAPTOP.fileSystem, ...fileSystem });
+  const NFS = on({ name: "nfs", isShared: true });
+  const SSHFS = on({ name: "fuse", isShared: true, hasStableNumbers: false });
+  const LAYER = on({ name: "overlayfs", hasStableNumbers: false, isContainerLayer: true });
+  const HOME = { home: "/home/dev" };
+
+  test.each<[string, Partial<Surroundings>, Partial<Surroundings>, boolean]>([
+    ["a laptop that is called otherwise in another network", {}, { hostname: "orchard.example" }, true],
+    ["a home copied to another machine", {}, { machineId: "77aa", folderNumber: "9" }, false],
+    ["a home copied to a machine whose image has the same machine id", {}, { folderNumber: "9" }, false],
+    ["a backup put back under another name of the folder", {}, { folderNumber: "131099" }, false],
+    [
+      "one home on a file server, seen by two machines",
+      { fileSystem: NFS },
+      { fileSystem: NFS, machineId: "77aa", hostname: "meadow" },
+      true,
+    ],
+    ["a copy of it on the same server", { fileSystem: NFS }, { fileSystem: NFS, folderNumber: "9" }, false],
+    ["a copy of it on a local disk", { fileSystem: NFS }, {}, false],
+    [
+      "a mount that numbers its folders anew each time",
+      { fileSystem: SSHFS },
+      { fileSystem: SSHFS, folderNumber: "3", machineId: "77aa" },
+      true,
+    ],
+    [
+      "two containers of an image that holds a state directory",
+      { fileSystem: LAYER, machineId: "", hostname: "4f1c" },
+      { fileSystem: LAYER, machineId: "", hostname: "9d2e" },
+      false,
+    ],
+    [
+      "one of them started again",
+      { fileSystem: LAYER, machineId: "", hostname: "4f1c" },
+      { fileSystem: LAYER, machineId: "", hostname: "4f1c", folderNumber: "77" },
+      true,
+    ],
+    [
+      "a volume of one container after the other",
+      { machineId: "", hostname: "4f1c" },
+      { machineId: "", hostname: "9d2e" },
+      true,
+    ],
+  ])("%s", (_, before, after, isSame) => {
+    const [one, other] = [before, after].map((changes) => fingerprint(HOME, { ...LAPTOP, ...changes }));
+    expect(one === other).toBe(isSame);
+  });
+
+  test("another home on the same machine is another store", () => {
+    expect(fingerprint({ home: "/home/other" }, LAPTOP)).not.toBe(fingerprint(HOME, LAPTOP));
+  });
+
+  test("a state directory that was moved as it is stays what it is", () => {
+    const path = join(stores.folder(), "before", "store.db");
+    mkdirSync(dirname(path));
+    const db = stores.open(path);
+    const id = instanceId(db, placeOf(path));
+    db.close();
+    const after = join(stores.folder(), "after", "store.db");
+    renameSync(dirname(path), dirname(after));
+    expect(instanceId(stores.open(after), placeOf(after))).toBe(id);
+  });
 });
 
 test("notes", () => {

@@ -338,6 +338,7 @@ const sources = (): string[] => [
   ...filesBelow(join(ROOT, "src")).map((path) => join(ROOT, "src", path)),
   join(ROOT, "package.json"),
   join(ROOT, "scripts", "build.mjs"),
+  join(ROOT, "scripts", "bundle.mjs"),
 ];
 
 /** Relative paths. */

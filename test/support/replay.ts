@@ -42,6 +42,11 @@ interface Part {
   readonly untilMs?: number;
 }
 
+export interface ReplayOptions {
+  readonly withTranscripts?: boolean;
+  readonly edit?: (text: string, path: string) => string;
+}
+
 /** A home directory of its own, with the recorded transcripts in it. */
 export class Replay {
   readonly home: string;
@@ -49,19 +54,22 @@ export class Replay {
   readonly calls: readonly RecordedCall[];
   readonly #folder: string;
   readonly #recordedHome: string;
+  readonly #edit: NonNullable<ReplayOptions["edit"]>;
   env: Record<string, string> = {};
   #hooks = 0;
 
   readonly source: string;
 
-  constructor(source: string, name: string, { withTranscripts = true }: { readonly withTranscripts?: boolean } = {}) {
+  /** @param options.edit changes the recorded texts first; `path` as in the recording */
+  constructor(source: string, name: string, { withTranscripts = true, edit = (text) => text }: ReplayOptions = {}) {
     this.source = source;
+    this.#edit = edit;
     this.#folder = join(CASES, source, name);
     this.home = mkdtempSync(join(tmpdir(), "openhook-replay-"));
     this.places = placesOf({ env: {}, home: this.home, platform: "linux" });
     const text = readFileSync(join(this.#folder, "hooks.jsonl"), "utf8");
     this.#recordedHome = /\/home\/dev\d*/.exec(text)?.[0] ?? "/home/dev";
-    this.calls = this.#moved(text)
+    this.calls = this.#edit(this.#moved(text), "hooks.jsonl")
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as RecordedCall);
@@ -93,7 +101,7 @@ export class Replay {
         writeFileSync(target, bytes);
         continue;
       }
-      let text = this.#moved(bytes.toString());
+      let text = this.#edit(this.#moved(bytes.toString()), file.slice(recorded.length + 1));
       if (only.untilMs !== undefined) {
         // Of a file that is rewritten as a whole only its end was recorded
         if (file.endsWith(".jsonl")) text = linesUntil(text, only.untilMs);

@@ -38,6 +38,8 @@ export interface Told {
 export class Teller {
   readonly #home = mkdtempSync(join(tmpdir(), "openhook-told-"));
   readonly places = placesOf({ env: {}, home: this.#home, platform: "linux" });
+  /** Variables that settings are read from. */
+  env: Record<string, string> = {};
   #files = 0;
 
   put(payload: Told): void {
@@ -47,16 +49,20 @@ export class Teller {
     writeFileSync(path, `${head}${JSON.stringify(payload)}${formatEnd("whole")}`);
   }
 
-  async drain(options: DrainOptions = {}, agents: readonly Agent[] = [ACME]): Promise<DrainReport> {
+  async drain(
+    options: DrainOptions = {},
+    agents: readonly Agent[] = [ACME],
+    now: () => number = Date.now,
+  ): Promise<DrainReport> {
     const report = await drain(
       {
         places: this.places,
-        loaded: await loadConfig({ env: {}, places: this.places }),
+        loaded: await loadConfig({ env: this.env, places: this.places }),
         agents,
         version: "0.0.0-test",
         platform: "linux",
         arch: "x64",
-        now: Date.now,
+        now,
         sleep: async () => {},
         log: () => {},
       },

@@ -165,7 +165,7 @@ describe("modelCallRevision", () => {
 test("metrics have OpenTelemetry's form of names and units, and bounds that rise", () => {
   for (const shape of METRIC_SHAPES.values()) {
     expect(shape.name).toMatch(/^(gen_ai|openhook)(\.[a-z_]+)+$/);
-    expect(shape.unit).toMatch(/^(\{[a-z_]+\}|s|USD)$/);
+    expect(shape.unit).toMatch(/^(\{[a-z_]+\}|s|By|USD)$/);
     expect(shape.description).toMatch(/^[A-Z].*[^.]$/);
     expect(shape.bounds !== undefined).toBe(shape.type === "histogram");
     const bounds = shape.bounds ?? [];

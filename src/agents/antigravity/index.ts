@@ -1,6 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
 import { emitsOf } from "../shared/claude-like.ts";
+import { ANTIGRAVITY_NAMES } from "../shared/own-names.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -15,6 +18,9 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
+  own: ANTIGRAVITY_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
 } satisfies Agent;

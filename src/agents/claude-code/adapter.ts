@@ -7,7 +7,7 @@ import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
 import { mintedSessionId } from "../shared/minted.ts";
 import { patchLines } from "./patch.ts";
 
@@ -81,10 +81,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "session.start",
-          ...envelope(
-            undefined,
-            defined<Extras>({ start_origin: origin, continues: origin === undefined ? undefined : CONTINUES[origin] }),
-          ),
+          ...envelope(undefined, defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) })),
           data: defined<{ model: string }>({ model: asString(p["model"]) }),
         },
       ];
@@ -96,7 +93,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "session.end",
           ...envelope(undefined, { native_reason: reason }),
           data: defined<{ reason: SessionEndReason; transcript_path: string }>({
-            reason: END_REASON[reason] ?? "completed",
+            reason: ownOf(END_REASON, reason) ?? "completed",
             transcript_path: asString(p["transcript_path"]),
           }),
         },

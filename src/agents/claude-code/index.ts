@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { hookContent } from "../shared/content.ts";
+import { CLAUDE_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -28,7 +31,10 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  own: CLAUDE_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

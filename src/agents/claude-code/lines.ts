@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { exitCodeOf } from "./adapter.ts";
@@ -351,7 +352,8 @@ function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state:
     cwd: asString(o["cwd"]),
     gitBranch: asString(o["gitBranch"]),
   });
-  const told = JSON.stringify(facts);
+  // What must be remembered of them is whether they changed, not what they are
+  const told = inputDigest(facts) ?? "{}";
   if (told === state.facts) return { entries: [], state };
   return {
     entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],

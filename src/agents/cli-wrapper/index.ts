@@ -1,5 +1,7 @@
 import type { Agent } from "../../model/agent.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 /** Command-line programs behind our wrapper, or behind one that speaks like it. */
 export default {
@@ -15,6 +17,8 @@ export default {
     callIds: "minted",
     eventIds: "payload",
   },
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
 } satisfies Agent;

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { elementsOf } from "../shared/elements.ts";
 import { asArray, asCount, asObject, asString } from "../shared/json.ts";
-import { elementsOf } from "./elements.ts";
 import { type Message, typedText } from "./messages.ts";
 import { MESSAGES } from "./places.ts";
 
@@ -12,10 +12,10 @@ import { MESSAGES } from "./places.ts";
  * @param path the subagent's messages
  * @returns `undefined` when no call of any agent of this session asked for that task
  */
-export async function parentCallOf(path: string): Promise<string | undefined> {
+export async function parentCallOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   const folder = dirname(path);
   const names = (await readdir(folder)).filter((name) => name.endsWith(MESSAGES)).sort();
-  const parts = await Promise.all(names.map((name) => look(join(folder, name))));
+  const parts = await Promise.all(names.map((name) => look(join(folder, name), roots)));
   const own = parts.find((part) => part.name === basename(path));
   if (own?.task === undefined) return undefined;
   const calls = parts.flatMap((part) => part.calls).filter((call) => call.task === own.task);
@@ -48,12 +48,12 @@ interface Spawn {
 }
 
 /** What one agent was asked, and what it asked of others. */
-async function look(path: string): Promise<Part> {
+async function look(path: string, roots: readonly string[] | undefined): Promise<Part> {
   const name = basename(path);
   const calls: Spawn[] = [];
   let first: { readonly task: string | undefined; readonly timeMs: number } | undefined;
   try {
-    for await (const element of elementsOf(path, "messages")) {
+    for await (const element of elementsOf(path, "messages", { roots })) {
       if (element === undefined || (first !== undefined && !element.includes(SPAWN))) continue;
       const message = asObject(parse(element));
       if (message === undefined) continue;

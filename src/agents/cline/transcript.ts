@@ -1,16 +1,30 @@
 // Files as recorded from the CLI 3.0.65, read 2026-11-21; token rule in README.md beside this file
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import type {
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
-import { type EntryOf, START, type TranscriptEntry } from "../../model/transcript.ts";
+import { type EntryOf, type Offset, START, type TranscriptEntry } from "../../model/transcript.ts";
+import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs } from "../shared/json.ts";
-import { elementsOf } from "./elements.ts";
+import { readSmall } from "../shared/open.ts";
+import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
 import { parentCallOf } from "./spawned.ts";
 
-export default { locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** One folder per session, wherever the environment put them. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [sessionsFolder(env, home)];
+}
 
 async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
   const folder = sessionsFolder({}, home);
@@ -37,13 +51,19 @@ async function files({ path, sessionId, home }: TranscriptQuery): Promise<readon
 }
 
 /** The file is written anew for each message: all entries come again, under the same keys. */
-async function* read({ path, agentId }: TranscriptFile): AsyncGenerator<TranscriptBatch> {
-  const manifest = agentId === undefined ? await readManifest(manifestOf(path)) : undefined;
+async function* read(
+  { path, agentId, roots }: TranscriptFile,
+  _from: Offset,
+  wanted: ReadOptions = {},
+): AsyncGenerator<TranscriptBatch> {
+  const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
   let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
   let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
+  let content: ToldContent[] = [];
   let unreadable = 0;
+  let records = 0;
   let isFirst = agentId !== undefined;
-  for await (const element of elementsOf(path, "messages")) {
+  for await (const element of elementsOf(path, "messages", { roots })) {
     const message = element === undefined ? undefined : messageIn(element);
     const result = message === undefined ? undefined : readMessage(message, state, agentId);
     if (result === undefined) {
@@ -51,21 +71,25 @@ async function* read({ path, agentId }: TranscriptFile): AsyncGenerator<Transcri
       continue;
     }
     state = result.state;
+    records++;
     if (isFirst && agentId !== undefined) {
-      entries.push(subagentEntry(agentId, state.timeMs, await parentCallOf(path)));
+      entries.push(subagentEntry(agentId, state.timeMs, await parentCallOf(path, roots)));
       isFirst = false;
     }
     entries.push(...result.entries);
+    if (wanted.content === true && message !== undefined) content.push(...messageContent(message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
-    yield { entries, next: START, unreadable };
+    yield { entries, content, next: START, unreadable, records };
     entries = [];
+    content = [];
     unreadable = 0;
+    records = 0;
   }
   const [refused] = state.unanswered;
   if (manifest?.["status"] === "cancelled" && state.isUntouched && refused !== undefined) {
     entries.push(refusal(refused, state.timeMs, state.promptKey, state.askedIn.get(refused)));
   }
-  yield { entries, next: START, unreadable };
+  yield { entries, content, next: START, unreadable, records };
 }
 
 // --- internal ---
@@ -88,15 +112,9 @@ function messageIn(element: Buffer): Message | undefined {
 }
 
 /** What is known of a session beside its messages; `undefined` while it is not there, or being written. */
-async function readManifest(path: string): Promise<Message | undefined> {
-  const file = await open(path, "r").catch(() => undefined);
-  try {
-    const stats = await file?.stat();
-    if (file === undefined || stats?.isFile() !== true || stats.size > MAX_MANIFEST_BYTES) return undefined;
-    return messageIn(await file.readFile());
-  } finally {
-    await file?.close();
-  }
+async function readManifest(path: string, roots: TranscriptFile["roots"]): Promise<Message | undefined> {
+  const found = await readSmall(path, MAX_MANIFEST_BYTES, roots);
+  return found === undefined ? undefined : messageIn(found.bytes);
 }
 
 function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {

@@ -8,7 +8,7 @@ import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asCode, asObject, asString } from "../shared/json.ts";
+import { asCode, asObject, asString, ownOf } from "../shared/json.ts";
 import { arrivalKey } from "../shared/minted.ts";
 import { isAbsolute, pathOf } from "./expand.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
@@ -61,7 +61,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "session.start",
           ...envelope(
             once ? origin : arrival,
-            defined<Extras>({ start_origin: origin, continues: CONTINUES[origin ?? ""] }),
+            defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) }),
           ),
           data: defined<{ model: string }>({ model: asString(p["model"]) }),
         },
@@ -74,7 +74,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           type: "session.end",
           ...envelope(arrival, { native_reason: reason }),
           data: defined<{ reason: SessionEndReason; transcript_path: string }>({
-            reason: END_REASON[reason] ?? "completed",
+            reason: ownOf(END_REASON, reason) ?? "completed",
             transcript_path: transcriptPath,
           }),
         },

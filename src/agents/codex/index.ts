@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { hookContent } from "../shared/content.ts";
+import { CODEX_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 import { toEntries } from "./requests.ts";
 
 export default {
@@ -31,7 +34,10 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
+  own: CODEX_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString, ownOf } from "../shared/json.ts";
 import { ofExit } from "./outcome.ts";
 import { at, callKey, type Here, type Line } from "./state.ts";
 import { isInnerCall } from "./tools.ts";
@@ -56,7 +56,7 @@ type Loose = { readonly [K in keyof Outcome]?: Outcome[K] | undefined };
 
 function statusOf(item: Line): Loose {
   if (item["success"] === false) return { status: "error" };
-  return { status: STATUS[String(item["status"])] ?? (item["success"] === true ? "success" : undefined) };
+  return { status: ownOf(STATUS, String(item["status"])) ?? (item["success"] === true ? "success" : undefined) };
 }
 
 const STATUS: Readonly<Record<string, ToolStatus>> = { completed: "success", failed: "error", declined: "denied" };

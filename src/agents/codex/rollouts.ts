@@ -1,5 +1,6 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { firstBytes } from "../shared/open.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
 /** A session file that was found, by its name alone. */
@@ -50,7 +51,12 @@ export async function findRollout(root: string, threadId: string): Promise<strin
  * Files of the subagents of a session, at any depth. A subagent is younger than its root, and was started before the root's
  * file was last written to; only the first bytes of files that can be one are read.
  */
-export async function subagentsOf(root: string, rootId: string, mainPath: string): Promise<readonly Rollout[]> {
+export async function subagentsOf(
+  root: string,
+  rootId: string,
+  mainPath: string,
+  roots: readonly string[] | undefined,
+): Promise<readonly Rollout[]> {
   const bornMs = v7Ms(rootId);
   const lastMs = (await stat(mainPath).catch(() => undefined))?.mtimeMs ?? 0;
   const [from, to] = bornMs === undefined ? [] : [dayOf(bornMs - DAY_MS), dayOf(lastMs + DAY_MS)];
@@ -61,7 +67,7 @@ export async function subagentsOf(root: string, rootId: string, mainPath: string
     const threadMs = v7Ms(threadId);
     if (path === mainPath || threadId === rootId) continue;
     if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS)) continue;
-    const head = await readHead(path);
+    const head = await readHead(path, roots);
     if (head === undefined || head.rootId === head.threadId) continue;
     parents.set(head.threadId, head.rootId);
     found.push(rollout);
@@ -75,10 +81,10 @@ export async function subagentsOf(root: string, rootId: string, mainPath: string
 }
 
 /** Who a file's thread is; `undefined` for what cannot be read or is none. Heads never change: each is read once. */
-export async function readHead(path: string): Promise<Head | undefined> {
+export async function readHead(path: string, roots: readonly string[] | undefined): Promise<Head | undefined> {
   const known = heads.get(path);
   if (known !== undefined) return known;
-  const head = headOfBytes(await firstBytes(path));
+  const head = headOfBytes((await firstBytes(path, HEAD_BYTES, roots)).toString("utf8"));
   if (head !== undefined) {
     if (heads.size >= MAX_HEADS) heads.clear();
     heads.set(path, head);
@@ -109,19 +115,6 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 /** Milliseconds in an id of version 7. */
 function v7Ms(id: string): number | undefined {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
-}
-
-async function firstBytes(path: string): Promise<string> {
-  const file = await open(path, "r").catch(() => undefined);
-  if (file === undefined) return "";
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } catch {
-    return "";
-  } finally {
-    await file.close();
-  }
 }
 
 async function rolloutsOf(folder: string): Promise<readonly Rollout[]> {

@@ -1,6 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
 import { emitsOf } from "../shared/claude-like.ts";
+import { hookContent } from "../shared/content.ts";
+import { VSCODE_NAMES } from "../shared/own-names.ts";
 import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 /** No installer: VS Code reads the files that Copilot CLI's card writes, and Claude Code's. */
 export default {
@@ -16,6 +19,9 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  own: VSCODE_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
 } satisfies Agent;

@@ -7,7 +7,7 @@ import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
-import { asCode, asObject, asString } from "../shared/json.ts";
+import { asCode, asObject, asString, ownOf } from "../shared/json.ts";
 import { eventOf, sessionOf, type ToldTool } from "../shared/told.ts";
 import { claudeName } from "./names.ts";
 import { type NativeEvent, nativeEventOf, type Payload, readPayload } from "./payload.ts";
@@ -68,7 +68,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
             ? payloadDigest(payload)
             : JSON.stringify([p.timeMs, agentId ?? "", claudeName(p.toolName) ?? "", digest ?? ""]),
         promptLength: typeof prompt === "string" ? prompt.length : undefined,
-        reason: END_REASONS[asCode(p.field("reason")) ?? ""] ?? "completed",
+        reason: ownOf(END_REASONS, asCode(p.field("reason"))) ?? "completed",
         tool: defined<ToldTool>({
           name: p.toolName,
           callId: undefined,
@@ -179,9 +179,9 @@ function typeOf(p: Payload, agentId: string | undefined): EventType | undefined 
       return p.field("recoverable") === false ? "turn.error" : "notice";
     case "subagentStart":
     case "subagentStop":
-      return agentId === undefined ? undefined : TYPES[p.event];
+      return agentId === undefined ? undefined : ownOf(TYPES, p.event);
     default:
-      return TYPES[p.event];
+      return ownOf(TYPES, p.event);
   }
 }
 

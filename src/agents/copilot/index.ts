@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { COPILOT_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -27,7 +30,10 @@ export default {
     callIds: "transcript",
     eventIds: "payload",
   },
+  own: COPILOT_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
+import { inputDigest } from "../shared/digest.ts";
 import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
@@ -81,8 +82,9 @@ function learn(here: Here, version: unknown, context: unknown): LineResult {
     cwd: asString(asObject(context)?.["cwd"]),
     gitBranch: asString(asObject(context)?.["branch"]),
   });
-  const told = JSON.stringify(facts);
-  if (told === "{}" || told === here.state.facts) return nothing(here);
+  // What must be remembered of them is whether they changed, not what they are
+  const told = inputDigest(facts);
+  if (told === undefined || told === here.state.facts) return nothing(here);
   return {
     entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
     state: { ...here.state, facts: told },

@@ -1,14 +1,30 @@
 // Line shapes of 1.0.102, recorded and by the schema that the program ships, read 2026-11-21; token rule in README.md beside this file
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import type {
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import type { ToldContent } from "../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { asString } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
+import { Kinds } from "../shared/kinds.ts";
 import { isFolderName } from "./adapter.ts";
+import { lineContent } from "./content.ts";
 import type { LineState } from "./here.ts";
 import { readLine } from "./lines.ts";
 
-export default { locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** `~/.copilot/session-state`, or where `COPILOT_HOME` moved it. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const moved = asString(env["COPILOT_HOME"]);
+  return [moved === undefined ? stateBelow(home) : join(moved, STATE)];
+}
 
 /** Session files below `~/.copilot/session-state`, one folder each. Another home is not looked for. */
 async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
@@ -31,17 +47,20 @@ async function files({ sessionId, path, home }: TranscriptQuery): Promise<readon
   return [];
 }
 
-async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
+async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
   try {
     const fresh = jsonl.fromBytes === 0;
     let state: LineState = fresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
+    const kinds = new Kinds(KINDS);
     for await (const batch of jsonl.batches) {
       const entries: TranscriptEntry[] = [];
+      const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
       for (const line of batch.lines) {
         const result = readLine(line, state);
@@ -49,10 +68,13 @@ async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<Transcr
         else {
           state = result.state;
           entries.push(...result.entries);
+          if (wanted.content === true) content.push(...lineContent(line, result.entries));
+          if (result.entries.length === 0) kinds.look(line);
         }
       }
       const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
-      yield { entries, next: { bytes: batch.endBytes, memo: { ...memoNow } }, unreadable };
+      const next = { bytes: batch.endBytes, memo: { ...memoNow } };
+      yield { entries, next, unreadable, content, records: batch.lines.length, unknownKinds: kinds.take() };
     }
   } finally {
     await jsonl.close();
@@ -61,6 +83,17 @@ async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<Transcr
 
 // --- internal ---
 
+/** Kinds of lines that were seen, or that the program's schema has, told or not. */
+const KINDS = `session.start session.resume session.context_changed session.usage_record session.usage_checkpoint
+  session.shutdown session.error session.warning session.info session.model_change session.mode_changed session.plan_changed
+  session.permissions_changed session.task_complete session.compaction_start session.compaction_complete session.truncation
+  session.handoff session.idle session.title_changed session.workspace_file_changed session.snapshot_rewind
+  user.message system.message system.notification assistant.turn_start assistant.turn_end assistant.message
+  assistant.intent assistant.reasoning assistant.usage tool.user_requested tool.execution_start tool.execution_complete
+  tool.execution_progress tool.execution_partial_result subagent.started subagent.configured subagent.completed
+  subagent.failed subagent.selected subagent.deselected skill.invoked hook.start hook.end permission.requested
+  permission.completed abort pending_messages.modified`;
+
 const FILE = "events.jsonl";
 
 interface Memo {
@@ -68,7 +101,8 @@ interface Memo {
   readonly fingerprint: string;
 }
 
-const stateBelow = (home: string): string => join(home, ".copilot", "session-state");
+const STATE = "session-state";
+const stateBelow = (home: string): string => join(home, ".copilot", STATE);
 
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(

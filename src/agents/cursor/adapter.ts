@@ -7,7 +7,7 @@ import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
-import { asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
 import { eventOf, type Told } from "../shared/told.ts";
 import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
 
@@ -149,7 +149,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
 function sessionEnd(read: Payload): Partial<Told> {
   const reason = asCode(read.p["reason"]);
   return {
-    reason: END_REASON[reason ?? ""] ?? "completed",
+    reason: ownOf(END_REASON, reason) ?? "completed",
     extras: defined<Extras>({ ...extrasOf(read), native_reason: reason }),
   };
 }

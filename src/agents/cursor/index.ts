@@ -1,6 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
+import { CURSOR_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -28,7 +31,10 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  own: CURSOR_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
   toEntries,
   remarks,

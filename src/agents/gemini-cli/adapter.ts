@@ -6,7 +6,7 @@ import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, ownOf } from "../shared/json.ts";
 import { eventOf, sessionOf, type Told } from "../shared/told.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
 
@@ -77,7 +77,11 @@ function tell(native: string, p: Payload): Said | undefined {
     }
     case "SessionEnd": {
       const reason = asCode(p["reason"]) ?? "other";
-      return { type: "session.end", reason: END_REASON[reason] ?? "completed", extras: { native_reason: reason } };
+      return {
+        type: "session.end",
+        reason: ownOf(END_REASON, reason) ?? "completed",
+        extras: { native_reason: reason },
+      };
     }
     case "BeforeAgent":
       return {

@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { hookContent } from "../shared/content.ts";
+import { GEMINI_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -27,7 +30,10 @@ export default {
     callIds: "transcript",
     eventIds: "payload",
   },
+  own: GEMINI_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

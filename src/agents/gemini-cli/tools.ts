@@ -97,7 +97,10 @@ function subagentOf(here: Here, callId: string, name: string, call: Fields): rea
   const agentId = asString(call["agentId"]);
   if (agentId === undefined) return [];
   // Before there was one tool for all of them, each was a tool by its own name
-  const agentType = asString(asObject(call["args"])?.["agent_name"]) ?? (name === "invoke_agent" ? undefined : name);
+  const named = asString(asObject(call["args"])?.["agent_name"]);
+  // An argument is the model's to write: what is no name is its words
+  const isName = named !== undefined && /^[\w.:@/-]{1,64}$/.test(named);
+  const agentType = isName ? named : name === "invoke_agent" ? undefined : name;
   return [
     defined<EntryOf<"subagent">>({
       kind: "subagent",

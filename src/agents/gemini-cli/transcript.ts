@@ -1,15 +1,31 @@
 // Layout as recorded from 0.61.0 and read in its source and that of 0.21.3, 2026-11-21; token rule in README.md beside this file
-import { open, readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import type {
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { elementsOf } from "../shared/elements.ts";
+import { asObject, asString, asTimeMs } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
+import { Kinds } from "../shared/kinds.ts";
+import { firstBytes, openRegular, readSmall } from "../shared/open.ts";
+import { messageContent } from "./content.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
 import type { ChatState, Fields } from "./state.ts";
 
-export default { locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** `~/.gemini/tmp`; `GEMINI_CLI_HOME` takes the home's place. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [join(asString(env["GEMINI_CLI_HOME"]) ?? home, ".gemini", "tmp")];
+}
 
 /** Sessions of all projects below `~/.gemini/tmp`, each once. */
 async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
@@ -18,7 +34,7 @@ async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonl
     // Reversed, so that of a session that was resumed by a newer program the newer file comes first
     for (const name of (await namesIn(chats)).reverse()) {
       const path = join(chats, name);
-      const sessionId = SESSION_FILE.test(name) ? await sessionIdOf(path) : undefined;
+      const sessionId = SESSION_FILE.test(name) ? await sessionIdOf(path, undefined) : undefined;
       if (sessionId === undefined || seen.has(sessionId)) continue;
       seen.add(sessionId);
       yield { sessionId, path, home };
@@ -30,19 +46,19 @@ async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonl
  * The session's own files, then those of its subagents. Mostly one; a session that was resumed by a newer program has the
  * old `.json` beside the `.jsonl`, and before subagents had a folder each could leave one more file under the session's id.
  */
-async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const told = path === undefined ? [] : await partsIn(dirname(path), sessionId);
+async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const told = path === undefined ? [] : await partsIn(dirname(path), sessionId, roots);
   if (told.length > 0) return told;
   for (const chats of await chatFolders(home)) {
-    const found = await partsIn(chats, sessionId);
+    const found = await partsIn(chats, sessionId, roots);
     if (found.length > 0) return found;
   }
   return [];
 }
 
-async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
-  if (file.path.endsWith(".json")) yield await readWhole(file);
-  else yield* readLines(file, from);
+async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  if (file.path.endsWith(".json")) yield* readWhole(file, wanted);
+  else yield* readLines(file, from, wanted);
 }
 
 // --- internal ---
@@ -52,18 +68,21 @@ interface Memo {
   readonly fingerprint: string;
 }
 
-async function* readLines(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
+async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
   try {
     const fresh = jsonl.fromBytes === 0;
     let state: ChatState = fresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
     let first = fresh;
+    const kinds = new Kinds(KINDS);
     for await (const batch of jsonl.batches) {
       const entries: TranscriptEntry[] = [];
+      const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
       for (const line of batch.lines) {
         if (!isWorthParsing(line)) continue;
@@ -77,14 +96,20 @@ async function* readLines(file: TranscriptFile, from: Offset): AsyncGenerator<Tr
         const result = readRecord(o, state, file.agentId);
         state = result.state;
         entries.push(...result.entries);
+        if (wanted.content === true) content.push(...messageContent(o, result.entries));
+        if (asString(o["id"]) !== undefined) kinds.saw(o["type"]);
       }
       const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
-      yield { entries, next: { bytes: batch.endBytes, memo: { ...memoNow } }, unreadable };
+      const next = { bytes: batch.endBytes, memo: { ...memoNow } };
+      yield { entries, next, unreadable, content, records: batch.lines.length, unknownKinds: kinds.take() };
     }
   } finally {
     await jsonl.close();
   }
 }
+
+/** Of messages, told or not. */
+const KINDS = "user gemini info error warning compression help stats model_stats tool_stats tool_group about quit";
 
 function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
   if (asString(o["id"]) !== undefined) return readMessage(o, state, agentId);
@@ -100,35 +125,55 @@ function isWorthParsing(line: Buffer): boolean {
 }
 const SET = Buffer.from('{"$set":');
 
-/** Up to some 0.3x: one object, written anew with every change. */
-async function readWhole(file: TranscriptFile): Promise<TranscriptBatch> {
-  const { size, mtimeMs } = await stat(file.path);
-  const next: Offset = { bytes: size, memo: {} };
-  const o = size > MAX_WHOLE_BYTES ? undefined : parse(await readFile(file.path, "utf8"));
-  // Caught in the middle of being written, it is read again when it has changed
-  if (o === undefined) return { entries: [], next, unreadable: 1 };
-  let state: ChatState = { timeMs: asTimeMs(o["startTime"]) ?? mtimeMs };
-  const entries = [...(await beginning(file, o, state.timeMs))];
-  for (const message of asArray(o["messages"])) {
-    const result = readMessage(asObject(message) ?? {}, state, file.agentId);
+/** Up to some 0.3x: one object, written anew with every change: all entries come again, under the same keys. */
+async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
+  const { file: handle, stats } = await openRegular(file.path, file.roots);
+  await handle.close();
+  // What stands before the messages: whose they are and since when
+  const head = headOf((await firstBytes(file.path, HEAD_BYTES, file.roots)).toString("utf8"));
+  let state: ChatState = { timeMs: asTimeMs(head["startTime"]) ?? stats.mtimeMs };
+  let entries: TranscriptEntry[] = [...(await beginning(file, head, state.timeMs))];
+  let content: ToldContent[] = [];
+  let unreadable = 0;
+  const next: Offset = { bytes: stats.size, memo: {} };
+  for await (const element of elementsOf(file.path, "messages", { roots: file.roots })) {
+    const message = element === undefined ? undefined : parse(element.toString("utf8"));
+    if (message === undefined) {
+      unreadable++;
+      continue;
+    }
+    const result = readMessage(message, state, file.agentId);
     // Nothing is ever written twice here
     const { repeating: _, ...kept } = result.state;
     state = kept;
     entries.push(...result.entries);
+    if (wanted.content === true) content.push(...messageContent(message, result.entries));
+    if (entries.length < BATCH_ENTRIES) continue;
+    yield { entries, content, next, unreadable };
+    [entries, content, unreadable] = [[], [], 0];
   }
-  return { entries, next, unreadable: 0 };
+  yield { entries, content, next, unreadable };
 }
 
-/** Whole files are held in memory; they end where a context window ends, far below this. */
-const MAX_WHOLE_BYTES = 64 << 20;
+// Enough to share a commit, few enough to hold
+const BATCH_ENTRIES = 500;
+
+/** Texts of the top object, as far as its first bytes go. */
+const headOf = (text: string): Fields =>
+  Object.fromEntries(
+    [...text.matchAll(/"(sessionId|startTime)":\s*"([^"\\]{1,200})"/g)].map(([, name, value]) => [name, value]),
+  );
+
+/** The file holds one path. */
+const MAX_ROOT_BYTES = 1 << 16;
 
 /** What a file's beginning tells: of a session where it ran, of a subagent that there is one. */
 async function beginning(file: TranscriptFile, o: Fields, timeMs: number): Promise<readonly TranscriptEntry[]> {
   const startMs = asTimeMs(o["startTime"]) ?? timeMs;
   if (file.agentId !== undefined)
     return [{ kind: "subagent", key: `subagent:${file.agentId}`, timeMs: startMs, agentId: file.agentId }];
-  const text = await readFile(join(dirname(dirname(file.path)), ".project_root"), "utf8").catch(() => "");
-  const cwd = asString(text.trim());
+  const root = await readSmall(join(dirname(dirname(file.path)), ".project_root"), MAX_ROOT_BYTES, file.roots);
+  const cwd = asString(root?.bytes.toString("utf8").trim());
   if (cwd === undefined) return [];
   return [defined<EntryOf<"session">>({ kind: "session", key: "session", timeMs: startMs, cwd } as EntryOf<"session">)];
 }
@@ -145,7 +190,11 @@ function parse(text: string): Fields | undefined {
 
 const SESSION_FILE = /^session-.*\.jsonl?$/;
 
-async function partsIn(chats: string, sessionId: string): Promise<readonly TranscriptFile[]> {
+async function partsIn(
+  chats: string,
+  sessionId: string,
+  roots: readonly string[] | undefined,
+): Promise<readonly TranscriptFile[]> {
   const short = sessionId.slice(0, 8);
   const names = (await namesIn(chats)).filter(
     (name) =>
@@ -157,7 +206,7 @@ async function partsIn(chats: string, sessionId: string): Promise<readonly Trans
   const main: TranscriptFile[] = [];
   for (const name of names) {
     const path = join(chats, name);
-    if ((await sessionIdOf(path)) === sessionId) main.push({ path });
+    if ((await sessionIdOf(path, roots)) === sessionId) main.push({ path });
   }
   if (main.length === 0) return [];
   // The program replaces what a file's name cannot hold; ids of its own have nothing of that
@@ -167,19 +216,9 @@ async function partsIn(chats: string, sessionId: string): Promise<readonly Trans
 }
 
 /** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
-async function sessionIdOf(path: string): Promise<string | undefined> {
-  // No directory, and no pipe that would hold us
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return undefined;
-  const file = await open(path, "r").catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const head = Buffer.alloc(HEAD_BYTES);
-    const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
-    const text = head.subarray(0, bytesRead).toString("utf8");
-    return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
-  } finally {
-    await file.close();
-  }
+async function sessionIdOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+  const text = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
+  return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
 }
 const HEAD_BYTES = 512;
 

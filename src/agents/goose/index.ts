@@ -1,6 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
 import { emitsOf } from "../shared/claude-like.ts";
+import { hookContent } from "../shared/content.ts";
+import { CLAUDE_NAMES } from "../shared/own-names.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -16,6 +19,9 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
+  own: CLAUDE_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
 } satisfies Agent;

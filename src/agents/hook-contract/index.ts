@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { CLAUDE_NAMES } from "../shared/own-names.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 /** Programs that follow one of the two public hook contracts, and no agent's own payloads. */
 export default {
@@ -15,6 +18,9 @@ export default {
     callIds: "minted",
     eventIds: "arrival",
   },
+  own: CLAUDE_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
 } satisfies Agent;

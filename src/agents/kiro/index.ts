@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { hookContent } from "../shared/content.ts";
+import { KIRO_NAMES } from "../shared/own-names.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -16,7 +19,10 @@ export default {
     callIds: "minted",
     eventIds: "arrival",
   },
+  own: KIRO_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,12 +1,18 @@
 // ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; why only this much: README.md
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { readSmall } from "../shared/open.ts";
 
-export default { locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** Nothing moves it. */
+function roots(home: string): readonly string[] {
+  return [folderOf(home)];
+}
 
 /** Sessions of the CLI's TUI, the only ones that are kept in files we can read. */
 async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
@@ -16,18 +22,21 @@ async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonl
 }
 
 /** The session's own file, then those of the subagents below it, which are sessions that name their parent. */
-async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!SAFE_ID.test(sessionId)) return [];
   const main = path ?? join(folderOf(home), `${sessionId}.json`);
-  const session = await load(main);
-  if (session === undefined) return [];
-  const children = session.parent === undefined ? await descendants(main, sessionId, session.createdMs) : [];
+  const session = await load(main, roots);
+  if (session === undefined) {
+    await refuseTooLarge(main);
+    return [];
+  }
+  const children = session.parent === undefined ? await descendants(main, sessionId, session.createdMs, roots) : [];
   return [{ path: main }, ...children];
 }
 
 /** The file is written anew each time: all of it, each time. */
 async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<TranscriptBatch> {
-  const session = await load(file.path);
+  const session = await load(file.path, file.roots);
   const { size } = await stat(file.path);
   const next: Offset = { bytes: size, memo: {} };
   yield session === undefined
@@ -51,8 +60,8 @@ interface SessionFile {
 }
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
-// Metadata and one record per turn; a larger file is none of these
-const MAX_BYTES = 32 << 20;
+// Metadata and one record per turn; a larger file is none of these, and all of it is held
+const MAX_BYTES = 16 << 20;
 
 const folderOf = (home: string): string => join(home, ".kiro", "sessions", "cli");
 
@@ -62,11 +71,17 @@ const sessionFiles = (folder: string): Promise<readonly string[]> =>
     () => [],
   );
 
+async function refuseTooLarge(path: string): Promise<void> {
+  const bytes = (await stat(path).catch(() => undefined))?.size ?? 0;
+  if (bytes > MAX_BYTES) throw new Error(`it has ${bytes} bytes; one file of more than ${MAX_BYTES} is not read`);
+}
+
 /** `undefined` for a file that is not there, or is no session. */
-async function load(path: string): Promise<SessionFile | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined || !found.isFile() || found.size > MAX_BYTES) return undefined;
-  const session = asObject(tryParse(await readFile(path, "utf8")));
+async function load(path: string, roots: readonly string[] | undefined): Promise<SessionFile | undefined> {
+  const read = await readSmall(path, MAX_BYTES, roots);
+  if (read === undefined) return undefined;
+  const found = read.stats;
+  const session = asObject(tryParse(read.bytes.toString("utf8")));
   const id = asString(session?.["session_id"]);
   if (session === undefined || id === undefined) return undefined;
   const state = asObject(session["session_state"]) ?? {};
@@ -84,14 +99,19 @@ async function load(path: string): Promise<SessionFile | undefined> {
 }
 
 /** Subagents of subagents too. Files that were last written before the session began are nobody's children here. */
-async function descendants(main: string, root: string, sinceMs: number): Promise<readonly TranscriptFile[]> {
+async function descendants(
+  main: string,
+  root: string,
+  sinceMs: number,
+  roots: readonly string[] | undefined,
+): Promise<readonly TranscriptFile[]> {
   const folder = join(main, "..");
   const parents = new Map<string, { readonly path: string; readonly parent: string }>();
   for (const name of await sessionFiles(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (path === main || found === undefined || found.mtimeMs < sinceMs) continue;
-    const session = await load(path);
+    const session = await load(path, roots);
     if (session?.parent !== undefined) parents.set(session.id, { path, parent: session.parent });
   }
   const below = (id: string, seen: readonly string[] = []): boolean => {

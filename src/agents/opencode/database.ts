@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
+import { checkedPath, RefusedError } from "../shared/open.ts";
 
 /** A value of a row as SQLite gives it. */
 export type Value = string | number | null;
@@ -19,13 +20,23 @@ export interface Opened extends View {
 
 /**
  * Opens a database for reading while OpenCode may be writing. What stands in the -wal beside it is seen; nothing is made or
- * changed but the -shm that SQLite itself needs for that.
+ * changed but the -shm that SQLite itself needs for that. What the file itself wants to be done is not done: no extension
+ * is loaded, no function of its schema trusted, and a table that is none is not asked.
  *
- * @throws Error when it is no database, or stays locked for 2 s
+ * @param roots folders it must really lie in
+ * @throws RefusedError for what is no regular file of this user in one of them; Error when it is no database, or stays
+ *         locked for 2 s
  */
-export function openDatabase(path: string): Opened {
+export async function openDatabase(path: string, roots?: readonly string[]): Promise<Opened> {
+  const real = await checkedPath(path, roots);
+  const before = lstatSync(real);
+  // SQLite opens these by itself, and would wait for a FIFO
+  for (const beside of ["-wal", "-shm", "-journal"]) {
+    const found = lstatSync(`${real}${beside}`, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) throw notRegular(`${path}${beside}`);
+  }
   // libsql passes over `readonly`; SQLite's own address does it
-  const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
+  const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
   const statements = new Map<string, Libsql.Statement<unknown[]>>();
   const prepared = (sql: string): Libsql.Statement<unknown[]> => {
     const statement = statements.get(sql) ?? raw.prepare(sql);
@@ -33,7 +44,11 @@ export function openDatabase(path: string): Opened {
     return statement;
   };
   try {
-    raw.exec("PRAGMA busy_timeout = 2000; BEGIN");
+    raw.exec(`PRAGMA busy_timeout = 2000; PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cell_size_check = ON;
+      PRAGMA mmap_size = 0; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; BEGIN`);
+    const after = lstatSync(real);
+    if (after.ino !== before.ino || after.dev !== before.dev) throw notRegular(path);
+    refuseForeign(path, prepared(SCHEMA).all() as Row[]);
   } catch (error) {
     raw.close();
     throw error;
@@ -62,6 +77,23 @@ export function databasesFor(home: string, told?: string): readonly string[] {
 // --- internal ---
 
 const STABLE = "opencode.db";
+
+/** Whatever answers to the names we ask for. */
+const SCHEMA = `SELECT type, name, sql FROM sqlite_master
+  WHERE lower(name) IN ('session', 'message', 'part') OR type IN ('view', 'trigger') AND lower(tbl_name) IN ('session', 'message', 'part')`;
+
+/** A view, a virtual table or a column that is computed can make one question run for ever. */
+function refuseForeign(path: string, schema: readonly Row[]): void {
+  for (const { type, name, sql } of schema) {
+    const isComputed = /\bgenerated\s+always\b|\bas\s*\(|^\s*create\s+virtual\b/i.test(String(sql));
+    if (type === "trigger" || (type === "table" && !isComputed)) continue;
+    const what = type === "table" ? "is computed or virtual" : `is a ${String(type)}`;
+    throw new RefusedError(`${JSON.stringify(path)} is not read: ${String(name)} in it ${what}, and not a plain table`);
+  }
+}
+
+const notRegular = (path: string): RefusedError =>
+  new RefusedError(`${JSON.stringify(path)} is not read: it is not a regular file, or was just replaced`);
 
 function namesIn(folder: string): readonly string[] {
   try {

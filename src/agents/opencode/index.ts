@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { OPENCODE_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -28,7 +31,10 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  own: OPENCODE_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),

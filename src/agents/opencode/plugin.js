@@ -337,7 +337,9 @@ function startDrain() {
   const { installed, stateDir, node, program } = places();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return;
   if (program === undefined || !existsSync(program)) return;
-  const child = spawn(node !== undefined && existsSync(node) ? node : "node", [program, "drain", "--quiet"], {
+  // In the background memory counts more than time; the other intakes do the same
+  const lean = ["--max-semi-space-size=2", "--optimize-for-size"];
+  const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...lean, program, "drain", "--quiet"], {
     cwd: existsSync(stateDir) ? stateDir : parse(program).root,
     detached: true,
     stdio: "ignore",

@@ -2,6 +2,9 @@ import { asObject } from "../shared/json.ts";
 import type { Row, Value, View } from "./database.ts";
 import type { MessageInfo } from "./messages.ts";
 
+/** A row of a few megabytes, not of the half gigabyte that SQLite would hold; its length is told without reading it. */
+export const IS_JSON = "octet_length(data) <= 33554432 AND json_valid(data)";
+
 /** One message with its parts. Long texts and outputs stay in the database. */
 export interface MessageRow {
   /** Place in the table; ascends with insertion. */
@@ -73,7 +76,7 @@ export function messageAt(db: View, place: number): string | undefined {
 /** The agent that a session's first message was for, as `build` or `explore`. */
 export function firstAgent(db: View, sessionId: string): string | undefined {
   const row = db.get(
-    `SELECT CASE WHEN json_valid(data) THEN json_extract(data, '$.agent') END AS agent
+    `SELECT CASE WHEN ${IS_JSON} THEN json_extract(data, '$.agent') END AS agent
        FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1`,
     sessionId,
   );
@@ -127,10 +130,10 @@ const LEFT_OUT = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value"
   .join(", ");
 
 const SELECT_MESSAGES = `SELECT rowid AS place, id,
-    CASE WHEN json_valid(data) THEN json_remove(data, ${LEFT_OUT}) END AS info FROM message`;
+    CASE WHEN ${IS_JSON} THEN json_remove(data, ${LEFT_OUT}) END AS info FROM message`;
 
 /** A member of a row's JSON; NULL where it is none. */
-const field = (path: string): string => `CASE WHEN json_valid(data) THEN json_extract(data, '${path}') END`;
+const field = (path: string): string => `CASE WHEN ${IS_JSON} THEN json_extract(data, '${path}') END`;
 
 const PART_FIELDS = {
   type: "$.type",
@@ -157,8 +160,8 @@ const SELECT_PARTS = `SELECT id, ${Object.entries(PART_FIELDS)
   .join(", ")},
     substr(${field("$.state.error")}, 1, ${ERROR_LENGTH}) AS error,
     substr(${field("$.state.input.command")}, 1, ${COMMAND_LENGTH}) AS command,
-    CASE WHEN json_valid(data) THEN json_type(data, '$.state.metadata.exit') END AS exit_type,
-    CASE WHEN json_valid(data) AND json_type(data, '$.state.metadata.files') = 'array' THEN (
+    CASE WHEN ${IS_JSON} THEN json_type(data, '$.state.metadata.exit') END AS exit_type,
+    CASE WHEN ${IS_JSON} AND json_type(data, '$.state.metadata.files') = 'array' THEN (
       SELECT json_group_array(json_object('additions', json_extract(value, '$.additions'),
                                           'deletions', json_extract(value, '$.deletions')))
         FROM json_each(data, '$.state.metadata.files') WHERE type = 'object') END AS files,

@@ -1,22 +1,38 @@
 // Tables as written by 1.18.33, read 2026-11-21; token rule in README.md beside this file
-import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import { isAbsolute, join } from "node:path";
+import type {
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { asString } from "../shared/json.ts";
 import { uniqueCallIds } from "./calls.ts";
+import { messagesContent } from "./content.ts";
 import { databasesFor, openDatabase, type View } from "./database.ts";
 import { callThatMade, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
 import { descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
 import { FRESH, type WalkSession, type WalkState, walk } from "./walk.ts";
 
-export default { locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** Where XDG puts data, or where `OPENCODE_DB` put the database itself. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const folder = join(asString(env["XDG_DATA_HOME"]) ?? join(home, ".local", "share"), "opencode");
+  const named = asString(env["OPENCODE_DB"]);
+  return named === undefined || !isAbsolute(named) ? [folder] : [folder, named];
+}
 
 /** Every session that is nobody's subagent, in all databases at the usual place. */
 async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
   let failure: unknown;
   for (const path of databasesFor(home)) {
     try {
-      for (const { id } of look(path, rootSessions)) yield { sessionId: id, path, home };
+      for (const { id } of await look(path, undefined, rootSessions)) yield { sessionId: id, path, home };
     } catch (error) {
       // one that cannot be read must not hide the others
       failure ??= error;
@@ -29,12 +45,12 @@ async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonl
  * One part per session: the wanted one, then those that work for it at any depth. A database that does not know the session,
  * since it was deleted, has one part of it with nothing inside.
  */
-async function files({ sessionId, path: told, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files({ sessionId, path: told, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const candidates = databasesFor(home, told);
   let failure: unknown;
   for (const path of candidates) {
     try {
-      const found = look(path, (db) => sessionAndBelow(db, sessionId));
+      const found = await look(path, roots, (db) => sessionAndBelow(db, sessionId));
       if (found !== undefined) return found.map(({ id }) => partOf(path, id, id === sessionId ? undefined : id));
     } catch (error) {
       failure ??= error;
@@ -44,9 +60,9 @@ async function files({ sessionId, path: told, home }: TranscriptQuery): Promise<
   return told !== undefined && candidates.includes(told) ? [partOf(told, sessionId, undefined)] : [];
 }
 
-async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<TranscriptBatch> {
+async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const sessionId = sessionIn(file);
-  const db = openDatabase(file.path);
+  const db = await openDatabase(file.path, file.roots);
   try {
     const row = sessionRow(db, sessionId);
     let memo: Memo = memoOf(db, from);
@@ -69,9 +85,13 @@ async function* read(file: TranscriptFile, from: Offset): AsyncGenerator<Transcr
     for (;;) {
       const news = messagesAfter(db, sessionId, memo.place, MESSAGES_PER_BATCH);
       if (again.length + news.length === 0) return;
-      const batch = walkAll([...again, ...news], memo, session);
+      const rows = [...again, ...news];
+      const batch = walkAll(rows, memo, session);
       memo = batch.memo;
-      yield { entries: batch.entries, next: { bytes: 0, memo: { ...memo } }, unreadable: batch.unreadable };
+      const { entries, unreadable } = batch;
+      const records = news.length - Math.min(news.length, unreadable);
+      const content = wanted.content === true ? messagesContent(db, rows, entries) : [];
+      yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records };
       if (news.length < MESSAGES_PER_BATCH) return;
       again = [];
     }
@@ -136,8 +156,8 @@ const partOf = (path: string, sessionId: string, agentId: string | undefined): T
 const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
 /** Opens, asks, closes. */
-function look<T>(path: string, ask: (db: View) => T): T {
-  const db = openDatabase(path);
+async function look<T>(path: string, roots: readonly string[] | undefined, ask: (db: View) => T): Promise<T> {
+  const db = await openDatabase(path, roots);
   try {
     return ask(db);
   } finally {

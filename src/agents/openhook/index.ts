@@ -1,6 +1,7 @@
 import type { Agent } from "../../model/agent.ts";
 import { ENVELOPE_TYPES } from "../../model/envelope.ts";
 import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 /** Anything that speaks OpenHook by itself; its envelopes name their own source. */
 export default {
@@ -17,6 +18,7 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  known: KNOWN,
   recognises,
   toEvents,
   toEntries,

@@ -1,6 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
 import { emitsOf } from "../shared/claude-like.ts";
+import { hookContent } from "../shared/content.ts";
+import { QWEN_NAMES } from "../shared/own-names.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -15,6 +18,9 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
+  own: QWEN_NAMES,
+  known: KNOWN,
   recognises,
+  toContent: hookContent,
   toEvents,
 } satisfies Agent;

@@ -4,7 +4,7 @@ import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "./digest.ts";
 import { executableOf } from "./executables.ts";
-import { asCode, asObject, asString } from "./json.ts";
+import { asCode, asObject, asString, ownOf } from "./json.ts";
 import { arrivalKey } from "./minted.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { eventOf, sessionOf } from "./told.ts";
@@ -76,7 +76,7 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
             status_origin: ended?.origin,
           }),
           start_origin: type === "session.start" ? asCode(p["source"]) : undefined,
-          continues: type === "session.start" ? CONTINUES[asCode(p["source"]) ?? ""] : undefined,
+          continues: type === "session.start" ? ownOf(CONTINUES, asCode(p["source"])) : undefined,
           native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
           error_type: type === "turn.error" ? (asCode(p["error_type"]) ?? "_OTHER") : undefined,
           trigger: type === "compaction" ? asCode(p["trigger"]) : undefined,
@@ -170,4 +170,4 @@ const REASONS: Readonly<Record<string, SessionEndReason>> = {
   timeout: "timeout",
 };
 
-const reasonOf = (reason: unknown): SessionEndReason => REASONS[asCode(reason) ?? ""] ?? "completed";
+const reasonOf = (reason: unknown): SessionEndReason => ownOf(REASONS, asCode(reason)) ?? "completed";

@@ -29,3 +29,7 @@ export const asCode = (value: unknown): string | undefined => {
   if (text === undefined) return undefined;
   return /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) ? text : "_OTHER";
 };
+
+/** What a table has under a name that came from outside: its own members alone, and not what every object inherits. */
+export const ownOf = <T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
+  name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;

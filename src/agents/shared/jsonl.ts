@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { shrinkJson } from "../../model/shrink.ts";
+import { openRegular } from "./open.ts";
 
-/** A stretch of complete lines. `endBytes` is the offset behind the last of them. */
+/** A stretch of complete lines. `endBytes` is the offset behind the last of them, or inside a line that is passed over. */
 export interface LineBatch {
   readonly lines: readonly Buffer[];
   readonly endBytes: number;
@@ -18,6 +19,8 @@ export interface JsonlOptions {
   readonly chunkBytes?: number;
   /** Longest line that is held in memory. @default 32 MiB */
   readonly maxLineBytes?: number;
+  /** Folders the file must really lie in. */
+  readonly roots?: readonly string[] | undefined;
 }
 
 export interface JsonlFile {
@@ -25,33 +28,35 @@ export interface JsonlFile {
   readonly fromBytes: number;
   readonly modifiedMs: number;
   readonly batches: AsyncIterable<LineBatch>;
-  /** Of the file's first bytes, as far as they lie before `endBytes`. */
+  /** Of the file's first bytes, as far as they lie before `endBytes`; and whether a line that is passed over goes on there. */
   fingerprint(endBytes: number): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
  * Opens a file of JSON lines from an offset on. Only complete lines (ending in `\n`) are given; a torn last line stays
- * for the next time. Memory: one chunk and one line.
+ * for the next time. Memory: one chunk and one line. A line longer than the limit is passed over piece by piece, so that
+ * a reader that stops inside it goes on there.
  *
- * @throws Error when the path is no regular file, or what the file system throws
+ * @throws RefusedError when the path is no regular file, or not one of the agent's; else what the file system throws
  */
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
-  const { chunkBytes = 1 << 20, maxLineBytes = 32 << 20 } = options;
-  // Not blocking, so that a FIFO in a transcript's place cannot hold the drain
-  const file = await open(path, NON_BLOCKING_READ);
+  const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
+  const { file, stats } = await openRegular(path, options.roots);
   try {
-    const stat = await file.stat();
-    if (!stat.isFile()) throw new Error(`${JSON.stringify(path)} is not a regular file`);
+    const isInside = options.fingerprint?.endsWith(INSIDE) === true;
     const same =
-      options.fromBytes <= stat.size &&
-      (options.fingerprint === undefined || options.fingerprint === (await headDigest(file, options.fromBytes)));
+      options.fromBytes <= stats.size &&
+      (options.fingerprint === undefined ||
+        options.fingerprint === `${await headDigest(file, options.fromBytes)}${isInside ? INSIDE : ""}`);
     const fromBytes = same ? options.fromBytes : 0;
+    const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
     return {
       fromBytes,
-      modifiedMs: stat.mtimeMs,
-      batches: readBatches(file, fromBytes, chunkBytes, maxLineBytes),
-      fingerprint: (endBytes) => headDigest(file, endBytes),
+      modifiedMs: stats.mtimeMs,
+      batches: readBatches(file, place),
+      fingerprint: async (endBytes) =>
+        `${await headDigest(file, endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
       close: () => file.close(),
     };
   } catch (error) {
@@ -62,21 +67,33 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
 
 // --- internal ---
 
-const NON_BLOCKING_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** Of one line: images and documents that users attach stand in theirs. */
+const MAX_LINE_BYTES = 32 << 20;
+/** Longer ones are given without their long texts: parsed as they are, they would be held five times over. */
+const MAX_WHOLE_LINE_BYTES = 4 << 20;
 const HEAD_BYTES = 512;
 const NEWLINE = 0x0a;
+/** Stands behind a fingerprint that was taken inside a line which is passed over. */
+const INSIDE = "+";
+/** How often a line that is passed over lets its reader note how far it is. */
+const PASS_BYTES = 16 << 20;
 
-async function* readBatches(
-  file: FileHandle,
-  fromBytes: number,
-  chunkBytes: number,
-  maxLineBytes: number,
-): AsyncGenerator<LineBatch> {
+interface Place {
+  readonly fromBytes: number;
+  readonly chunkBytes: number;
+  readonly maxLineBytes: number;
+  /** The last offset that was given inside a line that is passed over; -1 where there is none. */
+  insideAt: number;
+}
+
+async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<LineBatch> {
+  const { chunkBytes, maxLineBytes } = place;
   const chunk = Buffer.allocUnsafe(chunkBytes);
-  let position = fromBytes;
+  let position = place.fromBytes;
   // Pieces of the line that is still open, and how long it is; the pieces of a line that is too long are dropped
   let pieces: Buffer[] = [];
-  let openBytes = 0;
+  let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
+  let toldBytes = position;
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, chunkBytes, position);
     if (bytesRead === 0) return;
@@ -90,7 +107,7 @@ async function* readBatches(
       else if (length > 0) {
         // The chunk is used again: the last piece must be a copy
         const piece = Buffer.from(chunk.subarray(start, at));
-        lines.push(pieces.length === 0 ? piece : Buffer.concat([...pieces, piece]));
+        lines.push(pieces.length === 0 ? piece : shortened(Buffer.concat([...pieces, piece], length)));
       }
       pieces = [];
       openBytes = 0;
@@ -103,8 +120,23 @@ async function* readBatches(
       else pieces.push(Buffer.from(chunk.subarray(start, bytesRead)));
     }
     position += bytesRead;
-    if (endBytes !== -1) yield { lines, endBytes, tooLong };
+    if (endBytes !== -1) {
+      toldBytes = endBytes;
+      yield { lines, endBytes, tooLong };
+    }
+    if (openBytes > maxLineBytes && position - toldBytes >= PASS_BYTES) {
+      place.insideAt = position;
+      toldBytes = position;
+      yield { lines: [], endBytes: position, tooLong: 0 };
+    }
   }
+}
+
+/** A line that is no JSON stays what it is: its reader says so. */
+function shortened(line: Buffer): Buffer {
+  if (line.length <= MAX_WHOLE_LINE_BYTES) return line;
+  const shrunk = shrinkJson(line);
+  return shrunk.ok && !shrunk.closed ? Buffer.from(shrunk.text()) : line;
 }
 
 async function headDigest(file: FileHandle, endBytes: number): Promise<string> {

@@ -1,5 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { WINDSURF_NAMES } from "../shared/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
@@ -14,6 +17,9 @@ export default {
     callIds: "minted",
     eventIds: "payload",
   },
+  own: WINDSURF_NAMES,
+  known: KNOWN,
   recognises,
+  toContent,
   toEvents,
 } satisfies Agent;

@@ -3,6 +3,7 @@ import type { PlainAttributes, ReceivedPoint, ReceivedSpan } from "../../receive
 import { counterValues } from "../../store/counters.ts";
 import { type Database, openDatabase } from "../../store/database.ts";
 import { METRIC_SHAPES } from "../../telemetry/metrics.ts";
+import { SELF_PREFIX } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { dollars } from "../figures.ts";
 import { type Column, table } from "../table.ts";
@@ -196,7 +197,9 @@ const sumOf = (values: readonly unknown[]): number =>
 
 function unequalStreams(db: Database, { points }: Arrived): { readonly count: number; readonly unequal: string[] } {
   const arrived = new Map(points.map((point) => [streamKey(point.name, point.attributes), amountOf(point)]));
-  const stored = counterValues(db).map(({ metric, attributes, value }) => ({
+  // What a drain counts of itself while it sends is sent by the next one
+  const agents = counterValues(db).filter(({ metric }) => !metric.startsWith(SELF_PREFIX));
+  const stored = agents.map(({ metric, attributes, value }) => ({
     metric,
     key: streamKey(metric, attributes),
     // kept as whole billionths, sent as doubles

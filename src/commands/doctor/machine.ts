@@ -10,6 +10,7 @@ import type { Status } from "../status/facts.ts";
 import { brokenHook } from "../status/installed.ts";
 import { unwritable } from "../status/waiting.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
+import { openStateFiles } from "./private.ts";
 
 /** Node, and what lies on this machine for all agents together. */
 export async function* machineFindings(status: Status, context: Context): AsyncGenerator<Finding> {
@@ -25,7 +26,10 @@ export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
   agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
 
 /** Paths of the state that others could read, or that are not ours. Empty on Windows, which has no such modes. */
-export async function exposed({ places, platform }: Context): Promise<readonly { path: string; mode: number }[]> {
+export async function exposed({
+  places,
+  platform,
+}: Pick<Context, "places" | "platform">): Promise<readonly { path: string; mode: number }[]> {
   if (platform === "win32") return [];
   const folders = [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir];
   const files = ["", "-wal", "-shm"].map((suffix) => `${places.storePath}${suffix}`);
@@ -38,6 +42,9 @@ export async function exposed({ places, platform }: Context): Promise<readonly {
       const is = await stat(path).catch(() => undefined);
       if (is !== undefined && (is.mode & 0o077) !== 0) found.push({ path, mode });
     }
+  }
+  for (const path of await openStateFiles({ places, platform })) {
+    if (!found.some((one) => one.path === path)) found.push({ path, mode: 0o600 });
   }
   return found;
 }

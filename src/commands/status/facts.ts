@@ -4,7 +4,9 @@ import { allAgents } from "../../agents/registry.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Context } from "../context.ts";
+import { isoTime } from "../figures.ts";
 import { agentsOf, brokenHook, brokenRegistrations, hookOf } from "./installed.ts";
+import { type SelfStatus, type Sizes, selfRemarks, sizesOf } from "./self.ts";
 import { deliveryOf, storeOf } from "./stored.ts";
 import { inboxOf, logOf, staleRemark, unwritable } from "./waiting.ts";
 
@@ -40,7 +42,19 @@ export interface Status {
     readonly sessions: number;
     readonly open: number;
   };
-  readonly outbox: { readonly waiting_spans: number };
+  /** What the program has counted of itself. */
+  readonly self: SelfStatus;
+  /** On disk, in bytes. */
+  readonly sizes: Sizes;
+  readonly outbox: {
+    readonly waiting_spans: number;
+    /** Of them: refused by the backend, or too large for it, each alone. Tried again once an hour. */
+    readonly refused_spans: number;
+    readonly bytes: number;
+    readonly oldest: string | null;
+  };
+  /** Metrics that have more series than are kept apart: what came later is summed in one series. */
+  readonly overflow: readonly { readonly metric: string; readonly series: number }[];
   readonly last_drain: LastDrain | null;
   readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
   readonly log: { readonly path: string; readonly exists: boolean; readonly last_lines: readonly string[] };
@@ -121,7 +135,15 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
     state_dir_exists: existsSync(places.stateDir),
     inbox: inboxes.inbox,
     store: { path: places.storePath, state: store.state, sessions: store.sessions, open: store.open },
-    outbox: { waiting_spans: store.waitingSpans },
+    self: store.self,
+    sizes: await sizesOf(context),
+    outbox: {
+      waiting_spans: store.outbox.spans,
+      refused_spans: store.outbox.refused,
+      bytes: store.outbox.bytes,
+      oldest: isoTime(store.outbox.oldestMs),
+    },
+    overflow: store.overflow.map(({ metric, series }) => ({ metric, series })),
     last_drain: store.lastDrain,
     delivery: {
       traces: deliveryOf("traces", loaded, store.meta, context),
@@ -139,6 +161,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
     ],
     remarks: [
       ...store.remarks,
+      ...selfRemarks(store.self),
       ...staleRemark(inboxes.inbox, context.now()),
       // Drains that could not even open the store have only the log to tell it
       ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),

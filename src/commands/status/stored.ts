@@ -3,25 +3,30 @@ import * as z from "zod";
 import type { LoadedConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import { redactUrl } from "../../config/redact.ts";
+import { type Overflow, overflowState } from "../../store/counters.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
-import { waitingCount } from "../../store/outbox.ts";
+import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/overview.ts";
 import { readStore } from "../../store/read-only.ts";
 import { VERSION } from "../../version.ts";
 import type { Context } from "../context.ts";
 import { isoTime, plural } from "../figures.ts";
 import { adviceOn } from "../look.ts";
+import { asideRemarks } from "./aside.ts";
 import type { Delivery, LastDrain, Status } from "./facts.ts";
 import { parsed } from "./files.ts";
+import { NO_SELF, type SelfStatus, selfOf } from "./self.ts";
 
 /** What the store tells; `state` says whether it could. */
 export interface StoreFacts {
   readonly state: Status["store"]["state"];
   readonly sessions: number;
   readonly open: number;
-  readonly waitingSpans: number;
+  readonly outbox: Pick<OutboxState, "spans" | "refused" | "bytes" | "oldestMs">;
+  readonly overflow: readonly Overflow[];
   readonly lastDrain: LastDrain | null;
+  readonly self: SelfStatus;
   readonly meta: (key: string) => string | undefined;
   readonly broken: readonly string[];
   readonly remarks: readonly string[];
@@ -29,12 +34,14 @@ export interface StoreFacts {
 
 /** Looks into the store; one that cannot be read is told of, never thrown. */
 export function storeOf({ places }: Context): StoreFacts {
+  const aside = asideRemarks(places.storePath);
   try {
-    return readStore(places.storePath, factsOf) ?? NO_STORE;
+    const facts = readStore(places.storePath, factsOf) ?? NO_STORE;
+    return { ...facts, remarks: [...facts.remarks, ...aside] };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const states = { E_STORE_DAMAGED: "damaged", E_STORE_NEWER: "newer", E_STORE: "unreadable" } as const;
-    return { ...NO_STORE, state: states[error.code], broken: [adviceOn(error)] };
+    return { ...NO_STORE, state: states[error.code], broken: [adviceOn(error)], remarks: aside };
   }
 }
 
@@ -64,8 +71,10 @@ const NO_STORE: StoreFacts = {
   state: "none",
   sessions: 0,
   open: 0,
-  waitingSpans: 0,
+  outbox: { spans: 0, refused: 0, bytes: 0 },
+  overflow: [],
   lastDrain: null,
+  self: NO_SELF,
   meta: () => undefined,
   broken: [],
   remarks: [],
@@ -77,16 +86,25 @@ const META_KEYS = ["traces", "metrics"].flatMap((signal) =>
 
 function factsOf(db: Database): StoreFacts {
   const { sessions, open: openCount } = sessionCounts(db);
+  const outbox = outboxState(db);
+  const overflow = overflowState(db);
   const meta = new Map(META_KEYS.map((key) => [key, readMeta(db, key)]));
   return {
     state: "ok",
     sessions,
     open: openCount,
-    waitingSpans: waitingCount(db),
+    outbox,
+    overflow,
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
+    self: selfOf(db),
     meta: (key) => meta.get(key),
     broken: [],
-    remarks: [...missingTranscripts(db), ...unreadableRemark(db)],
+    remarks: [
+      ...missingTranscripts(db),
+      ...unreadableRemark(db),
+      ...refusedRemark(outbox),
+      ...overflowRemark(overflow),
+    ],
   };
 }
 
@@ -133,6 +151,21 @@ function unreadableRemark(db: Database): readonly string[] {
   return lines === 0
     ? []
     : [`${plural(lines, "transcript line")} in ${plural(files, "file")} could not be read; the rest of them was`];
+}
+
+const refusedRemark = ({ refused }: OutboxState): readonly string[] =>
+  refused === 0
+    ? []
+    : [
+        `the backend refuses ${plural(refused, "span")}, or finds ${refused === 1 ? "it" : "them"} too large, one by one; the others pass, and drain.log says why. They are tried again every hour until outbox.maxAgeDays`,
+      ];
+
+function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
+  if (overflow.length === 0) return [];
+  const names = overflow.map(({ metric, series }) => `${metric} (${series})`).join(", ");
+  return [
+    `more series than are kept apart: ${names}; sums stay right, but what is new has the one attribute otel.metric.overflow`,
+  ];
 }
 
 function whyNotSent(signal: "traces" | "metrics", { config, sources }: LoadedConfig): string {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { elementsOf } from "../../../src/agents/cline/elements.ts";
 import cline from "../../../src/agents/cline/transcript.ts";
+import { elementsOf } from "../../../src/agents/shared/elements.ts";
 import type { TranscriptReader } from "../../../src/model/agent.ts";
 import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
 
@@ -251,7 +251,8 @@ describe("elements", () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
     const found: (string | undefined)[] = [];
-    for await (const element of elementsOf(path, "messages", maxBytes)) found.push(element?.toString("utf8"));
+    for await (const element of elementsOf(path, "messages", maxBytes === undefined ? {} : { maxBytes }))
+      found.push(element?.toString("utf8"));
     return found;
   };
 

@@ -423,10 +423,10 @@ describe("the older form, one object per file", () => {
     expect(await reader.files({ sessionId: SESSION, path, home })).toEqual([{ path }, { path: `${path}l` }]);
   });
 
-  test("caught half written it is counted and read again later", async () => {
+  test("caught half written it gives the messages that are whole, and all of them later", async () => {
     const text = old(user("u1", "Hello"), gemini("m1"));
     const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), text.slice(0, -20));
-    expect(await read({ path })).toMatchObject({ entries: [], unreadable: 1 });
+    expect(await read({ path })).toMatchObject({ entries: [{ kind: "prompt", key: "prompt:u1" }], unreadable: 0 });
     writeFileSync(path, text);
     expect(ofKind((await read({ path })).entries, "model_call")).toHaveLength(1);
   });

@@ -1,7 +1,14 @@
-import { open } from "node:fs/promises";
+import { openRegular } from "./open.ts";
 
 /** One element of an array in a JSON file; `undefined`: longer than the limit, passed over. */
 export type Element = Buffer | undefined;
+
+export interface ElementOptions {
+  /** Longest element that is held in memory. @default 32 MiB */
+  readonly maxBytes?: number;
+  /** Folders the file must really lie in. */
+  readonly roots?: readonly string[] | undefined;
+}
 
 /**
  * The elements of an array that stands in a JSON file's top object, one after the other, without holding the file. A file
@@ -9,12 +16,18 @@ export type Element = Buffer | undefined;
  *
  * @param member the array's name
  * @returns `{`…`}` texts; nothing for elements that are no objects, and for files of another shape
- * @throws what the file system throws, and for what is no regular file
+ * @throws for a file that is too large to be read anew each time it changes; RefusedError; what the file system throws
  */
-export async function* elementsOf(path: string, member: string, maxBytes = 32 << 20): AsyncGenerator<Element> {
-  const file = await open(path, "r");
+export async function* elementsOf(
+  path: string,
+  member: string,
+  { maxBytes = MAX_ELEMENT_BYTES, roots }: ElementOptions = {},
+): AsyncGenerator<Element> {
+  const { file, stats } = await openRegular(path, roots);
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${JSON.stringify(path)} is not a regular file`);
+    if (stats.size > MAX_FILE_BYTES) {
+      throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_FILE_BYTES} is not read`);
+    }
     const scan = new Scan(member, maxBytes);
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let position = 0; !scan.isDone; ) {
@@ -31,6 +44,9 @@ export async function* elementsOf(path: string, member: string, maxBytes = 32 <<
 // --- internal ---
 
 const CHUNK_BYTES = 1 << 18;
+const MAX_ELEMENT_BYTES = 32 << 20;
+/** All of it is read again with every change: some seconds. Sessions end where a context window does, far below. */
+const MAX_FILE_BYTES = 256 << 20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;

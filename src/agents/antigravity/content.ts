@@ -1,0 +1,13 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import type { Content } from "../../model/content.ts";
+import { contentOfEvents, firstOf } from "../shared/content.ts";
+import { asObject } from "../shared/json.ts";
+
+/** What a payload says: of tool calls alone, since there is no event of a prompt. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  return contentOfEvents(events, {
+    arguments: asObject(p["toolCall"])?.["args"],
+    result: firstOf(p, ["toolResult", "result", "error"]),
+  });
+}

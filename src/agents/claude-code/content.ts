@@ -1,0 +1,42 @@
+import { askedTool, type Content } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, parsedJson, plainText } from "../shared/content.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+
+/** What a transcript line says, beside the entries that were read from it. Thinking is no part of an answer. */
+export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
+  if (!entries.some(({ kind }) => TELLING.has(kind))) return [];
+  const o = asObject(parsedJson(line.toString("utf8")));
+  const blocks = asObject(o?.["message"])?.["content"];
+  const blockOf = (name: string, callId: string) =>
+    asArray(blocks)
+      .map(asObject)
+      .find((block) => block?.[name] === callId);
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", plainText(blocks));
+      case "tool_use":
+        return contentOf(entry.key, "arguments", blockOf("id", entry.callId)?.["input"]);
+      case "tool_result": {
+        const text = plainText(blockOf("tool_use_id", entry.callId)?.["content"]);
+        return contentOf(entry.key, "result", text ?? asString(o?.["toolUseResult"]));
+      }
+      case "model_call":
+        return asArray(blocks).flatMap((block) => spoken(entry.key, block));
+      default:
+        return [];
+    }
+  });
+}
+
+// --- internal ---
+
+const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call"]);
+
+function spoken(key: string, block: unknown): readonly Content[] {
+  const b = asObject(block);
+  if (b?.["type"] === "text") return answerPiece(key, asString(b["text"]));
+  const [id, name] = [asString(b?.["id"]), asString(b?.["name"])];
+  return id === undefined || name === undefined ? [] : answerPiece(key, askedTool(id, name));
+}

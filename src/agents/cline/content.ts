@@ -1,0 +1,57 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import { askedTool, type Content } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, contentOfEvents, parsedJson, plainText } from "../shared/content.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import { type Message, typedText } from "./messages.ts";
+
+/** What a hook payload says: the CLI's form first, else the extension's. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const call = asObject(p["tool_call"]) ?? asObject(p["tool_result"]);
+  const result = asObject(p["tool_result"]);
+  const plain = asObject(p["preToolUse"]) ?? asObject(p["postToolUse"]);
+  return contentOfEvents(events, {
+    prompt: asObject(p["userPromptSubmit"])?.["prompt"],
+    arguments: call?.["input"] ?? plain?.["parameters"],
+    result: result?.["output"] ?? result?.["error"] ?? parsedJson(asObject(p["postToolUse"])?.["result"]),
+    answer: asObject(p["turn"])?.["outputText"],
+  });
+}
+
+/** What a message says, beside the entries that were read from it. */
+export function messageContent(message: Message, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const blocks = asArray(message["content"]).map((block) => asObject(block) ?? {});
+  const activities = asArray(asObject(message["metadata"])?.["modelToolActivities"]).map((one) => asObject(one) ?? {});
+  const activityOf = (callId: string) => activities.find((one) => one["toolCallId"] === callId);
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", typedText(message));
+      case "model_call":
+        return typeof message["content"] === "string"
+          ? answerPiece(entry.key, message["content"])
+          : blocks.flatMap((block) => spoken(entry.key, block));
+      case "tool_use": {
+        const block = blocks.find((one) => one["type"] === "tool_use" && one["id"] === entry.callId);
+        return contentOf(entry.key, "arguments", (block ?? activityOf(entry.callId))?.["input"]);
+      }
+      case "tool_result": {
+        const block = blocks.find((one) => one["type"] === "tool_result" && one["tool_use_id"] === entry.callId);
+        const given = block?.["content"] ?? activityOf(entry.callId)?.["output"];
+        return contentOf(entry.key, "result", parsedJson(plainText(given) ?? given));
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+// --- internal ---
+
+function spoken(key: string, block: Message): readonly Content[] {
+  if (block["type"] === "text") return answerPiece(key, asString(block["text"]));
+  const [id, name] = [asString(block["id"]), asString(block["name"])];
+  if (block["type"] !== "tool_use" || id === undefined || name === undefined) return [];
+  return answerPiece(key, askedTool(id, name));
+}

@@ -1,0 +1,12 @@
+// Public schema and recordings of the CLI 3.0.65, read 2026-11-21
+import { eventIn, knownNames } from "../shared/known.ts";
+
+export const KNOWN = knownNames(
+  `agent_start agent_resume agent_end agent_error agent_abort prompt_submit tool_call tool_result session_shutdown pre_compact
+  TaskStart TaskResume TaskComplete TaskError TaskCancel UserPromptSubmit PreToolUse PostToolUse PreCompact SessionShutdown
+  Notification`,
+  `clineVersion hookName timestamp taskId sessionContext userId workspaceRoots workspaceInfo agent_id parent_agent_id iteration
+  turn model error tool_call tool_result taskStart taskResume taskComplete taskCancel taskError userPromptSubmit preToolUse
+  postToolUse preCompact notification reason`,
+  { eventOf: eventIn("hookName") },
+);

@@ -1,0 +1,53 @@
+import { askedTool, type ToldContent, toCome } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, parsedJson, plainText } from "../shared/content.ts";
+import { asObject } from "../shared/json.ts";
+import type { LineState } from "./state.ts";
+
+/**
+ * What a rollout line says, beside the entries that were read from it. The parts of an answer come before the line that tells
+ * of its call; of an answer that was cut off, the turn's end is all that tells.
+ *
+ * @param state after the line
+ */
+export function lineContent(
+  line: Buffer,
+  entries: readonly TranscriptEntry[],
+  state: LineState,
+): readonly ToldContent[] {
+  if (state.copied === true) return [];
+  const isSpoken = entries.length === 0 && isAnswer(line.toString("latin1", 0, HEAD_BYTES));
+  if (!isSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
+  const p = asObject(asObject(parsedJson(line.toString("utf8")))?.["payload"]) ?? {};
+  const answer = toCome(`answer:${state.threadId ?? ""}`);
+  if (isSpoken) return answerPiece(answer, plainText(p["content"]));
+  return entries.flatMap((entry): readonly ToldContent[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", plainText(p["message"] ?? asObject(p["item"])?.["content"]));
+      case "tool_use":
+        return [
+          ...contentOf(entry.key, "arguments", parsedJson(p["arguments"] ?? p["input"] ?? p["action"])),
+          ...answerPiece(answer, askedTool(entry.callId, entry.name)),
+        ];
+      case "tool_result":
+        return contentOf(entry.key, "result", outputOf(p["output"] ?? p["tools"]));
+      case "model_call":
+      case "turn_end":
+        return [{ fact: entry.key, claims: answer }];
+      default:
+        return [];
+    }
+  });
+}
+
+// --- internal ---
+
+const HEAD_BYTES = 400;
+const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call", "turn_end"]);
+
+const isAnswer = (head: string): boolean =>
+  /"type":\s*"response_item"/.test(head) && /"type":\s*"message"/.test(head) && /"role":\s*"assistant"/.test(head);
+
+/** A text, a list of texts and images, or either as the content of an object. */
+const outputOf = (output: unknown): unknown => plainText(asObject(output)?.["content"] ?? output) ?? output;

@@ -1,0 +1,71 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import { askedTool, type Content, ofResponse } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, contentOfEvents, parsedJson, plainText } from "../shared/content.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import { argumentsOf } from "./payload.ts";
+
+/** What a hook payload says, in either of its two forms. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const result = p["toolResult"] ?? p["tool_result"];
+  return contentOfEvents(events, {
+    prompt: p["prompt"],
+    arguments: argumentsOf(p["toolArgs"] ?? p["toolInput"] ?? p["tool_input"]),
+    result:
+      asString(asObject(result)?.["textResultForLlm"] ?? asObject(result)?.["text_result_for_llm"]) ??
+      result ??
+      p["tool_response"] ??
+      p["error"],
+    answer: p["last_assistant_message"],
+  });
+}
+
+/** What a line of the session file says, beside the entries that were read from it. */
+export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const isSpoken = line.includes(ANSWER);
+  if (!isSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
+  const o = asObject(parsedJson(line.toString("utf8")));
+  const data = asObject(o?.["data"]) ?? {};
+  if (o?.["type"] === "assistant.message") return answerOf(data, entries);
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", plainText(data["content"]));
+      case "tool_use":
+        return contentOf(entry.key, "arguments", argumentsOf(data["arguments"]));
+      case "tool_result":
+        return contentOf(entry.key, "result", resultOf(data));
+      default:
+        return [];
+    }
+  });
+}
+
+// --- internal ---
+
+const ANSWER = '"type":"assistant.message"';
+const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
+
+/** Where calls have records of their own, the two have only the provider's id in common. */
+function answerOf(data: Readonly<Record<string, unknown>>, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const id = asString(data["apiCallId"]);
+  const fact =
+    entries.find(({ kind }) => kind === "model_call")?.key ?? (id === undefined ? undefined : ofResponse(id));
+  if (fact === undefined) return [];
+  return [
+    ...answerPiece(fact, plainText(data["content"])),
+    ...asArray(data["toolRequests"]).flatMap((request) => {
+      const r = asObject(request);
+      const [callId, name] = [asString(r?.["toolCallId"]), asString(r?.["name"])];
+      return callId === undefined || name === undefined ? [] : answerPiece(fact, askedTool(callId, name));
+    }),
+  ];
+}
+
+function resultOf(data: Readonly<Record<string, unknown>>): unknown {
+  const result = asObject(data["result"]);
+  return asString(result?.["content"]) ?? plainText(result?.["contents"]) ?? data["result"] ?? errorOf(data["error"]);
+}
+
+const errorOf = (error: unknown): unknown => asString(asObject(error)?.["message"]) ?? error;

@@ -1,0 +1,24 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import type { Content } from "../../model/content.ts";
+import { answerPiece, contentOfEvents, firstOf, parsedJson } from "../shared/content.ts";
+import { asObject, asString } from "../shared/json.ts";
+
+/**
+ * What a payload says. A response has no event of its own that a turn would keep: its text goes with the turn's tokens, from
+ * versions that tell them.
+ */
+export function toContent(payload: unknown, { events, entries }: ToldFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const text = asString(p["text"]);
+  const usage = entries.find(({ kind }) => kind === "model_call");
+  const command = asString(p["command"]);
+  return [
+    ...contentOfEvents(events, {
+      prompt: p["prompt"],
+      arguments: p["tool_input"] ?? (command === undefined ? undefined : { command }),
+      result: parsedJson(firstOf(p, ["tool_output", "tool_response", "error_message", "error"])),
+      answer: firstOf(p, ["last_assistant_message", "summary"]),
+    }),
+    ...(usage === undefined || text === undefined ? [] : answerPiece(usage.key, text)),
+  ];
+}

@@ -1,0 +1,7 @@
+// https://docs.factory.ai/reference/hooks-reference.md, read 2026-11-21
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+
+export const KNOWN = knownNames(FAMILY_EVENTS, "", {
+  with: FAMILY_FIELDS,
+  eventOf: eventIn("hook_event_name", "hookEventName"),
+});

@@ -1,0 +1,49 @@
+import { askedTool, type Content } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, plainText } from "../shared/content.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import { textOf } from "./outcome.ts";
+import type { Fields } from "./state.ts";
+
+/** What a message says, beside the entries that were read from it. Thoughts are no part of an answer. */
+export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const calls = asArray(o["toolCalls"]).map((call) => asObject(call) ?? {});
+  const callOf = (callId: string): Fields => calls.find((call) => call["id"] === callId) ?? {};
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", promptOf(o["content"]));
+      case "model_call":
+        return [
+          ...answerPiece(entry.key, textOf(o["content"])),
+          ...calls.flatMap((call) => {
+            const [id, name] = [asString(call["id"]), asString(call["name"])];
+            return id === undefined || name === undefined ? [] : answerPiece(entry.key, askedTool(id, name));
+          }),
+        ];
+      case "tool_use":
+        return contentOf(entry.key, "arguments", callOf(entry.callId)["args"]);
+      case "tool_result":
+        return contentOf(entry.key, "result", resultOf(callOf(entry.callId)));
+      default:
+        return [];
+    }
+  });
+}
+
+// --- internal ---
+
+/** Without what the program puts beside it. */
+function promptOf(content: unknown): string | undefined {
+  const parts = Array.isArray(content) ? content : [content];
+  return plainText(parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? "")));
+}
+
+/** What the model was given: a text, an error, or whatever the tool made of it. */
+function resultOf(call: Fields): unknown {
+  for (const part of asArray(call["result"])) {
+    const response = asObject(asObject(asObject(part)?.["functionResponse"])?.["response"]);
+    if (response !== undefined) return asString(response["output"]) ?? asString(response["error"]) ?? response;
+  }
+  return call["result"] ?? call["resultDisplay"];
+}

@@ -1,0 +1,11 @@
+// https://docs.x.ai/build/features/hooks and public tests, read 2026-11-21
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+
+export const KNOWN = knownNames(
+  `beforeSubmitPrompt beforeShellExecution afterFileEdit ${FAMILY_EVENTS}`,
+  "tool_call_id workspace_roots",
+  {
+    with: FAMILY_FIELDS,
+    eventOf: eventIn("hookEventName"),
+  },
+);

@@ -1,0 +1,16 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import type { Content } from "../../model/content.ts";
+import { contentOfEvents } from "../shared/content.ts";
+import { asObject } from "../shared/json.ts";
+
+/** What a payload of either contract says; a subagent's task and result are those of its call. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const input = asObject(p["tool_input"]);
+  return contentOfEvents(events, {
+    prompt: p["prompt"] ?? input?.["prompt"],
+    arguments: p["tool_input"] ?? (p["task"] === undefined ? undefined : { task: p["task"] }),
+    result: p["tool_response"] ?? p["tool_output"] ?? p["result"] ?? p["error"],
+    answer: p["last_assistant_message"],
+  });
+}

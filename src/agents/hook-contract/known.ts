@@ -1,0 +1,11 @@
+// Both contracts and the schemas like Claude Code's; see README.md beside this file
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+
+export const KNOWN = knownNames(
+  `BeforeSubmitPrompt BeforeTool AfterTool ${FAMILY_EVENTS}`,
+  "agent task result transcript tool_outputs",
+  {
+    with: FAMILY_FIELDS,
+    eventOf: eventIn("hook_event_name"),
+  },
+);

@@ -1,0 +1,68 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import { askedTool, type Content } from "../../model/content.ts";
+import type { TranscriptEntry } from "../../model/transcript.ts";
+import { answerPiece, contentOf, contentOfEvents } from "../shared/content.ts";
+import { asArray, asObject, asString } from "../shared/json.ts";
+import type { Row, View } from "./database.ts";
+import { IS_JSON, type MessageRow } from "./rows.ts";
+
+/** What a payload says. Our own plugin leaves content out: at the levels that keep it, it is read from the database. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload);
+  const input = asObject(p?.["input"]) ?? {};
+  const output = asObject(p?.["output"]) ?? {};
+  const part = asObject(asObject(asObject(input["event"])?.["properties"])?.["part"]);
+  const state = asObject(part?.["state"]) ?? {};
+  const texts = asArray(output["parts"]).flatMap((one) => {
+    const { text, synthetic, ignored } = asObject(one) ?? {};
+    return typeof text === "string" && synthetic !== true && ignored !== true ? [text] : [];
+  });
+  const args = asObject(output["args"]) ?? asObject(input["args"]) ?? asObject(state["input"]);
+  return contentOfEvents(events, {
+    prompt: texts.join("\n"),
+    // The name that a model got wrong is all that our plugin sends of arguments
+    arguments: args === undefined || Object.keys(args).length === 0 ? undefined : args,
+    result: output["output"] ?? state["error"],
+  });
+}
+
+/** What messages say, beside the entries that were read from them. Reasoning is no part of an answer. */
+export function messagesContent(
+  db: View,
+  rows: readonly MessageRow[],
+  entries: readonly TranscriptEntry[],
+): readonly Content[] {
+  const told = new Map(entries.map((entry) => [entry.key, entry]));
+  return rows.flatMap(({ id }) => db.all(SELECT_PARTS, id).flatMap((part) => partContent(id, part, told)));
+}
+
+// --- internal ---
+
+const field = (path: string): string => `CASE WHEN ${IS_JSON} THEN json_extract(data, '${path}') END`;
+
+const SELECT_PARTS = `SELECT id, ${field("$.type")} AS type, ${field("$.text")} AS text,
+    ${field("$.state.input")} AS input, ${field("$.state.output")} AS output, ${field("$.state.error")} AS error,
+    ${field("$.synthetic")} AS synthetic, ${field("$.ignored")} AS ignored
+  FROM part WHERE message_id = ? ORDER BY id`;
+
+function partContent(messageId: string, part: Row, told: ReadonlyMap<string, TranscriptEntry>): readonly Content[] {
+  const answer = `message:${messageId}`;
+  const text = asString(part["text"]);
+  if (part["type"] === "text" && text !== undefined) {
+    if (part["synthetic"] === 1 || part["ignored"] === 1) return [];
+    const prompt = `prompt:${messageId}`;
+    if (told.has(prompt)) return [{ fact: prompt, part: "prompt", piece: String(part["id"]), value: text }];
+    return told.has(answer) ? answerPiece(answer, text) : [];
+  }
+  const use = told.get(`use:${String(part["id"])}`);
+  if (use?.kind !== "tool_use") return [];
+  const result = `result:${String(part["id"])}`;
+  return [
+    ...contentOf(use.key, "arguments", objectIn(part["input"])),
+    ...(told.has(result) ? contentOf(result, "result", part["output"] ?? part["error"]) : []),
+    ...(told.has(answer) ? answerPiece(answer, askedTool(use.callId, use.name)) : []),
+  ];
+}
+
+/** SQLite has checked it already. */
+const objectIn = (json: unknown): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

@@ -1,0 +1,214 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+/** A file that must not be read: what a path leads to is not what an agent writes. The message says which and why. */
+export class RefusedError extends Error {
+  readonly code = "E_REFUSED";
+}
+
+export interface Opened {
+  readonly file: FileHandle;
+  readonly stats: Stats;
+  /** Where it really lies, without symbolic links. */
+  readonly path: string;
+}
+
+/**
+ * Opens a file that somebody named to us, for reading: a regular file, in one of the agent's folders, of this user. Links
+ * are resolved first and must stay inside; nothing else is ever opened, so that no device is touched and no FIFO waited for.
+ *
+ * @param roots folders the file must lie in, links in their own paths resolved; without them it can lie anywhere
+ * @throws RefusedError with the reason; else what the file system throws
+ */
+export async function openRegular(path: string, roots?: readonly string[]): Promise<Opened> {
+  // Agents replace files while we look: what was opened must be what was looked at
+  for (let attempt = 1; ; attempt++) {
+    const real = await realOf(path);
+    const before = await checked(path, real, roots);
+    const file = await open(real, READ).catch((error: unknown) => {
+      // It became a symbolic link in this moment
+      if (codeOf(error) === "ELOOP") return undefined;
+      throw error;
+    });
+    try {
+      const stats = await file?.stat();
+      const isSame = stats?.isFile() === true && stats.ino === before.ino && stats.dev === before.dev;
+      if (file !== undefined && stats !== undefined && isSame && (await liesAt(file, path, real))) {
+        return { file, stats, path: real };
+      }
+    } catch (error) {
+      await file?.close();
+      throw error;
+    }
+    await file?.close();
+    if (attempt === ATTEMPTS) throw refused(path, "it was replaced again and again while it was opened");
+  }
+}
+
+/**
+ * The whole of a small file; `undefined` where there is none, and for one that is larger, or must not be read.
+ *
+ * @throws never
+ */
+export async function readSmall(
+  path: string,
+  maxBytes: number,
+  roots: readonly string[] | undefined,
+): Promise<{ readonly bytes: Buffer; readonly stats: Stats } | undefined> {
+  try {
+    const { file, stats } = await openRegular(path, roots);
+    try {
+      return stats.size > maxBytes ? undefined : { bytes: await upTo(file, maxBytes), stats };
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first bytes of a file, as many as there are; nothing of one that is not there or must not be read. Never throws. */
+export async function firstBytes(path: string, bytes: number, roots: readonly string[] | undefined): Promise<Buffer> {
+  try {
+    const { file } = await openRegular(path, roots);
+    try {
+      return await upTo(file, bytes);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/**
+ * Why a path must not be read; `undefined` for one that may be, and for one where there is nothing. Opens nothing.
+ *
+ * @throws never
+ */
+export async function refusalOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+  try {
+    await checked(path, await realOf(path), roots);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RefusedError) return error.message;
+    return codeOf(error) === "ENOENT" ? await outside(path, roots) : undefined;
+  }
+}
+
+/** Where a path really leads, checked as `openRegular` does, for those who must open it by themselves. */
+export async function checkedPath(path: string, roots: readonly string[] | undefined): Promise<string> {
+  const real = await realOf(path);
+  await checked(path, real, roots);
+  return real;
+}
+
+// --- internal ---
+
+const ATTEMPTS = 5;
+// Where the system knows them: not through a link, and not waiting for anybody
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NOCTTY ?? 0);
+/** Files there look regular and are not: reading one can wait, take what is another's, or never end. */
+const SPECIAL = ["/proc", "/sys", "/dev"];
+
+async function realOf(path: string): Promise<string> {
+  if (!isAbsolute(path)) throw refused(path, "it is no absolute path");
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) === "ELOOP") throw refused(path, "its symbolic links lead in a circle");
+    throw error;
+  }
+}
+
+/** @returns what is there: a regular file of ours, in one of the roots */
+async function checked(path: string, real: string, roots: readonly string[] | undefined): Promise<Stats> {
+  if (process.platform !== "win32" && SPECIAL.some((folder) => isIn(real, folder))) {
+    throw refused(path, `it leads to ${folderOf(real)}, where the system's own things are`);
+  }
+  const root = roots === undefined ? undefined : await rootOf(real, roots);
+  if (roots !== undefined && root === undefined) {
+    throw refused(path, real === resolve(path) ? OUTSIDE : `it is a link that leads elsewhere: ${OUTSIDE}`);
+  }
+  const stats = await lstat(real);
+  if (!stats.isFile()) throw new RefusedError(`${JSON.stringify(path)} is not a regular file but ${kindOf(stats)}`);
+  if (root !== undefined && !(await isOurs(stats, root))) throw refused(path, "it belongs to another user");
+  return stats;
+}
+
+const OUTSIDE = "it lies outside of the folders that this agent keeps its sessions in";
+
+/** Of a path where nothing is: by the folder that is there. */
+async function outside(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+  if (roots === undefined) return undefined;
+  let [folder, rest] = [dirname(resolve(path)), ""];
+  for (let depth = 0; depth < MAX_PARENTS; depth++) {
+    const real = await realpath(folder).catch(() => undefined);
+    if (real !== undefined) {
+      // A folder that is not there yet can be the root itself
+      const at = join(real, rest, "x");
+      return (await rootOf(at, roots)) === undefined ? refused(path, OUTSIDE).message : undefined;
+    }
+    rest = join(folder.slice(dirname(folder).length).replace(/^[/\\]+/, ""), rest);
+    folder = dirname(folder);
+  }
+  return refused(path, OUTSIDE).message;
+}
+const MAX_PARENTS = 256;
+
+/** The root, links resolved, that a resolved path lies in. */
+async function rootOf(real: string, roots: readonly string[]): Promise<string | undefined> {
+  for (const root of roots) {
+    const resolved = await realpath(root).catch(() => resolve(root));
+    if (isIn(real, resolved)) return resolved;
+  }
+  return undefined;
+}
+
+function isIn(path: string, folder: string): boolean {
+  const rest = relative(folder, path);
+  return rest === "" || (rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
+}
+
+/** Of the user we run as, or of whoever the agent's folder belongs to: in containers that can be another one. */
+async function isOurs(stats: Stats, root: string): Promise<boolean> {
+  const uid = process.getuid?.();
+  if (uid === undefined || stats.uid === uid) return true;
+  return stats.uid === (await stat(root).catch(() => undefined))?.uid;
+}
+
+/** Whether an open file lies where its path led, also when folders above it were exchanged meanwhile. */
+async function liesAt(file: FileHandle, path: string, real: string): Promise<boolean> {
+  const said =
+    process.platform === "linux" ? await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined) : undefined;
+  if (said !== undefined) return said === real || said === `${real} (deleted)`;
+  return (await realpath(path).catch(() => undefined)) === real;
+}
+
+/** A file can grow while it is read; it is not read further than it was to be. */
+async function upTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(Math.min(size, maxBytes));
+  let read = 0;
+  while (read < bytes.length) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return bytes.subarray(0, read);
+}
+
+const refused = (path: string, why: string): RefusedError =>
+  new RefusedError(`${JSON.stringify(path)} is not read: ${why}`);
+
+const folderOf = (real: string): string => SPECIAL.find((folder) => isIn(real, folder)) ?? real;
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a FIFO";
+  if (stats.isSocket()) return "a socket";
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? "a device" : "something else";
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

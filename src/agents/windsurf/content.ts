@@ -1,0 +1,16 @@
+import type { ToldFacts } from "../../model/agent.ts";
+import type { Content } from "../../model/content.ts";
+import { contentOfEvents, firstOf } from "../shared/content.ts";
+import { asObject } from "../shared/json.ts";
+
+/** What a payload says. The result is a member of the same object as the arguments. */
+export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const info = asObject(asObject(payload)?.["tool_info"]) ?? {};
+  const { mcp_result: _, response: __, ...given } = info;
+  return contentOfEvents(events, {
+    prompt: info["user_prompt"],
+    arguments: given,
+    result: info["mcp_result"],
+    answer: firstOf(info, ["response", "cascade_response"]),
+  });
+}

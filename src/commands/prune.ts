@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import { loadConfig } from "../config/load.ts";
+import { messageOf } from "../drain/deps.ts";
+import { type Pruned, pruneDryRun } from "../drain/prune.ts";
+import { storeBytes } from "../drain/self.ts";
+import { type Context, UserError } from "./context.ts";
+import { drainDeps, drainNow, Log } from "./drain.ts";
+import { localTime, megabytes, plural } from "./figures.ts";
+import { lookAt } from "./look.ts";
+
+export interface PruneOptions {
+  /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
+  readonly olderThan?: string;
+  /** Also payloads that were set aside this long ago. */
+  readonly quarantine: boolean;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel prune`: takes sessions out of the store whose last activity is long ago, and gives their space back. What
+ * waits is drained first, so that nothing of it is lost; what still waits for a backend stays.
+ *
+ * @returns exit code: 0; 1 when the store could not be used, or another drain does not come to its end
+ * @throws UserError for an age that is none, or a store that cannot be read
+ */
+export async function prune(options: PruneOptions, context: Context): Promise<number> {
+  const { config } = await loadConfig(context);
+  const olderThanMs = options.olderThan === undefined ? config.store.retentionDays * DAY_MS : ageMs(options.olderThan);
+  const request = { olderThanMs, quarantine: options.quarantine };
+  if (!existsSync(context.places.storePath)) {
+    context.stdout.write(options.json ? `${JSON.stringify(NOTHING)}\n` : "there is no store yet\n");
+    return 0;
+  }
+  if (options.dryRun) return showDryRun(request, options, context);
+
+  const log = new Log(context);
+  const before = storeBytes(context.places.storePath);
+  try {
+    const report = await drainNow(await drainDeps(context, log.line), { endIdle: false, quiet: false, prune: request });
+    await log.flush();
+    if (report?.pruned === undefined) {
+      context.stderr.write("openhook-otel: another drain is at work and does not come to its end; try again later\n");
+      return 1;
+    }
+    const after = storeBytes(context.places.storePath);
+    if (options.json) context.stdout.write(`${JSON.stringify(asJson(report.pruned, before, after))}\n`);
+    else for (const line of inWords(report.pruned, options, before, after)) context.stdout.write(`${line}\n`);
+    return 0;
+  } catch (error) {
+    log.line(messageOf(error));
+    await log.flush();
+    context.stderr.write(`openhook-otel: ${messageOf(error)}\n`);
+    return 1;
+  }
+}
+
+// --- internal ---
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
+const NOTHING = { sessions: 0, rows: 0, kept: 0, quarantined: 0, store_bytes: 0 };
+
+function ageMs(text: string): number {
+  const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit ?? ""];
+  if (amount === undefined || unitMs === undefined) {
+    throw new UserError("E_USAGE", `--older-than takes an age like 90d, 12w or 36h, not ${JSON.stringify(text)}`);
+  }
+  return Number(amount) * unitMs;
+}
+
+async function showDryRun(
+  request: Parameters<typeof pruneDryRun>[1],
+  { json }: PruneOptions,
+  context: Context,
+): Promise<number> {
+  const { places, now } = context;
+  const found = await lookAt(context, (db) => pruneDryRun({ db, places, now }, request));
+  const { sessions = 0, kept = 0, quarantined = 0, oldestMs } = (await found) ?? {};
+  const bytes = storeBytes(places.storePath);
+  if (json) {
+    context.stdout.write(`${JSON.stringify({ dry_run: true, sessions, kept, quarantined, store_bytes: bytes })}\n`);
+    return 0;
+  }
+  const oldest = oldestMs === undefined ? "" : `, the oldest of ${localTime(oldestMs)}`;
+  context.stdout.write(`Dry run: ${plural(sessions, "session")} would go${oldest}${keptWords(kept)}\n`);
+  if (request.quarantine === true) context.stdout.write(`${plural(quarantined, "set-aside payload")} would go\n`);
+  context.stdout.write(`the store takes ${megabytes(bytes)}\n`);
+  return 0;
+}
+
+const asJson = ({ freedBytes: _, notSmaller, ...pruned }: Pruned, before: number, after: number) => ({
+  ...pruned,
+  store_bytes_before: before,
+  store_bytes: after,
+  ...(notSmaller !== undefined && { not_smaller: notSmaller }),
+});
+
+function* inWords(pruned: Pruned, { quarantine }: PruneOptions, before: number, after: number): Generator<string> {
+  yield `${plural(pruned.sessions, "session")} taken out of the store${keptWords(pruned.kept)}`;
+  if (quarantine) yield `${plural(pruned.quarantined, "set-aside payload")} removed`;
+  yield `the store takes ${megabytes(after)}, before ${megabytes(before)}`;
+  if (pruned.notSmaller !== undefined) yield `! it could be smaller: ${pruned.notSmaller}`;
+}
+
+const keptWords = (kept: number): string =>
+  kept === 0 ? "" : `; ${plural(kept, "session")} as old ${kept === 1 ? "stays" : "stay"}: not sent yet, or not over`;

@@ -1,0 +1,30 @@
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * Damaged stores that lie beside the store, one line each, the newest first: they stay until the user deletes them.
+ *
+ * @returns nothing where there is none, or the directory cannot be listed
+ */
+export function asideRemarks(storePath: string): readonly string[] {
+  const before = `${basename(storePath)}.damaged-`;
+  return namesIn(dirname(storePath))
+    .filter((name) => name.startsWith(before) && name.endsWith("Z"))
+    .sort()
+    .reverse()
+    .map((name) => {
+      const path = join(dirname(storePath), name);
+      const day = name.slice(before.length, before.length + "2026-11-21".length);
+      return `a damaged store was set aside on ${day} as ${path}; the log says what could be read of it. Once you need it no more, delete it`;
+    });
+}
+
+// --- internal ---
+
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,32 @@
+import { type CaptureLevel, keepsContent } from "../model/capture.ts";
+import { TO_COME, type ToldContent } from "../model/content.ts";
+import { redact as builtIn } from "../privacy/redact.ts";
+import { claimContent, putContent } from "../store/content.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import type { Drain } from "./deps.ts";
+import { fitted } from "./fit.ts";
+
+/** Content → store, where the level lets it. Call it behind the facts it belongs to, in the transaction that keeps them. */
+export function keepContent(
+  drain: Drain,
+  session: StoredSession,
+  told: readonly ToldContent[],
+  level: CaptureLevel,
+): void {
+  if (!keepsContent(level)) return;
+  const { db, redact = builtIn } = drain;
+  const limits = {
+    maxBytes: drain.loaded.config.captureMaxBytes,
+    ...(level === "redacted" && { redact }),
+  };
+  for (const one of told) {
+    if ("claims" in one) {
+      claimContent(db, session.id, one.claims, one.fact);
+      continue;
+    }
+    const kept = fitted(one.value, limits);
+    if (kept === undefined) continue;
+    const { fact, part, piece = "" } = one;
+    putContent(db, session.id, { fact, part, piece, ...kept }, fact.startsWith(TO_COME));
+  }
+}

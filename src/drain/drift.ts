@@ -1,0 +1,56 @@
+import type { Agent, IntakeFacts } from "../model/agent.ts";
+import type { Drift, UnknownName } from "../store/self.ts";
+
+/** Names with how often they came, by name. */
+export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: number }>;
+
+/**
+ * What of a payload's names its agent's card does not know: the event, and the members at the top. Nothing below them is
+ * looked at: there names are content.
+ *
+ * @returns empty for a card that declares nothing
+ */
+export function driftOf({ known }: Agent, payload: unknown, intake: IntakeFacts): UnknownNames {
+  if (known === undefined || typeof payload !== "object" || payload === null || Array.isArray(payload)) return NOTHING;
+  const native = known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
+  const unknown = new Map<string, UnknownName & { readonly count: number }>();
+  const add = (kind: UnknownName["kind"], name: string): void => {
+    unknown.set(`${kind} ${name}`, { kind, name, count: 1 });
+  };
+  if (native !== undefined && !isAmong(known.events, native)) add("event", native);
+  for (const name in payload) {
+    if (!isAmong(known.fields, name)) add("field", name);
+    if (unknown.size >= NAMES_PER_PAYLOAD) break;
+  }
+  return unknown;
+}
+
+/** Whether a name that was kept as unknown is known by now. Kinds of transcript records are known by their readers alone. */
+export function isKnownNow(agents: readonly Agent[], { source, kind, name }: Drift): boolean {
+  const known = agents.find((agent) => agent.source === source)?.known;
+  if (known === undefined || kind === "record") return false;
+  return isAmong(kind === "event" ? known.events : known.fields, name);
+}
+
+// --- internal ---
+
+const NOTHING: UnknownNames = new Map();
+/** A hostile payload has as many members as it likes. */
+const NAMES_PER_PAYLOAD = 50;
+
+/** Where most agents name their events. */
+function namedEvent(payload: object): string | undefined {
+  const named = (payload as { hook_event_name?: unknown }).hook_event_name;
+  return typeof named === "string" && named !== "" ? named : undefined;
+}
+
+/** Agents write the same names in snake case and in camel case. */
+const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
+
+const SETS = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function isAmong(names: readonly string[], name: string): boolean {
+  const known = SETS.get(names) ?? new Set(names.map(plain));
+  SETS.set(names, known);
+  return known.has(plain(name));
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+import { userAttributes } from "../privacy/identity.ts";
+import { personHere } from "../repository/person.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import type { Drain } from "./deps.ts";
+
+/** What everything that is sent says about the user: nothing, unless the settings want it. */
+export async function identityOf({
+  db,
+  loaded: { config },
+  places,
+}: Pick<Drain, "db" | "loaded" | "places">): Promise<Readonly<Record<string, string>>> {
+  const { user, salt } = config.identity;
+  if (user === "none") return {};
+  return userAttributes(user, await personHere(places.home, {}), salt ?? ownKey(db));
+}
+
+// --- internal ---
+
+const KEY = "identity.key";
+
+/** Of this machine and user: made once, and never sent. */
+function ownKey(db: Drain["db"]): string {
+  return db.transaction(() => {
+    const known = readMeta(db, KEY);
+    if (known !== undefined) return known;
+    const made = randomBytes(32).toString("hex");
+    writeMeta(db, KEY, made);
+    return made;
+  });
+}

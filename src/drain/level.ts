@@ -1,0 +1,85 @@
+import { CAPTURE_LEVELS, type CaptureLevel, isAtLeast, keepsContent, stricter } from "../model/capture.ts";
+import type { Counted } from "../model/telemetry.ts";
+import { purgeContent, stripSpans } from "../store/content.ts";
+import { foldStreams } from "../store/fold.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { writeAnew } from "../store/space.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
+import { attributesAtLevel, incrementAtLevel, type OwnNamesOf } from "../telemetry/level.ts";
+import { METRIC_SHAPES } from "../telemetry/metrics.ts";
+import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
+
+/** How much of a session is kept: what the user set, or less where the project it runs in asks for less. */
+export const levelOf = ({ loaded }: Pick<DrainDeps, "loaded">, session: Pick<StoredSession, "capture">): CaptureLevel =>
+  stricter(loaded.config.capture, session.capture ?? "full");
+
+/** The names that agents came with, from their cards. */
+export const ownNamesOf =
+  (deps: Pick<DrainDeps, "agents">): OwnNamesOf =>
+  (source) =>
+    cardOf(deps, source)?.own;
+
+/** What facts count, as a level lets it leave. */
+export const countsAtLevel = (
+  deps: Pick<DrainDeps, "agents">,
+  counts: readonly Counted[],
+  level: CaptureLevel,
+): readonly Counted[] =>
+  level !== "none"
+    ? counts
+    : counts.map(({ key, increments }) => ({
+        key,
+        increments: increments.map((one) => incrementAtLevel(one, level, ownNamesOf(deps))),
+      }));
+
+/**
+ * Where `capture` was lowered since the last drain: content that is still there goes, from what waits and from what was
+ * sent. Streams with names of repositories and tools become streams without, what no backend has of them added once.
+ */
+export function enforceLevel(drain: Drain): void {
+  const { db } = drain;
+  const level = drain.loaded.config.capture;
+  const before = readMeta(db, LEVEL);
+  if (before !== level) db.transaction(() => change(drain, before));
+  if (readMeta(db, REMNANTS) === YES) removeRemnants(drain);
+}
+
+// --- internal ---
+
+const LEVEL = "capture.level";
+/** Set while pages of the store's file may hold content that no row holds any more. */
+const REMNANTS = "capture.remnants";
+const YES = "1";
+
+function change(drain: Drain, before: string | undefined): void {
+  const { db } = drain;
+  const level = drain.loaded.config.capture;
+  writeMeta(db, LEVEL, level);
+  // A store of an earlier version has names and no content
+  if (level === "none") {
+    foldStreams(db, METRIC_SHAPES, drain.now(), ({ attributes, resource }) =>
+      attributesAtLevel(attributes, resource, level, ownNamesOf(drain)),
+    );
+  }
+  const former = CAPTURE_LEVELS.find((one) => one === before) ?? "none";
+  if (!keepsContent(former) || isAtLeast(level, former)) return;
+  purgeContent(db);
+  stripSpans(db, [...CONTENT_ATTRIBUTES]);
+  writeMeta(db, REMNANTS, YES);
+  drain.log(`capture is ${level} now: content that was kept before is deleted`);
+}
+
+/** SQLite leaves what was deleted in its pages until it needs them; written anew, the file has none of it. */
+function removeRemnants(drain: Drain): void {
+  const { db, places } = drain;
+  const done = writeAnew(db, places.storePath);
+  if (typeof done === "string") {
+    const line = `content that was deleted may still be found in ${JSON.stringify(places.storePath)}: ${done}`;
+    drain.report.problems.push(line);
+    drain.log(line);
+    return;
+  }
+  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  writeMeta(db, REMNANTS, "0");
+}

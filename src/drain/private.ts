@@ -1,0 +1,94 @@
+import type { Stats } from "node:fs";
+import { chmod, lstat, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** A state directory that is not this user's own: what lies there could be read or replaced by somebody else. */
+export class StateError extends Error {
+  readonly code = "E_STATE";
+}
+
+/** Who looks: `process.getuid`; absent on Windows, where modes and owners mean nothing. */
+export interface Owner {
+  readonly uid: number | undefined;
+}
+
+/** Of the user that this process works for; `undefined` where there are no owners. */
+export const ownUid = (platform: NodeJS.Platform): number | undefined =>
+  platform === "win32" ? undefined : process.getuid?.();
+
+/**
+ * Looks whether the state directory is this user's own, before anything is written there.
+ *
+ * @returns remarks, one line each: what weakens it and is not ours to mend
+ * @throws StateError when it is another user's, or a link that another user made
+ */
+export async function checkOwner(stateDir: string, { uid }: Owner): Promise<readonly string[]> {
+  if (uid === undefined) return [];
+  const quoted = JSON.stringify(stateDir);
+  const link = await quiet(lstat(stateDir));
+  if (link === undefined) return parentRemarks(stateDir, uid);
+  const target = link.isSymbolicLink() ? await quiet(stat(stateDir)) : link;
+  const advice = "give it back to you (chown), or set OPENHOOK_OTEL_HOME to a directory of your own";
+  if (target === undefined)
+    throw new StateError(`the state directory ${quoted} is a link that leads nowhere; remove it`);
+  for (const [what, owner] of [
+    ["is a link that", link.uid],
+    ["", target.uid],
+  ] as const) {
+    if (owner === uid) continue;
+    const text = `the state directory ${quoted} ${what === "" ? "" : `${what} `}belongs to user ${owner}, not to user ${uid}`;
+    // A superuser in a container often has somebody else's home
+    if (uid === 0) return [`${text}; ${advice}`];
+    throw new StateError(`cannot use it: ${text}; ${advice}`);
+  }
+  return parentRemarks(stateDir, uid);
+}
+
+/**
+ * Takes the access of others away from files in the state directory that should have been made without it.
+ *
+ * @returns the paths that were open, whether or not they could be closed
+ */
+export async function closeFiles(stateDir: string, { uid }: Owner): Promise<readonly string[]> {
+  if (uid === undefined) return [];
+  const open: string[] = [];
+  for (const path of await openFiles(stateDir)) {
+    await chmod(path, 0o600).catch(() => {});
+    open.push(path);
+  }
+  return open;
+}
+
+/** Files directly in the state directory that others can get at. */
+export async function openFiles(stateDir: string): Promise<readonly string[]> {
+  const open: string[] = [];
+  for (const name of await readdir(stateDir).catch(() => [])) {
+    const path = join(stateDir, name);
+    const is = await quiet(lstat(path));
+    // The hook program lies here where everything was moved; others may run it
+    if (is?.isFile() === true && (is.mode & 0o077) !== 0 && (is.mode & 0o100) === 0) open.push(path);
+  }
+  return open;
+}
+
+// --- internal ---
+
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/** Who can write to the parent can put another directory in the place of ours. */
+async function parentRemarks(stateDir: string, uid: number): Promise<readonly string[]> {
+  const parent = dirname(stateDir);
+  const is = await quiet(stat(parent));
+  if (is === undefined) return [];
+  const isOpen = (is.mode & GROUP_OR_OTHERS_WRITE) !== 0 && (is.mode & STICKY) === 0;
+  const isOthers = is.uid !== uid && is.uid !== 0;
+  if (!isOpen && !isOthers) return [];
+  const why = isOthers ? `belongs to user ${is.uid}` : "can be written by others";
+  return [
+    `${JSON.stringify(parent)} ${why}, who could put another directory in the place of ${JSON.stringify(stateDir)}; ` +
+      (isOthers ? "set OPENHOOK_OTEL_HOME to a place of your own" : `chmod go-w ${JSON.stringify(parent)}`),
+  ];
+}
+
+const quiet = (found: Promise<Stats>): Promise<Stats | undefined> => found.catch(() => undefined);

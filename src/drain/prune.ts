@@ -1,0 +1,154 @@
+import { lstat, readdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
+import { keptSessions, prunableSessions, pruneSession } from "../store/prune.ts";
+import { giveBack, spaceOf, writeAnew } from "../store/space.ts";
+import { isSteady } from "./clock.ts";
+import type { Drain } from "./deps.ts";
+import { deriveSession } from "./derive.ts";
+import { readTranscripts } from "./read.ts";
+
+/** What a user asks for; a drain asks for the setting's age and for as much as fits into its time. */
+export interface PruneRequest {
+  readonly olderThanMs: number;
+  /** Also payloads that were set aside this long ago. @default false */
+  readonly quarantine?: boolean;
+}
+
+export interface Pruned {
+  readonly sessions: number;
+  readonly rows: number;
+  /** Old enough, but waiting for a backend or not settled. */
+  readonly kept: number;
+  readonly quarantined: number;
+  /** By which the store's file is smaller. */
+  readonly freedBytes: number;
+  /** Why the file was not made smaller, where it could have been. */
+  readonly notSmaller?: string;
+}
+
+/** All that is old enough, however long it takes, and the space of it given back. */
+export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned> {
+  const { db, places } = drain;
+  const beforeMs = drain.now() - request.olderThanMs;
+  let [sessions, rows] = [0, 0];
+  for (;;) {
+    const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY);
+    if (did.sessions === 0) break;
+    sessions += did.sessions;
+    rows += did.rows;
+  }
+  note(drain, sessions);
+  const kept = keptSessions(db, beforeMs, 0);
+  const freed = giveBack(db, Number.POSITIVE_INFINITY);
+  const { freePages, pages, isIncremental } = spaceOf(db);
+  const anew = !isIncremental && freePages > pages * WORTH_IT ? writeAnew(db, places.storePath) : 0;
+  // Only then is the file itself smaller
+  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  return {
+    sessions,
+    rows,
+    kept,
+    quarantined: request.quarantine === true ? await pruneQuarantine(places.quarantineDir, beforeMs) : 0,
+    freedBytes: freed + (typeof anew === "number" ? anew : 0),
+    ...(typeof anew === "string" && { notSmaller: anew }),
+  };
+}
+
+/** What would go. Looks only. */
+export async function pruneDryRun(
+  { db, places, now }: Pick<Drain, "db" | "places" | "now">,
+  request: PruneRequest,
+): Promise<Pick<Pruned, "sessions" | "kept" | "quarantined"> & { readonly oldestMs?: number }> {
+  const beforeMs = now() - request.olderThanMs;
+  const found = prunableSessions(db, beforeMs, Number.MAX_SAFE_INTEGER);
+  const [oldest] = found;
+  const old = request.quarantine === true ? await oldIn(places.quarantineDir, beforeMs) : [];
+  return {
+    sessions: found.length,
+    kept: keptSessions(db, beforeMs, found.length),
+    quarantined: old.filter((name) => !name.endsWith(REASON_SUFFIX)).length,
+    ...(oldest !== undefined && { oldestMs: oldest.lastMs }),
+  };
+}
+
+/** What a drain does by itself, once a day and for no longer than a moment; the rest is for the next one. */
+export async function pruneDaily(drain: Drain): Promise<void> {
+  const { db, now, loaded } = drain;
+  if (Math.abs(now() - Number(readMeta(db, PRUNED) ?? "0")) < DAY_MS || !isSteady(db, now())) return;
+  const untilMs = performance.now() + BUDGET_MS;
+  const beforeMs = now() - loaded.config.store.retentionDays * DAY_MS;
+  let sessions = 0;
+  while (performance.now() < untilMs) {
+    const did = await pruneSome(drain, beforeMs, untilMs);
+    sessions += did.sessions;
+    if (did.isAll) {
+      writeMeta(db, PRUNED, String(now()));
+      break;
+    }
+  }
+  note(drain, sessions);
+  giveBack(db, untilMs);
+}
+
+/** Meta of the store: when a prune last came to its end, and how many sessions went so far. */
+export const [PRUNED, PRUNED_SESSIONS] = ["prune.last_ms", "prune.sessions_total"];
+
+// --- internal ---
+
+const DAY_MS = 86_400_000;
+const BUDGET_MS = 1_000;
+const SESSIONS_AT_ONCE = 50;
+/** A quarter of the file. */
+const WORTH_IT = 0.25;
+const REASON_SUFFIX = ".reason";
+
+/** @returns `isAll`: nothing is left that is old enough */
+async function pruneSome(
+  drain: Drain,
+  beforeMs: number,
+  untilMs: number,
+): Promise<{ readonly sessions: number; readonly rows: number; readonly isAll: boolean }> {
+  const { db, now } = drain;
+  const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE);
+  let [sessions, rows] = [0, 0];
+  for (const session of found) {
+    if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
+    // What was written after anybody last looked is counted first; a session that goes on has it stay
+    await readTranscripts(drain, session.id);
+    deriveSession(drain, session.id, { patient: false });
+    if (prunableSessions(db, beforeMs, 1, session.id).length === 0) continue;
+    rows += pruneSession(db, session, now());
+    sessions++;
+  }
+  // Those that were looked at and stay would be found again and again
+  return { sessions, rows, isAll: found.length < SESSIONS_AT_ONCE || sessions === 0 };
+}
+
+function note({ db, log }: Drain, sessions: number): void {
+  if (sessions === 0) return;
+  addToMeta(db, PRUNED_SESSIONS, sessions);
+  log(`took ${sessions} old ${sessions === 1 ? "session" : "sessions"} out of the store`);
+}
+
+/** @returns how many payloads went */
+async function pruneQuarantine(dir: string, beforeMs: number): Promise<number> {
+  const names = await oldIn(dir, beforeMs);
+  for (const name of names) await unlink(join(dir, name)).catch(() => {});
+  return names.filter((name) => !name.endsWith(REASON_SUFFIX)).length;
+}
+
+/** By when they were set aside: a payload keeps the time of its event. */
+async function oldIn(dir: string, beforeMs: number): Promise<readonly string[]> {
+  const names = await readdir(dir).catch(() => []);
+  const old: string[] = [];
+  for (const name of names) {
+    if (name.startsWith(".") || name.endsWith(REASON_SUFFIX)) continue;
+    const found = await lstat(join(dir, name)).catch(() => undefined);
+    if (found === undefined || found.isDirectory()) continue;
+    const reason = await lstat(join(dir, `${name}${REASON_SUFFIX}`)).catch(() => undefined);
+    if ((reason ?? found).mtimeMs >= beforeMs) continue;
+    old.push(name, ...(reason === undefined ? [] : [`${name}${REASON_SUFFIX}`]));
+  }
+  return old;
+}

@@ -1,0 +1,125 @@
+import type { Outcome } from "../model/settings.ts";
+
+/** What became of the rows of one request. */
+export interface Delivery {
+  readonly seqs: readonly number[];
+  /**
+   * `settled`: the backend has answered for all of them (some may be rejected for good: it says how many, not which).
+   * `oversized`: one row that is too large even alone. `kept`: to be tried at a later drain.
+   */
+  readonly result: "settled" | "oversized" | "kept";
+  readonly outcome: Outcome;
+}
+
+/** Counts of rows. Rows whose turn did not come before the delivery stopped are in none of them. */
+export interface DeliverySummary {
+  /** Settled, without the rejected. */
+  readonly sent: number;
+  readonly rejected: number;
+  readonly oversized: number;
+  readonly kept: number;
+  /** Why rows were kept, rejected or found too large: the first reason of that order. Absent when all were sent. */
+  readonly reason?: string;
+  /** What a backend that took everything had to say all the same: the first of it. */
+  readonly remark?: string;
+  /** The longest wait a backend asked for. */
+  readonly afterMs?: number;
+  /** It stopped before all rows had their turn: the backend takes nothing at present, or the time was over. */
+  readonly stopped?: "backend" | "time";
+  /** Of the first request of the next delivery, after one that the backend stopped. */
+  readonly halvings?: number;
+  /** The status that came with `reason`, where it is why rows were kept. */
+  readonly httpStatus?: number;
+}
+
+/** The content was called bad: other records may be good. */
+export const isBadContent = (outcome: Outcome): boolean =>
+  outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
+
+/** Adds up what became of rows, and decides when to stop. */
+export class Tally {
+  #sent = 0;
+  #rejected = 0;
+  #oversized = 0;
+  #kept = 0;
+  #badContentInARow = 0;
+  #oversizedInARow = 0;
+  #keptReason: string | undefined;
+  #rejectedReason: string | undefined;
+  #oversizedReason: string | undefined;
+  #remark: string | undefined;
+  #httpStatus: number | undefined;
+  #afterMs: number | undefined;
+  #stopped: "backend" | "time" | undefined;
+
+  get isStopped(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  /** Every answer, whether or not its rows are sent again in parts. */
+  answered(outcome: Outcome): void {
+    if (outcome.status === "ok") {
+      this.#badContentInARow = 0;
+      this.#oversizedInARow = 0;
+    }
+    if (isBadContent(outcome) && ++this.#badContentInARow >= MAX_BAD_CONTENT_IN_A_ROW) this.#stopped = "backend";
+  }
+
+  timeIsOver(): void {
+    this.#stopped ??= "time";
+  }
+
+  count({ seqs, outcome }: Delivery): void {
+    switch (outcome.status) {
+      case "ok": {
+        const rejected = rejectedOf(outcome, seqs.length);
+        this.#sent += seqs.length - rejected;
+        this.#rejected += rejected;
+        if (rejected > 0) this.#rejectedReason ??= outcome.message ?? `${rejected} rejected without a reason`;
+        else this.#remark ??= outcome.message;
+        return;
+      }
+      case "too-large":
+        this.#oversized += seqs.length;
+        this.#oversizedReason ??= outcome.reason;
+        if (++this.#oversizedInARow >= MAX_OVERSIZED_IN_A_ROW) this.#stopped = "backend";
+        return;
+      case "retry":
+        if (outcome.afterMs !== undefined) this.#afterMs = Math.max(this.#afterMs ?? 0, outcome.afterMs);
+        this.#stopped = "backend";
+        break;
+      case "refused":
+        if (!isBadContent(outcome)) this.#stopped = "backend";
+        if (this.#keptReason === undefined) this.#httpStatus = outcome.httpStatus;
+        break;
+    }
+    this.#kept += seqs.length;
+    this.#keptReason ??= outcome.reason;
+  }
+
+  summary(): DeliverySummary {
+    const reason = this.#keptReason ?? this.#rejectedReason ?? this.#oversizedReason;
+    return {
+      sent: this.#sent,
+      rejected: this.#rejected,
+      oversized: this.#oversized,
+      kept: this.#kept,
+      ...(reason !== undefined && { reason }),
+      ...(this.#remark !== undefined && { remark: this.#remark }),
+      ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
+      ...(this.#stopped !== undefined && { stopped: this.#stopped }),
+      ...(this.#httpStatus !== undefined && { httpStatus: this.#httpStatus }),
+    };
+  }
+}
+
+/** A backend may count what it rejects otherwise than in our records. */
+export const rejectedOf = (outcome: Outcome, records: number): number =>
+  outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
+
+// --- internal ---
+
+/** One bad span among 10,000 is alone after fourteen halvings; a backend that finds all bad is left alone after these. */
+const MAX_BAD_CONTENT_IN_A_ROW = 16;
+/** A backend that takes not even single spans is not asked for each of 100,000. */
+const MAX_OVERSIZED_IN_A_ROW = 50;

@@ -1,0 +1,165 @@
+import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
+import type { Redact } from "./redact.ts";
+
+// The second net: whatever a station before has overlooked, no secret goes further in a name, a value or a link.
+
+/**
+ * @param untouched attributes that stay as they are, beside ids: content, where the user wants it in full
+ * @returns the same object where nothing had to go
+ */
+export function redactSpan(record: SpanRecord, redact: Redact, untouched: ReadonlySet<string> = NOTHING): SpanRecord {
+  const name = redact(record.name);
+  const attributes = redactAttributes(record.attributes, redact, untouched);
+  const resource = redactAttributes(record.resource, redact, untouched);
+  const links = each(record.links, (link) => within(link, redactAttributes(link.attributes, redact, untouched)));
+  const events = each(record.events, (event) => {
+    const inner = within(event, redactAttributes(event.attributes, redact, untouched));
+    const eventName = redact(event.name);
+    return eventName === event.name ? inner : { ...inner, name: eventName };
+  });
+  const status = redactStatus(record.status, redact);
+  const isSame =
+    name === record.name &&
+    attributes === record.attributes &&
+    resource === record.resource &&
+    links === record.links &&
+    events === record.events &&
+    status === record.status;
+  return isSame ? record : { ...record, name, attributes, resource, links, events, status };
+}
+
+/** The same for a point of a counter. */
+export function redactPoint(point: MetricPoint, redact: Redact): MetricPoint {
+  const attributes = redactAttributes(point.attributes, redact);
+  const resource = redactAttributes(point.resource, redact);
+  return attributes === point.attributes && resource === point.resource ? point : { ...point, attributes, resource };
+}
+
+/** The same before anything is counted: two names that become one are one series, not two of one name. */
+export function redactCounted(counted: Counted, redact: Redact): Counted {
+  const increments = each(counted.increments, (one) => within(one, redactAttributes(one.attributes, redact)));
+  return increments === counted.increments ? counted : { ...counted, increments };
+}
+
+/** Values and names. Ids, which other records are joined by, and our own words stay. */
+export function redactAttributes<T extends Attributes | Readonly<Record<string, string>>>(
+  attributes: T,
+  redact: Redact,
+  untouched: ReadonlySet<string> = NOTHING,
+): T {
+  let isSame = true;
+  const clean = Object.entries(attributes).map(([name, value]): [string, unknown] => {
+    if (OWN.has(name) || untouched.has(name)) return [name, value];
+    const next =
+      typeof value === "string"
+        ? redact(value)
+        : Array.isArray(value)
+          ? each(value as readonly string[], redact)
+          : value;
+    const nextName = name.length > MAX_OWN_NAME ? redact(name) : name;
+    if (next !== value || nextName !== name) isSame = false;
+    return [nextName, next];
+  });
+  return isSame ? attributes : (Object.fromEntries(clean) as T);
+}
+
+/**
+ * Names, codes and texts of an event or entry. Ids and times stay, and so do paths: they are how transcripts and
+ * repositories are found, and do not leave.
+ *
+ * @returns the same object where nothing had to go
+ */
+export function redactNames<T>(value: T, redact: Redact): T {
+  return walk(value, "", redact) as T;
+}
+
+// --- internal ---
+
+const NOTHING: ReadonlySet<string> = new Set();
+/** Attribute names are ours but for a foreign sender's; none of ours is longer. */
+const MAX_OWN_NAME = 48;
+
+/** Attributes whose values are ids, or words of our own. */
+const OWN: ReadonlySet<string> = new Set([
+  "session.id",
+  "gen_ai.conversation.id",
+  "gen_ai.response.id",
+  "gen_ai.tool.call.id",
+  "gen_ai.operation.name",
+  "gen_ai.tool.type",
+  "openhook.request.id",
+  "openhook.subagent.id",
+  "openhook.span.kind",
+  "openhook.link.kind",
+  "openhook.tool.status",
+  "openhook.turn.state",
+  "openhook.turn.origin",
+  "openhook.cost.source",
+  "openhook.token.type",
+  "openhook.code.change",
+  "service.instance.id",
+  "telemetry.distro.name",
+  "telemetry.distro.version",
+  "vcs.ref.head.revision",
+]);
+
+/** Members of events and entries that hold ids, times, paths and words of our own. */
+const KEPT: ReadonlySet<string> = new Set([
+  "id",
+  "openhook",
+  "source",
+  "type",
+  "kind",
+  "time",
+  "session_id",
+  "tool_call_id",
+  "tool_call_ids",
+  "prompt_id",
+  "agent_id",
+  "spawned_agent_id",
+  "parent_session_id",
+  "process",
+  "input_digest",
+  "cwd",
+  "transcript_path",
+  "key",
+  "globalKey",
+  "promptKey",
+  "agentId",
+  "responseId",
+  "requestId",
+  "callId",
+  "spawnedAgentId",
+  "parentCallId",
+  "parentAgentId",
+  "parentSessionId",
+  "inputDigest",
+]);
+
+function walk(value: unknown, name: string, redact: Redact): unknown {
+  if (typeof value === "string") return KEPT.has(name) ? value : redact(value);
+  if (Array.isArray(value)) return each(value as readonly unknown[], (item) => walk(item, name, redact));
+  if (typeof value !== "object" || value === null) return value;
+  let isSame = true;
+  const clean = Object.entries(value).map(([member, inner]) => {
+    const next = walk(inner, member, redact);
+    const nextName = member.length > MAX_OWN_NAME ? redact(member) : member;
+    if (next !== inner || nextName !== member) isSame = false;
+    return [nextName, next] as const;
+  });
+  return isSame ? value : Object.fromEntries(clean);
+}
+
+function each<T>(items: readonly T[], change: (item: T) => T): T[] {
+  const clean = items.map(change);
+  return clean.every((item, i) => item === items[i]) ? (items as T[]) : clean;
+}
+
+const within = <T extends { readonly attributes: Attributes }>(holder: T, attributes: Attributes): T =>
+  attributes === holder.attributes ? holder : { ...holder, attributes };
+
+function redactStatus(status: SpanRecord["status"], redact: Redact): SpanRecord["status"] {
+  if (status.code !== "error" || status.message === undefined) return status;
+  const message = redact(status.message);
+  return message === status.message ? status : { ...status, message };
+}

@@ -1,0 +1,61 @@
+import { open, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+/**
+ * Who works on this machine: `user.email` of the user's own git settings, and the name that the operating system knows.
+ * Never what a repository says, which is anybody's to write.
+ *
+ * @throws never
+ */
+export async function personHere(home: string, env: Readonly<Record<string, string | undefined>>) {
+  const xdg = env["XDG_CONFIG_HOME"];
+  const folder = xdg !== undefined && isAbsolute(xdg) ? xdg : join(home, ".config");
+  // The second overrides the first, as git has it
+  const [shared, own] = await Promise.all([emailIn(join(folder, "git", "config")), emailIn(join(home, ".gitconfig"))]);
+  const email = own ?? shared;
+  const name = systemName();
+  return { ...(email !== undefined && { email }), ...(name !== undefined && { name }) };
+}
+
+// --- internal ---
+
+const MAX_BYTES = 1 << 20;
+const MAX_CHARACTERS = 254;
+
+async function emailIn(path: string): Promise<string | undefined> {
+  let section = "";
+  let email: string | undefined;
+  for (const line of (await small(path)).split(/\r?\n/)) {
+    const header = /^\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"[^"]*")?\s*\]/.exec(line);
+    if (header !== null) section = (header[1] ?? "").toLowerCase();
+    const value = /^\s*email\s*=\s*"?([^"#;]*?)"?\s*(?:[#;].*)?$/i.exec(line.replace(/^\s*\[[^\]]*\]/, ""))?.[1];
+    // The last one counts
+    if (section === "user" && value !== undefined && value !== "") email = value;
+  }
+  return email === undefined || email.length > MAX_CHARACTERS ? undefined : email;
+}
+
+async function small(path: string): Promise<string> {
+  try {
+    const kind = await stat(path);
+    if (!kind.isFile() || kind.size > MAX_BYTES) return "";
+    const file = await open(path);
+    try {
+      return await file.readFile("utf8");
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return "";
+  }
+}
+
+function systemName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container's user need not have a name
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { v4 as uuidv4 } from "uuid";
+
+/** What the file system below the state directory is good for. */
+export interface FileSystem {
+  /** `nfs`, `ext4`; the number in hex where we have no name for it. */
+  readonly name: string;
+  /** Other machines can have it open too: memory cannot be shared over it, and locks are somebody's promise. */
+  readonly isShared: boolean;
+  /** Locks of the operating system work. Only tried where there is doubt. */
+  readonly hasLocks: boolean;
+  /** A folder keeps its number for as long as it exists, and a copy has another one. */
+  readonly hasStableNumbers: boolean;
+  /** The writable layer of a container. */
+  readonly isContainerLayer: boolean;
+}
+
+/**
+ * Looks at the file system of a folder that exists. Linux tells its kind; elsewhere a share is known by its path (Windows)
+ * or by locks that do not work (macOS).
+ *
+ * @throws never; one that cannot be asked counts as local
+ */
+export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.platform): FileSystem {
+  if (platform === "linux") {
+    const type = typeOf(dir);
+    const kind = KINDS.get(type);
+    const isDoubtful = kind === undefined || kind.shared === true;
+    const works = !isDoubtful || hasLocks(dir);
+    return {
+      name: kind?.name ?? `0x${type.toString(16)}`,
+      isShared: kind?.shared === true || !works,
+      hasLocks: works,
+      hasStableNumbers: kind?.numbers === true,
+      isContainerLayer: kind?.name === "overlayfs",
+    };
+  }
+  if (platform === "win32") {
+    const isShared = /^[\\/]{2}[^?.]/.test(dir);
+    return { ...OTHER, name: isShared ? "share" : "local", isShared };
+  }
+  const works = hasLocks(dir);
+  return { ...OTHER, name: "local", isShared: !works, hasLocks: works, hasStableNumbers: platform === "darwin" };
+}
+
+// --- internal ---
+
+const OTHER: FileSystem = {
+  name: "",
+  isShared: false,
+  hasLocks: true,
+  hasStableNumbers: false,
+  isContainerLayer: false,
+};
+
+interface Kind {
+  readonly name: string;
+  readonly shared?: true;
+  readonly numbers?: true;
+}
+
+/** f_type of statfs(2); numbers from linux/magic.h and the file systems' own sources. */
+const KINDS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
+  [0x6969, { name: "nfs", shared: true, numbers: true }],
+  [0x517b, { name: "smb", shared: true }],
+  [0xff534d42, { name: "cifs", shared: true }],
+  [0xfe534d42, { name: "smb2", shared: true }],
+  [0x01021997, { name: "9p", shared: true }],
+  [0x65735546, { name: "fuse", shared: true }], // sshfs, virtiofs, gvfs; a local one loses nothing but speed
+  [0x5346414f, { name: "afs", shared: true }],
+  [0x6b414653, { name: "kafs", shared: true }],
+  [0x73757245, { name: "coda", shared: true }],
+  [0x564c, { name: "ncp", shared: true }],
+  [0x00c36400, { name: "ceph", shared: true, numbers: true }],
+  [0x0bd00bd0, { name: "lustre", shared: true, numbers: true }],
+  [0x47504653, { name: "gpfs", shared: true, numbers: true }],
+  [0x01161970, { name: "gfs2", shared: true, numbers: true }],
+  [0x7461636f, { name: "ocfs2", shared: true, numbers: true }],
+  [0x786f4256, { name: "vboxsf", shared: true }],
+  [0xbacbacbc, { name: "vmhgfs", shared: true }],
+  [0x7c7c6673, { name: "prl_fs", shared: true }],
+  [0x794c7630, { name: "overlayfs" }],
+  [0x01021994, { name: "tmpfs" }],
+  [0xef53, { name: "ext4", numbers: true }],
+  [0x58465342, { name: "xfs", numbers: true }],
+  [0x9123683e, { name: "btrfs", numbers: true }],
+  [0x2fc12fc1, { name: "zfs", numbers: true }],
+  [0xf2f52010, { name: "f2fs", numbers: true }],
+  [0xca451a4e, { name: "bcachefs", numbers: true }],
+  [0x3153464a, { name: "jfs", numbers: true }],
+]);
+
+function typeOf(dir: string): number {
+  try {
+    // Some kernels hand out the sign with it
+    return Number(BigInt.asUintN(32, statfsSync(dir, { bigint: true }).type));
+  } catch {
+    return 0;
+  }
+}
+
+/** Locks a file that nobody else knows. SQLite says "locked" of a server without a lock service too, and would for ever. */
+function hasLocks(dir: string): boolean {
+  const path = join(dir, `.lock-${uuidv4()}`);
+  let raw: Libsql.Database | undefined;
+  try {
+    raw = new Libsql(path, {});
+    raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    raw?.close();
+    for (const suffix of ["", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
+  }
+}

@@ -1,0 +1,241 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { v4 as uuidv4 } from "uuid";
+
+/** A holder on another machine that has not been heard of for this long is dead; its clock is the file server's. */
+export const SILENT_MS = 10 * 60_000;
+const BEAT_MS = 30_000;
+
+export interface NameLockOptions {
+  /** Called when somebody took the lock, because this process stood still for longer than `SILENT_MS`. */
+  readonly onLost: (holder: string) => void;
+  readonly beatMs?: number;
+  readonly silentMs?: number;
+  /** Who this process is. @default asked from the system */
+  readonly self?: Self;
+}
+
+/** A process, by what cannot come back: a pid does, on another boot or in another container. */
+export interface Self {
+  readonly host: string;
+  readonly pid: number;
+  readonly start: string;
+}
+
+/**
+ * A lock that is a name, for file systems on which the operating system's locks cannot be trusted: whoever makes the name
+ * has it. It says who holds it, and is renewed while it is held. The lock of a process of this machine that is gone is taken
+ * over at once; that of another machine when it was silent for `SILENT_MS`.
+ *
+ * @param path the name; made and removed here
+ * @returns what gives it back, or `undefined` while somebody else has it
+ * @throws what the file system says when the folder cannot be written
+ */
+export function tryNameLock(path: string, options: NameLockOptions): (() => void) | undefined {
+  const { silentMs = SILENT_MS, self = selfOf() } = options;
+  const token = uuidv4();
+  const own = `${path}.${token}`;
+  const fd = openSync(own, "wx", 0o600);
+  const text = `${JSON.stringify({ token, ...self })}\n`;
+  const write = (): void => {
+    writeSync(fd, text, 0);
+    fsyncSync(fd);
+  };
+  try {
+    write();
+    if (make(path, own, text) || (takeOver(path, statSync(own).mtimeMs, silentMs, self) && make(path, own, text))) {
+      return hold(path, { token, fd, beat: write }, options);
+    }
+    closeSync(fd);
+    return undefined;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+// --- internal ---
+
+/** A hard link is made once by whoever is first, on every version of NFS. Where there are none, making the file is. */
+function make(path: string, own: string, text: string): boolean {
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    // The answer can be lost on the way: the link counts, not what was said of it
+    if (code === "EEXIST") return statSync(own).nlink === 2;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS" && code !== "EINVAL")
+      throw error;
+  }
+  try {
+    const fd = openSync(path, "wx", 0o600);
+    try {
+      writeSync(fd, text, 0);
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+interface Held {
+  readonly token: string;
+  readonly fd: number;
+  /** Makes the file server note the time. */
+  readonly beat: () => void;
+}
+
+function hold(path: string, { token, fd, beat }: Held, { onLost, beatMs = BEAT_MS }: NameLockOptions): () => void {
+  const isOurs = (): boolean => holderOf(path)?.token === token;
+  // Where it is no link, the beat must reach the name's own file
+  const isLink = sameFile(path, fd);
+  const timer = setInterval(() => {
+    if (!isOurs()) {
+      clearInterval(timer);
+      return onLost(inWords(holderOf(path)));
+    }
+    if (isLink) beat();
+    else touch(path);
+  }, beatMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (isOurs()) rmSync(path, { force: true });
+    closeSync(fd);
+  };
+}
+
+function sameFile(path: string, fd: number): boolean {
+  const [a, b] = [statSync(path, { bigint: true }), fstatSync(fd, { bigint: true })];
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
+/** Writes what is there again: `utimes` would tell this machine's clock, not the server's. */
+function touch(path: string): void {
+  const text = readFileSync(path);
+  const fd = openSync(path, "r+");
+  try {
+    writeSync(fd, text, 0, text.length, 0);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Takes the lock of a dead process away. One at a time: who judged by an older look must not take a new holder's.
+ *
+ * @param nowMs by the file server's clock
+ * @returns whether the name is free to be made
+ */
+function takeOver(path: string, nowMs: number, silentMs: number, self: Self): boolean {
+  const guard = `${path}.takeover`;
+  try {
+    mkdirSync(guard, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    const since = mtimeOf(guard);
+    // Whoever made it died over it; the next one to come takes over
+    if (since !== undefined && nowMs - since > silentMs) rmdirSync(guard);
+    return false;
+  }
+  try {
+    const beatMs = mtimeOf(path);
+    if (beatMs === undefined) return true;
+    if (!isDead(holderOf(path), nowMs - beatMs, silentMs, self)) return false;
+    const aside = `${path}.dead-${uuidv4()}`;
+    renameSync(path, aside);
+    rmSync(aside, { force: true });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    throw error;
+  } finally {
+    rmdirSync(guard);
+  }
+}
+
+interface Holder extends Self {
+  readonly token: string;
+}
+
+function isDead(holder: Holder | undefined, silentForMs: number, silentMs: number, self: Self): boolean {
+  if (holder !== undefined && holder.host === self.host) return startOf(holder.pid) !== holder.start;
+  return silentForMs > silentMs;
+}
+
+function holderOf(path: string): Holder | undefined {
+  try {
+    const { token, host, pid, start } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+    return typeof token === "string" && typeof host === "string" && typeof pid === "number" && typeof start === "string"
+      ? { token, host, pid, start }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const inWords = (holder: Holder | undefined): string =>
+  holder === undefined ? "an unknown process" : `process ${holder.pid} on ${holder.host.split(" ")[0]}`;
+
+function mtimeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+function selfOf(): Self {
+  return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
+}
+
+/** Machine, boot and, in containers, whose pids these are. */
+function hostOf(): string {
+  const asked = [
+    () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
+    () => readlinkSync("/proc/self/ns/pid"),
+  ];
+  const said = asked.map((ask) => {
+    try {
+      return ask();
+    } catch {
+      return "";
+    }
+  });
+  return [hostname(), ...said].join(" ").trim();
+}
+
+/** When a process began; `undefined` when there is none. Systems without /proc only tell that there is one. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[19];
+  } catch {
+    if (process.platform === "linux") return undefined;
+  }
+  try {
+    process.kill(pid, 0);
+    return "";
+  } catch (error) {
+    return codeOf(error) === "EPERM" ? "" : undefined;
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

@@ -1,0 +1,118 @@
+import type { Database } from "./database.ts";
+import { forget } from "./forgotten.ts";
+
+/** A session that nothing keeps in the store any more. */
+export interface Prunable {
+  readonly id: number;
+  readonly source: string;
+  readonly sessionId: string;
+  readonly lastMs: number;
+}
+
+/**
+ * Sessions whose last activity is before a time, the oldest first: closed, settled, and with nothing in the outbox.
+ *
+ * @param limit how many at most
+ * @param only whether this one is among them
+ */
+export const prunableSessions = (db: Database, beforeMs: number, limit: number, only?: number): readonly Prunable[] =>
+  db
+    .prepare(
+      `SELECT id, source, session_id, last_ms FROM sessions s WHERE last_ms < ?1 AND pruned_ms IS NULL AND (?3 IS NULL OR id = ?3)
+         AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
+         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
+         AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)
+         AND NOT EXISTS (SELECT 1 FROM spans p JOIN outbox o ON o.seq = p.seq WHERE p.session = s.id)
+       ORDER BY last_ms, id LIMIT ?2`,
+    )
+    .all(beforeMs, limit, only ?? null)
+    .map((row) => ({
+      id: Number(row["id"]),
+      source: String(row["source"]),
+      sessionId: String(row["session_id"]),
+      lastMs: Number(row["last_ms"]),
+    }));
+
+/** How many sessions are old enough and have to stay: something of them waits, or is not settled. */
+export const keptSessions = (db: Database, beforeMs: number, prunable: number): number =>
+  Number(
+    db.prepare("SELECT count(*) AS n FROM sessions WHERE last_ms < ? AND pruned_ms IS NULL").get(beforeMs)?.["n"] ?? 0,
+  ) - prunable;
+
+/**
+ * Takes a session out of the store, all or nothing. What is left of it is what keeps it from being counted again: a digest
+ * of every settled fact, how far its files were read, and for one that is resumed where it was: its number, its last
+ * segment. Nothing of that tells what was done. The sums of counters stay as they are.
+ *
+ * @returns how many rows went
+ */
+export function pruneSession(db: Database, { id, source, sessionId }: Prunable, nowMs: number): number {
+  return db.transaction(() => {
+    // Of what could be told once more, by whatever reads the same transcript or payload again
+    const [from, to] = countedRange(source, sessionId);
+    let rows = 0;
+    const each = (
+      table: string,
+      where: string,
+      values: readonly (string | number)[],
+      key: string,
+      forgotten: (key: string) => void,
+    ): void => {
+      const some = db.prepare(`SELECT ${key} AS key FROM ${table} WHERE ${where} LIMIT ${ROWS_AT_ONCE}`);
+      const remove = db.prepare(`DELETE FROM ${table} WHERE ${key} = ? AND ${where}`);
+      // A session can have more rows than memory should hold
+      for (let found = some.all(...values); found.length > 0; found = some.all(...values)) {
+        for (const row of found) {
+          forgotten(String(row["key"]));
+          rows += remove.run(String(row["key"]), ...values).changes;
+        }
+      }
+    };
+    each("events", "session = ?", [id], "id", (key) => forget(db, "event", key));
+    each("entries", "session = ?", [id], "key", (key) => forget(db, "entry", source, sessionId, key));
+    each("owners", "source = ? AND session = ?", [source, id], "global_key", (key) => forget(db, "owner", source, key));
+    each("spans", "session = ?", [id], "key", (key) => forget(db, "span", key));
+    each("increments", "key >= ? AND key < ?", [from, to], "key", (key) => forget(db, "increment", key));
+    for (const table of SESSION_TABLES) {
+      rows += db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id).changes;
+    }
+    rows += db
+      .prepare(
+        "DELETE FROM segments WHERE session = ?1 AND ordinal < (SELECT max(ordinal) FROM segments WHERE session = ?1)",
+      )
+      .run(id).changes;
+    db.prepare(
+      `UPDATE sessions SET pruned_ms = ?, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
+         reported = NULL, process = NULL WHERE id = ?`,
+    ).run(nowMs, id);
+    return rows;
+  });
+}
+
+/** A pruned session of which something new is told is one like any other again. */
+export function revive(db: Database, sessionNumber: number): void {
+  db.prepare("UPDATE sessions SET pruned_ms = NULL WHERE id = ? AND pruned_ms IS NOT NULL").run(sessionNumber);
+}
+
+/** Rows of these are of one session and go with it. Of `segments` the last one stays, `positions` and `sessions` stay. */
+export const SESSION_TABLES = [
+  "content",
+  "events",
+  "entries",
+  "owners",
+  "turns",
+  "subagents",
+  "model_calls",
+  "tool_calls",
+  "spans",
+] as const;
+
+// --- internal ---
+
+const ROWS_AT_ONCE = 2_000;
+
+/** Keys of what was counted begin with the source and the session, as JSON; see telemetry/metrics.ts. */
+function countedRange(source: string, sessionId: string): readonly [string, string] {
+  const prefix = JSON.stringify([source, sessionId]).slice(0, -1);
+  return [`${prefix},`, `${prefix}-`];
+}

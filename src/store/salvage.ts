@@ -1,0 +1,209 @@
+import { pathToFileURL } from "node:url";
+import Libsql from "libsql";
+import { type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
+
+/** What could be taken over from a damaged store. */
+export interface Salvaged {
+  readonly rows: number;
+  /** Tables of which a part, or all, could not be read. */
+  readonly incomplete: readonly string[];
+  /** The counters began anew: a backend sees a new series that begins at zero. */
+  readonly countsAnew: boolean;
+}
+
+/**
+ * Copies every row of a damaged store that can still be read into a new one. Call it inside a transaction of the new one,
+ * before anything else is in it. The damaged one is not touched.
+ *
+ * What was counted stays counted: the keys of counted facts are taken over as far as they can be read, and nothing whose
+ * key is there is ever added again. The sums themselves are continued only where both, sums and keys, are whole: else they
+ * begin at zero under a new `service.instance.id`, since a sum that is not known must not be told as if it were.
+ * Where facts are missing, the transcripts are read from the start again; what is there already changes nothing.
+ */
+export function salvage(damaged: string, db: Database): Salvaged {
+  const tables = tablesOf(db);
+  const from = openAside(damaged);
+  if (from === undefined) return { rows: 0, incomplete: tables, countsAnew: true };
+  try {
+    // A row can come before the one that it belongs to
+    db.prepare("PRAGMA defer_foreign_keys = ON").get();
+    const incomplete = new Set<string>();
+    let rows = 0;
+    for (const table of tables) {
+      const copied = copyTable(from, db, table);
+      rows += copied.rows;
+      if (!copied.isWhole) incomplete.add(table);
+    }
+    for (const table of dropOrphans(db, tables)) incomplete.add(table);
+    const isMissing = (...names: readonly string[]) => names.some((name) => incomplete.has(name));
+    const countsAnew = isMissing("counters", "increments", "meta");
+    if (countsAnew) {
+      db.prepare("DELETE FROM counters").run();
+      db.prepare("DELETE FROM meta WHERE key LIKE 'instance.%'").run();
+    }
+    if (isMissing("sessions", "events", "entries", "owners")) db.prepare("DELETE FROM positions").run();
+    return { rows, incomplete: tables.filter((table) => incomplete.has(table)), countsAnew };
+  } finally {
+    from.close();
+  }
+}
+
+/**
+ * What is wrong with an open store, after an error that nobody expected: pages that SQLite cannot make sense of, and
+ * texts that are no JSON any more. `undefined` when it is sound.
+ */
+export function findDamage(db: Database): string | undefined {
+  const said = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
+  if (said !== "ok") return String(said);
+  for (const table of tablesOf(db)) {
+    for (const { name } of columnsOf(db, table)) {
+      if (!JSON_COLUMNS.has(name)) continue;
+      const sql = `SELECT 1 FROM ${table} WHERE ${name} IS NOT NULL AND NOT json_valid(${name}) LIMIT 1`;
+      if (db.prepare(sql).get() !== undefined) return `the table ${table} holds a text that is no JSON`;
+    }
+  }
+  return undefined;
+}
+
+// --- internal ---
+
+/** Columns that hold JSON, in whatever table. */
+const JSON_COLUMNS: ReadonlySet<string> = new Set([
+  "attributes",
+  "body",
+  "histogram",
+  "memo",
+  "record",
+  "reported",
+  "repository",
+  "resource",
+  "sent_histogram",
+  "totals",
+]);
+
+const tablesOf = (db: Pick<Database, "prepare">): readonly string[] =>
+  db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    .all()
+    .map((row) => String(row["name"]));
+
+/** `key`: place in the primary key, 0 for none. */
+const columnsOf = (db: Pick<Database, "prepare">, table: string): readonly { name: string; key: number }[] =>
+  db
+    .prepare(`SELECT name, pk FROM pragma_table_info('${table}') ORDER BY cid`)
+    .all()
+    .map((row) => ({ name: String(row["name"]), key: Number(row["pk"]) }));
+
+/** @returns `undefined` when not even its list of tables can be read */
+function openAside(path: string): Libsql.Database | undefined {
+  let raw: Libsql.Database | undefined;
+  try {
+    // Read-only, so that SQLite does not mend it in its own way
+    raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
+    // Lets it look at a file that is shorter than its header says
+    raw.exec("PRAGMA writable_schema = ON");
+    raw.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return raw;
+  } catch {
+    raw?.close();
+    return undefined;
+  }
+}
+
+/** From the front until a page cannot be read, then from the back until one cannot. */
+function copyTable(
+  from: Libsql.Database,
+  db: Database,
+  table: string,
+): { readonly rows: number; readonly isWhole: boolean } {
+  let rows = 0;
+  let isWhole = true;
+  const all = columnsOf(db, table);
+  const names = sharedNames(from, all, table);
+  if (names.length === 0) return { rows, isWhole: false };
+  const keys = all.filter(({ key }) => key > 0).sort((a, b) => a.key - b.key);
+  const insert = db.prepare(
+    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT DO NOTHING`,
+  );
+  const copy = (direction: "ASC" | "DESC"): boolean => {
+    const order = keys.map(({ name }) => `${name} ${direction}`).join(", ");
+    try {
+      const read = from.prepare(`SELECT ${names.join(", ")} FROM ${table} NOT INDEXED ORDER BY ${order}`);
+      // The library's iterator is one, its types do not say so
+      for (const row of read.iterate() as unknown as Iterable<Row>) {
+        const values = names.map((name): Value => row[name] ?? null);
+        const added = isSound(row) ? inserted(() => insert.run(...values).changes) : undefined;
+        if (added === undefined) isWhole = false;
+        else rows += added;
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      return false;
+    }
+  };
+  if (!copy("ASC")) {
+    isWhole = false;
+    copy("DESC");
+  }
+  return { rows, isWhole };
+}
+
+/** @returns `undefined` for a row that does not fit: one of its values is nonsense */
+function inserted(work: () => number): number | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(said(error).code)) return undefined;
+    throw error;
+  }
+}
+
+const isSound = (row: Row): boolean =>
+  Object.entries(row).every(([name, value]) => {
+    if (!JSON_COLUMNS.has(name) || value === null) return true;
+    try {
+      JSON.parse(String(value));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+/** An earlier version's store lacks what was added since. */
+function sharedNames(
+  from: Libsql.Database,
+  columns: readonly { readonly name: string }[],
+  table: string,
+): readonly string[] {
+  try {
+    const there = new Set(columnsOf({ prepare: preparerOf(from) }, table).map(({ name }) => name));
+    return columns.map(({ name }) => name).filter((name) => there.has(name));
+  } catch {
+    return [];
+  }
+}
+
+/** Rows whose parent could not be read go, and theirs in turn. @returns the tables that lost some */
+function dropOrphans(db: Database, tables: readonly string[]): ReadonlySet<string> {
+  const lost = new Set<string>();
+  for (let changes = 1; changes > 0; ) {
+    changes = 0;
+    for (const table of tables) {
+      for (const row of db.prepare(`SELECT * FROM pragma_foreign_key_list('${table}')`).all()) {
+        const [parent, column] = [String(row["table"]), String(row["from"])];
+        const key = row["to"] === null ? "rowid" : String(row["to"]);
+        const orphans = `${column} IS NOT NULL AND ${column} NOT IN (SELECT ${key} FROM ${parent})`;
+        // A subagent's session without its parent's is a session
+        const sql =
+          parent === table
+            ? `UPDATE ${table} SET ${column} = NULL WHERE ${orphans}`
+            : `DELETE FROM ${table} WHERE ${orphans}`;
+        const gone = db.prepare(sql).run().changes;
+        if (gone > 0) lost.add(table);
+        changes += gone;
+      }
+    }
+  }
+  return lost;
+}

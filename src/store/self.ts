@@ -1,0 +1,135 @@
+import type { Increment, MetricShape } from "../model/telemetry.ts";
+import { addSteps, streamValue } from "./counters.ts";
+import type { Database } from "./database.ts";
+
+/** What the program keeps about itself. */
+
+/** A name that an agent sent and this version does not know. */
+export interface UnknownName {
+  /** `record`: a kind of line in a transcript. */
+  readonly kind: "event" | "field" | "record";
+  readonly name: string;
+}
+
+/** An unknown name as it was seen with one version of an agent. */
+export interface Drift extends UnknownName {
+  readonly source: string;
+  readonly version: string;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/**
+ * Adds to the counts of names that are not known. A name that is no plain identifier, and one beyond the bound, is
+ * counted as `_other`: names come from the agent's side, and may be anything.
+ *
+ * @param version as the agent told it; what is no version counts as `unknown`
+ */
+export function noteDrift(
+  db: Database,
+  source: string,
+  version: string | undefined,
+  unknown: ReadonlyMap<string, UnknownName & { readonly count: number }>,
+  nowMs: number,
+): void {
+  const known = db.prepare("SELECT 1 FROM drift WHERE source = ? AND version = ? AND kind = ? AND name = ?");
+  const held = db.prepare("SELECT count(*) AS n FROM drift WHERE source = ?");
+  const add = db.prepare(
+    `INSERT INTO drift (source, version, kind, name, count, first_ms, last_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (source, version, kind, name) DO UPDATE SET count = count + excluded.count, last_ms = excluded.last_ms`,
+  );
+  const from = isVersion(version) ? version : "unknown";
+  for (const { kind, name, count } of unknown.values()) {
+    const plain = isPlain(name) ? name : OTHER;
+    const isFull = Number(held.get(source)?.["n"] ?? 0) >= NAMES_PER_SOURCE;
+    if (isFull && known.get(source, from, kind, plain) === undefined) {
+      add.run(source, "unknown", kind, OTHER, count, nowMs, nowMs);
+    } else add.run(source, from, kind, plain, count, nowMs, nowMs);
+  }
+}
+
+/** Every name that was not known, the latest version of each source first. */
+export const driftIn = (db: Database): readonly Drift[] =>
+  db
+    .prepare("SELECT * FROM drift ORDER BY source, last_ms DESC, kind, name")
+    .all()
+    .map((row) => ({
+      source: String(row["source"]),
+      version: String(row["version"]),
+      kind: kindOf(row["kind"]),
+      name: String(row["name"]),
+      count: Number(row["count"]),
+      firstMs: Number(row["first_ms"]),
+      lastMs: Number(row["last_ms"]),
+    }));
+
+/** Forgets what an update of this program has learned meanwhile. @param isKnown of the names as they are kept */
+export function forgetDrift(db: Database, isKnown: (drift: Drift) => boolean): void {
+  const remove = db.prepare("DELETE FROM drift WHERE source = ? AND version = ? AND kind = ? AND name = ?");
+  for (const drift of driftIn(db)) {
+    if (isKnown(drift)) remove.run(drift.source, drift.version, drift.kind, drift.name);
+  }
+}
+
+/** The version that a source last told. */
+export function lastVersionOf(db: Database, source: string): string | undefined {
+  const row = db
+    .prepare(
+      "SELECT agent_version FROM sessions WHERE source = ? AND agent_version IS NOT NULL ORDER BY last_ms DESC LIMIT 1",
+    )
+    .get(source);
+  return typeof row?.["agent_version"] === "string" ? row["agent_version"] : undefined;
+}
+
+/** Names of the claimed files whose events are committed and which were perhaps not removed any more. */
+export const takenNames = (db: Database): ReadonlySet<string> =>
+  new Set(
+    db
+      .prepare("SELECT name FROM taken")
+      .all()
+      .map((row) => String(row["name"])),
+  );
+
+/**
+ * Part of the commit that takes files: should the drain die before they are removed, the next one knows them.
+ *
+ * @param removed those of earlier commits that are gone by now
+ */
+export function noteTaken(db: Database, names: readonly string[], removed: readonly string[]): void {
+  const add = db.prepare("INSERT INTO taken (name) VALUES (?) ON CONFLICT DO NOTHING");
+  const remove = db.prepare("DELETE FROM taken WHERE name = ?");
+  for (const name of removed) remove.run(name);
+  for (const name of names) add.run(name);
+}
+
+/** A total that is kept elsewhere becomes a counter: the stream grows by what it is behind. */
+export function raiseTo(
+  db: Database,
+  totals: readonly { readonly step: Increment; readonly total: number }[],
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): void {
+  db.transaction(() => {
+    const behind = totals
+      .map(({ step, total }) => ({ ...step, amount: total - streamValue(db, step) }))
+      .filter(({ amount }) => amount > 0);
+    addSteps(db, behind, shapes, nowMs);
+  });
+}
+
+// --- internal ---
+
+/** Of all versions together. */
+const NAMES_PER_SOURCE = 200;
+const OTHER = "_other";
+
+/** Letters in words, as vendors name fields and events; digits and long words are left to secrets and ids. */
+const isPlain = (name: string): boolean =>
+  name.length <= 48 && /^[A-Za-z]{1,20}(?:[_.:/-][A-Za-z]{1,20})*$/.test(name.replace(/([a-z])(?=[A-Z])/g, "$1_"));
+
+const isVersion = (version: string | undefined): version is string =>
+  version !== undefined && /^v?\d{1,6}(?:\.\d{1,6}){0,3}(?:-[0-9a-z.]{1,16})?$/.test(version);
+
+const KINDS = ["event", "field", "record"] as const;
+const kindOf = (value: unknown): UnknownName["kind"] => KINDS.find((kind) => kind === value) ?? "field";

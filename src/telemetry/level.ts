@@ -1,0 +1,99 @@
+import type { OwnNames } from "../model/agent.ts";
+import { type CaptureLevel, keepsContent } from "../model/capture.ts";
+import { bareOrigin, bareToolName, isOwnAgentType } from "../model/names.ts";
+import type { Attributes, Increment, SpanRecord } from "../model/telemetry.ts";
+import { CONTENT_ATTRIBUTES } from "./content.ts";
+import * as semconv from "./semconv.ts";
+
+/** The names that an agent came with, by its source. */
+export type OwnNamesOf = (source: string) => OwnNames | undefined;
+
+/**
+ * A span as a level lets it leave, whatever was known when it was made. Ids, times, statuses and figures never change.
+ *
+ * @returns the same object where nothing had to go
+ */
+export function recordAtLevel(record: SpanRecord, level: CaptureLevel, ownNamesOf: OwnNamesOf): SpanRecord {
+  const withoutContent = keepsContent(level) ? record : stripped(record, CONTENT_ATTRIBUTES);
+  return level === "none" ? bareRecord(withoutContent, ownNamesOf) : withoutContent;
+}
+
+/** The same for a step of a counter. */
+export function incrementAtLevel(increment: Increment, level: CaptureLevel, ownNamesOf: OwnNamesOf): Increment {
+  if (level !== "none") return increment;
+  const attributes = attributesAtLevel(increment.attributes, increment.resource, level, ownNamesOf);
+  return attributes === increment.attributes ? increment : { ...increment, attributes };
+}
+
+/** Attributes of a stream as a level lets them leave. @returns the same object where nothing had to go */
+export function attributesAtLevel(
+  attributes: Attributes,
+  resource: Attributes,
+  level: CaptureLevel,
+  ownNamesOf: OwnNamesOf,
+): Attributes {
+  if (level !== "none") return attributes;
+  const source = String(resource[semconv.SERVICE_NAME] ?? "");
+  const bare = bareAttributes(attributes, source, ownNamesOf(source));
+  return isSame(bare, attributes) ? attributes : bare;
+}
+
+// --- internal ---
+
+/** Names of repositories, programs, servers: everything that somebody gave, or that says where the work was done. */
+const NAMES: ReadonlySet<string> = new Set([
+  semconv.VCS_REPOSITORY_NAME,
+  semconv.VCS_REPOSITORY_URL,
+  semconv.VCS_REF_HEAD_NAME,
+  semconv.VCS_REF_HEAD_REVISION,
+  semconv.PROCESS_EXECUTABLE_NAME,
+  semconv.OPENHOOK_TOOL_SUBCOMMAND,
+  semconv.OPENHOOK_MCP_SERVER,
+  semconv.OPENHOOK_NATIVE_END_REASON,
+]);
+
+function stripped(record: SpanRecord, names: ReadonlySet<string>): SpanRecord {
+  const kept = Object.entries(record.attributes).filter(([name]) => !names.has(name));
+  return kept.length === Object.keys(record.attributes).length
+    ? record
+    : { ...record, attributes: Object.fromEntries(kept) };
+}
+
+function bareRecord(record: SpanRecord, ownNamesOf: OwnNamesOf): SpanRecord {
+  const source = String(record.resource[semconv.SERVICE_NAME] ?? "");
+  const attributes = bareAttributes(record.attributes, source, ownNamesOf(source));
+  const name = nameOf(record, attributes);
+  return isSame(attributes, record.attributes) && name === record.name ? record : { ...record, name, attributes };
+}
+
+function bareAttributes(attributes: Attributes, source: string, own: OwnNames | undefined): Attributes {
+  const server = attributes[semconv.OPENHOOK_MCP_SERVER];
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]): [string, Attributes[string]][] => {
+      if (NAMES.has(name)) return [];
+      if (typeof value !== "string") return [[name, value]];
+      switch (name) {
+        case semconv.GEN_AI_TOOL_NAME:
+          return [[name, bareToolName(value, typeof server === "string" ? server : undefined, own)]];
+        case semconv.GEN_AI_AGENT_NAME:
+          return [[name, value === source || isOwnAgentType(value, own) ? value : "subagent"]];
+        case semconv.OPENHOOK_START_ORIGIN:
+          return [[name, bareOrigin(value) ?? value]];
+        default:
+          return [[name, value]];
+      }
+    }),
+  );
+}
+
+/** Span names are made of the same names. */
+function nameOf({ name }: SpanRecord, attributes: Attributes): string {
+  const tool = attributes[semconv.GEN_AI_TOOL_NAME];
+  if (tool !== undefined) return `execute_tool ${String(tool)}`;
+  return name.startsWith("invoke_agent ") ? `invoke_agent ${String(attributes[semconv.GEN_AI_AGENT_NAME])}` : name;
+}
+
+const isSame = (a: Attributes, b: Attributes): boolean => {
+  const names = Object.keys(b);
+  return names.length === Object.keys(a).length && names.every((name) => a[name] === b[name]);
+};

@@ -1,0 +1,238 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { clockAt } from "../support/clock.ts";
+import { CASES as RECORDINGS, type RecordedCall, Replay } from "../support/replay.ts";
+import type { Expected } from "../support/summary.ts";
+import { promptsOf, WRITTEN } from "../support/written.ts";
+
+// Not all recordings: each agent, and each way in which content can come to the wrong place or come twice
+const CASES = [
+  { source: "claude-code", name: "parallel-tools" },
+  { source: "claude-code", name: "older-version-2.0.77" },
+  { source: "claude-code", name: "fork" },
+  { source: "codex", name: "subagent" },
+  { source: "codex", name: "old-0.110" },
+  { source: "gemini-cli", name: "subagent" },
+  { source: "copilot", name: "nested-subagents" },
+  { source: "cline", name: "parallel-tools" },
+  { source: "opencode", name: "parallel-tools" },
+];
+
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+describe.each(CASES)("$source $name", ({ source, name }) => {
+  test("full: every prompt, argument, result and answer once, at its span, also with hooks twice and out of order", async () => {
+    const of = at("full", source, name);
+    for (const call of shuffled([...of.calls, ...of.calls])) of.put(call);
+    await of.drain({ endIdle: true }, clockAt(lastMs(of)));
+    const spans = spansOf(of);
+    const written = WRITTEN[source]?.(of);
+    if (written === undefined) throw new Error(`nothing says what ${source} wrote`);
+
+    expect(answersIn(spans).sort(), "answers").toEqual([...written.answers].sort());
+    const counted = callIdsOf(source, name);
+    const ids = counted.length > 0 ? counted : [...written.calls.keys()];
+    for (const callId of ids) {
+      const { given, result } = written.calls.get(callId) ?? {};
+      const [span, ...more] = spans.filter(({ attributes }) => attributes["gen_ai.tool.call.id"] === callId);
+      expect(more, callId).toEqual([]);
+      const told = span?.attributes["gen_ai.tool.call.arguments"];
+      if (typeof given === "string") expect(told, callId).toBe(given);
+      else if (isTold(given)) expect(JSON.parse(String(told)), callId).toEqual(given);
+      if (result !== undefined) expect(span?.attributes["gen_ai.tool.call.result"], callId).toBe(result);
+    }
+    const calls = spans.filter(({ attributes }) => attributes["openhook.span.kind"] === "tool_call");
+    expect(calls.length, "tool calls").toBe(ids.length);
+    const asked = messagesIn(spans, "gen_ai.output.messages").flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : [])),
+    );
+    expect(new Set(asked).size, "a call is asked for once").toBe(asked.length);
+    const prompts = messagesIn(spans, "gen_ai.input.messages").map(({ role, parts }) => [role, parts[0]?.content]);
+    expect(prompts.sort()).toEqual(
+      promptsOf(of)
+        .map((prompt) => ["user", prompt])
+        .sort(),
+    );
+    expect(contentLeft(of), "what stands in spans lies nowhere else").toBe(0);
+  });
+
+  test("the figures are the same at all levels, and below redacted there is no content", async () => {
+    const figures: unknown[] = [];
+    for (const level of CAPTURE_LEVELS) {
+      const of = at(level, source, name);
+      for (const call of of.calls) of.put(call);
+      await of.drain({ endIdle: true }, clockAt(lastMs(of)));
+      const spans = spansOf(of);
+      figures.push({ spans: spans.map(bare).sort(byId), counters: sums(of) });
+      const held = spans.filter(({ attributes }) =>
+        [...CONTENT_ATTRIBUTES].some((one) => attributes[one] !== undefined),
+      );
+      if (level === "none" || level === "metadata") {
+        expect(held).toEqual([]);
+        expect(contentLeft(of)).toBe(0);
+      } else expect(held.length).toBeGreaterThan(0);
+      if (level === "none") expectFiguresAlone(of, spans);
+      of.remove();
+    }
+    const [none, metadata, redacted, full] = figures;
+    expect(metadata).toEqual(none);
+    expect(redacted).toEqual(none);
+    expect(full).toEqual(none);
+  });
+});
+
+test("Cursor, by its hooks alone: the answer is its turn's", async () => {
+  const of = at("full", "cursor", "basic");
+  for (const call of [...of.calls, ...of.calls].reverse()) of.put(call);
+  await of.drain({ endIdle: true }, clockAt(lastMs(of)));
+  const spans = spansOf(of);
+  const [prompt, answer] = ["gen_ai.input.messages", "gen_ai.output.messages"].map((one) => messagesIn(spans, one));
+  expect(prompt).toEqual([{ role: "user", parts: [{ type: "text", content: "Fix the failing price rounding test" }] }]);
+  expect(answer).toEqual([
+    {
+      role: "assistant",
+      parts: [{ type: "text", content: "The rounding is fixed; all tests pass." }],
+      finish_reason: "unknown",
+    },
+  ]);
+  const tools = spans.filter(({ attributes }) => attributes["openhook.span.kind"] === "tool_call");
+  expect(tools.length).toBeGreaterThan(0);
+  for (const { attributes } of tools) {
+    expect(attributes["gen_ai.tool.call.arguments"]).toBeDefined();
+    expect(attributes["gen_ai.tool.call.result"]).toBeDefined();
+  }
+});
+
+test("Codex without a session file: what the hooks say", async () => {
+  const of = at("full", "codex", "ephemeral");
+  for (const call of of.calls) of.put(call);
+  await of.drain({ endIdle: true }, clockAt(lastMs(of)));
+  const last = of.calls.find(({ event }) => event === "Stop")?.stdin?.["last_assistant_message"];
+  expect(last).toBeTypeOf("string");
+  expect(answersIn(spansOf(of))).toEqual([last]);
+});
+
+/** The calls of a recording, counted by other means. */
+const callIdsOf = (source: string, name: string): readonly string[] =>
+  (JSON.parse(readFileSync(join(RECORDINGS, source, name, "expected.json"), "utf8")) as Expected).sessions.flatMap(
+    ({ tool_calls }) => tool_calls.flatMap(({ id }) => id ?? []),
+  );
+
+// --- what we made of it ---
+
+interface Message {
+  readonly role: string;
+  readonly parts: readonly { readonly type: string; readonly content?: string; readonly id?: string }[];
+}
+
+const messagesIn = (spans: readonly SpanRecord[], name: string): readonly Message[] =>
+  spans.flatMap(({ attributes }) =>
+    attributes[name] === undefined ? [] : (JSON.parse(String(attributes[name])) as Message[]),
+  );
+
+const answersIn = (spans: readonly SpanRecord[]): string[] =>
+  messagesIn(spans, "gen_ai.output.messages").flatMap(({ parts }) =>
+    parts.flatMap(({ type, content }) => (type === "text" && content !== undefined ? [content] : [])),
+  );
+
+/** A call without arguments has no attribute for them. */
+const isTold = (given: unknown): boolean => given !== undefined && JSON.stringify(given) !== "{}";
+
+/** At `none` no name is left that somebody gave. */
+function expectFiguresAlone(of: Replay, spans: readonly SpanRecord[]): void {
+  const names = new Set(spans.flatMap(({ attributes }) => Object.keys(attributes)));
+  for (const gone of ["vcs.repository.name", "process.executable.name", "openhook.mcp.server.name"]) {
+    expect(names).not.toContain(gone);
+  }
+  const db = openDatabase(of.places.storePath);
+  try {
+    const held = db
+      .prepare("SELECT cwd, repository, branch FROM sessions WHERE coalesce(cwd, repository, branch) IS NOT NULL")
+      .all();
+    expect(held).toEqual([]);
+    const events = db.prepare("SELECT body FROM events").all();
+    for (const { body } of events) expect(Object.keys(JSON.parse(String(body)) as object)).not.toContain("cwd");
+  } finally {
+    db.close();
+  }
+}
+
+/** What is a figure, an id, a time or a status; names and content are not. */
+const bare = ({ traceId, spanId, parentSpanId, startMs, endMs, status, attributes }: SpanRecord) => ({
+  spanId,
+  traceId,
+  parentSpanId,
+  startMs,
+  endMs,
+  status,
+  figures: Object.fromEntries(
+    Object.entries(attributes).filter(
+      ([name, value]) => typeof value !== "string" || /\.id$|\.state$|\.status$|error\.type|model/.test(name),
+    ),
+  ),
+});
+
+const byId = (a: { readonly spanId: string }, b: { readonly spanId: string }): number => (a.spanId < b.spanId ? -1 : 1);
+
+/** Sums by metric: some attributes of their streams are names. What the program counts of itself is left out. */
+function sums(of: Replay): Readonly<Record<string, number>> {
+  const db = openDatabase(of.places.storePath);
+  try {
+    const byMetric: Record<string, number> = {};
+    for (const { metric, value } of counterValues(db)) {
+      if (!/^openhook\.(collector|self)/.test(metric)) byMetric[metric] = (byMetric[metric] ?? 0) + value;
+    }
+    return byMetric;
+  } finally {
+    db.close();
+  }
+}
+
+function spansOf(of: Replay): readonly SpanRecord[] {
+  const db = openDatabase(of.places.storePath);
+  try {
+    return db
+      .prepare("SELECT record FROM spans ORDER BY seq")
+      .all()
+      .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+  } finally {
+    db.close();
+  }
+}
+
+function contentLeft(of: Replay): number {
+  const db = openDatabase(of.places.storePath);
+  try {
+    return Number(db.prepare("SELECT count(*) AS n FROM content").get()?.["n"]);
+  } finally {
+    db.close();
+  }
+}
+
+function at(level: string, source: string, name: string): Replay {
+  replay = new Replay(source, name);
+  replay.env = { OPENHOOK_OTEL_CAPTURE: level, OPENHOOK_OTEL_CAPTURE_MAX_BYTES: "1000000" };
+  return replay;
+}
+
+const lastMs = (of: Replay): number => Math.max(...of.calls.map((call) => Date.parse(call.received_at)));
+
+/** The same order every time. */
+function shuffled(calls: readonly RecordedCall[]): readonly RecordedCall[] {
+  let state = 7;
+  const random = (): number => {
+    state = (state * 1664525 + 1013904223) >>> 0;
+    return state;
+  };
+  return calls
+    .map((call) => ({ call, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ call }) => call);
+}

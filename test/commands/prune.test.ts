@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { prune } from "../../src/commands/prune.ts";
+import { sessions } from "../../src/commands/sessions.ts";
+import { startReceiver } from "../../src/receiver/receiver.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt } from "../support/clock.ts";
+import { contextAt } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+const DAY_MS = 86_400_000;
+const LATER = { olderThan: "90d", quarantine: false, dryRun: false, json: false } as const;
+
+let replay: Replay | undefined;
+afterEach(() => {
+  replay?.remove();
+  replay = undefined;
+});
+
+/** A recorded session, drained when it happened and sent if asked for; and the time of its end. */
+async function collected(isSent = true): Promise<{ readonly of: Replay; readonly endMs: number }> {
+  const of = new Replay("claude-code", "basic");
+  replay = of;
+  for (const call of of.calls) of.put(call);
+  const endMs = Math.max(...of.calls.map((call) => Date.parse(call.received_at))) + 60_000;
+  const receiver = await startReceiver();
+  if (isSent) of.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+  await of.drain({ endIdle: true, isEager: true }, clockAt(endMs));
+  await receiver.close();
+  of.env = {};
+  return { of, endMs };
+}
+
+async function run(of: Replay, options: Parameters<typeof prune>[0], nowMs: number) {
+  const world = contextAt(of.places, { now: () => nowMs });
+  return { code: await prune(options, world.context), out: world.out(), err: world.err() };
+}
+
+async function listed(of: Replay): Promise<number> {
+  const world = contextAt(of.places);
+  await sessions({ limit: 10, json: true }, world.context);
+  return JSON.parse(world.out()).sessions?.length ?? JSON.parse(world.out()).length;
+}
+
+describe("prune", () => {
+  test("takes what is old enough, and says what it did", async () => {
+    const { of, endMs } = await collected();
+    expect(await listed(of)).toBe(1);
+    const young = await run(of, LATER, endMs + 89 * DAY_MS);
+    expect(young.out).toMatch(/^0 sessions taken out of the store\n/);
+    expect(await listed(of)).toBe(1);
+    const old = await run(of, LATER, endMs + 91 * DAY_MS);
+    expect(old).toMatchObject({ code: 0, err: "" });
+    expect(old.out).toMatch(/^1 session taken out of the store\nthe store takes \d+\.\d MB, before \d+\.\d MB\n$/);
+    expect(await listed(of)).toBe(0);
+  });
+
+  test("takes nothing with --dry-run, and says what it would", async () => {
+    const { of, endMs } = await collected();
+    const told = await run(of, { ...LATER, dryRun: true }, endMs + 91 * DAY_MS);
+    expect(told.out).toMatch(
+      /^Dry run: 1 session would go, the oldest of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nthe store takes /,
+    );
+    const json = await run(of, { ...LATER, dryRun: true, json: true }, endMs + 91 * DAY_MS);
+    expect(JSON.parse(json.out)).toMatchObject({ dry_run: true, sessions: 1, kept: 0 });
+    expect(await listed(of)).toBe(1);
+  });
+
+  test("leaves what waits for a backend, and says so", async () => {
+    const { of, endMs } = await collected(false);
+    const told = await run(of, { ...LATER, olderThan: "1d" }, endMs + 2 * DAY_MS);
+    expect(told.out).toMatch(/^0 sessions taken out of the store; 1 session as old stays: not sent yet, or not over\n/);
+    expect(await listed(of)).toBe(1);
+  });
+
+  test("removes old payloads of the quarantine only where it is asked to", async () => {
+    const { of, endMs } = await collected();
+    const { quarantineDir } = of.places;
+    mkdirSync(quarantineDir, { recursive: true });
+    for (const [name, ageDays] of [
+      ["old.evt", 100],
+      ["new.evt", 1],
+    ] as const) {
+      writeFileSync(join(quarantineDir, name), "openhook-inbox 1\n\n{}");
+      writeFileSync(join(quarantineDir, `${name}.reason`), '{"reason":"no agent recognises it"}\n');
+      const time = new Date(endMs + 100 * DAY_MS - ageDays * DAY_MS);
+      utimesSync(join(quarantineDir, `${name}.reason`), time, time);
+    }
+    await run(of, LATER, endMs + 100 * DAY_MS);
+    expect(readdirSync(quarantineDir)).toHaveLength(4);
+    const told = await run(of, { ...LATER, quarantine: true, json: true }, endMs + 100 * DAY_MS);
+    expect(JSON.parse(told.out)).toMatchObject({ quarantined: 1 });
+    expect(readdirSync(quarantineDir).sort()).toEqual(["new.evt", "new.evt.reason"]);
+  });
+
+  test.each(["", "90", "90 days", "-1d", "1y"])("does not take %j for an age", async (olderThan) => {
+    replay = new Replay("claude-code", "basic");
+    await expect(run(replay, { ...LATER, olderThan }, 0)).rejects.toThrow(/--older-than takes an age like 90d/);
+  });
+
+  test("makes no store where there is none", async () => {
+    replay = new Replay("claude-code", "basic");
+    expect(await run(replay, LATER, 0)).toMatchObject({ code: 0, out: "there is no store yet\n" });
+    expect(existsSync(replay.places.storePath)).toBe(false);
+  });
+});
+
+test("a drain prunes by itself, once a day", async () => {
+  const { of, endMs } = await collected();
+  await of.drain({}, clockAt(endMs + 88.9 * DAY_MS));
+  await of.drain({}, clockAt(endMs + 89 * DAY_MS));
+  expect(await listed(of)).toBe(1);
+  await of.drain({}, clockAt(endMs + 89.5 * DAY_MS));
+  const db = openDatabase(of.places.storePath);
+  expect(Number(db.prepare("SELECT value FROM meta WHERE key = 'prune.last_ms'").get()?.["value"])).toBe(
+    endMs + 89 * DAY_MS,
+  );
+  db.close();
+  await of.drain({}, clockAt(endMs + 91 * DAY_MS));
+  expect(await listed(of)).toBe(0);
+});
+
+test("a clock that jumps years ahead takes nothing away, nor does the first drain after months", async () => {
+  const { of, endMs } = await collected();
+  await of.drain({}, clockAt(endMs + 4000 * DAY_MS));
+  await of.drain({}, clockAt(endMs + DAY_MS));
+  await of.drain({}, clockAt(endMs + 120 * DAY_MS));
+  expect(await listed(of)).toBe(1);
+  await of.drain({}, clockAt(endMs + 121 * DAY_MS));
+  expect(await listed(of)).toBe(0);
+});

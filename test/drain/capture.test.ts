@@ -1,0 +1,256 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { bareToolName } from "../../src/model/names.ts";
+import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { restrict, sessionOf } from "../../src/store/sessions.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { clockAt } from "../support/clock.ts";
+import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
+import type { Expected } from "../support/summary.ts";
+
+let replay: Replay | undefined;
+let receiver: Receiver | undefined;
+afterEach(async () => {
+  replay?.remove();
+  await receiver?.close();
+  receiver = undefined;
+});
+
+const PROMPT = "Look at src and tell me where to add a discount";
+
+test("lowered before it was sent: nothing of it leaves, and it is gone from the store's file", async () => {
+  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" });
+  expect(storeText(of).includes(PROMPT)).toBe(true);
+  receiver = await startReceiver();
+  const log: string[] = [];
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "metadata", OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url }, (line) =>
+    log.push(line),
+  );
+  expect(receiver.spans.length).toBeGreaterThan(0);
+  for (const { attributes } of receiver.spans) {
+    for (const name of CONTENT_ATTRIBUTES) expect(attributes).not.toHaveProperty([name]);
+  }
+  expect(storeText(of).includes(PROMPT)).toBe(false);
+  expect(log).toContain("capture is metadata now: content that was kept before is deleted");
+});
+
+test("from full to redacted: what was kept in full is deleted, what comes is kept", async () => {
+  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "redacted" });
+  expect(storeText(of).includes(PROMPT)).toBe(false);
+});
+
+test("a turn that is open when it is lowered gets no content", async () => {
+  const isEarly = (call: RecordedCall): boolean => !["Stop", "SessionEnd"].includes(call.event);
+  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, isEarly, false);
+  expect(rows(of, "content")).toBeGreaterThan(0);
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "metadata" });
+  expect(rows(of, "content")).toBe(0);
+  for (const call of of.calls.filter((call) => !isEarly(call))) of.put(call);
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "metadata" });
+  expect(storeText(of).includes(PROMPT)).toBe(false);
+});
+
+test("a project that asks for less gets less, whatever the user set", async () => {
+  const of = new Replay("claude-code", "basic");
+  replay = of;
+  const db = openDatabase(of.places.storePath);
+  const [call] = of.calls;
+  restrict(db, sessionOf(db, "claude-code", String(call?.stdin?.["session_id"]), 0), "none");
+  db.close();
+  for (const one of of.calls) of.put(one);
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "full" });
+  const spans = spanTexts(of);
+  expect(spans).not.toContain(PROMPT);
+  expect(spans).toContain('"gen_ai.usage.input_tokens"');
+  expect(spans).not.toContain("vcs.repository");
+});
+
+test("redacted: a secret in a prompt and in a tool's arguments is not in the store, the rest is, and JSON is JSON", async () => {
+  const token = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
+  const of = new Replay("claude-code", "basic", { withTranscripts: false });
+  replay = of;
+  for (const call of of.calls) {
+    const { stdin } = call;
+    const prompt = stdin?.["prompt"] === undefined ? {} : { prompt: `deploy with ${token} please` };
+    const input = stdin?.["tool_input"] === undefined ? {} : { tool_input: { command: `TOKEN=${token} make deploy` } };
+    of.put({ ...call, stdin: { ...stdin, ...prompt, ...input } });
+  }
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "redacted" });
+  const text = storeText(of);
+  expect(text.includes(token)).toBe(false);
+  expect(text.includes("deploy with [redacted")).toBe(true);
+  const held = records(of).flatMap(({ attributes }) =>
+    [...CONTENT_ATTRIBUTES].flatMap((name) => (/messages|arguments/.test(name) ? (attributes[name] ?? []) : [])),
+  );
+  expect(held.length).toBeGreaterThan(2);
+  for (const json of held) JSON.parse(String(json));
+});
+
+test("lowered to none: streams lose their names, and no backend is told anything twice", async () => {
+  receiver = await startReceiver();
+  const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
+  const of = await told({ ...endpoint });
+  const before = total(receiver, "openhook.tool.call.count");
+  expect(before).toBeGreaterThan(0);
+  // More that is counted, and not sent before the level is lowered
+  const second = new Replay("claude-code", "mcp");
+  for (const call of second.calls) of.put(call);
+  await drainAt(of, { OPENHOOK_OTEL_DISABLED: "true" });
+  second.remove();
+  const all = counted(of, "openhook.tool.call.count");
+  expect(all).toBeGreaterThan(before);
+  receiver.clear();
+  await drainAt(of, { ...endpoint, OPENHOOK_OTEL_CAPTURE: "none" });
+  expect(total(receiver, "openhook.tool.call.count")).toBe(all - before);
+  const sent = JSON.stringify(
+    [receiver.metricPoints, receiver.spans].flat().map(({ name, attributes }) => [name, attributes]),
+  );
+  expect(sent).not.toContain("lookup_price");
+  expect(sent).not.toContain("vcs.repository");
+  expect(sent).toContain('"mcp"');
+});
+
+test.each(["none", "metadata"])("%s: no adapter and no reader is asked for content", async (level) => {
+  const of = new Replay("claude-code", "basic");
+  replay = of;
+  for (const call of of.calls) of.put(call);
+  const asked: unknown[] = [];
+  const agents = (await allAgents()).map((agent) => ({
+    ...agent,
+    toContent: () => {
+      asked.push(agent.source);
+      return [];
+    },
+    ...(agent.transcript !== undefined && {
+      transcript: async () => {
+        const { default: reader } = await (agent.transcript ?? never)();
+        const read: typeof reader.read = (file, from, wanted) => {
+          if (wanted?.content === true) asked.push(file.path);
+          return reader.read(file, from, wanted);
+        };
+        return { default: { ...reader, read } };
+      },
+    }),
+  }));
+  of.env = { OPENHOOK_OTEL_CAPTURE: level };
+  const { spans } = await of.drain({ endIdle: true }, { ...clockAt(Date.now()), agents });
+  expect(spans).toBeGreaterThan(0);
+  expect(asked).toEqual([]);
+});
+
+test("what the recordings show of agents' own tools stands in their cards", async () => {
+  const others: string[] = [];
+  for (const { source, own } of await allAgents()) {
+    for (const name of recordedTools(source)) {
+      if (own !== undefined && bareToolName(name, undefined, own) !== name) others.push(`${source} ${name}`);
+    }
+  }
+  expect(others.sort()).toEqual([
+    "claude-code mcp__shop__lookup_price",
+    "cline no_such_tool",
+    "cline shop__stock",
+    "codex mcp__shop.broken",
+    "codex mcp__shop.price",
+    "codex no_such_tool",
+    "copilot no_such_tool",
+    "copilot shop-stock",
+    "gemini-cli mcp_shop_stock",
+    "gemini-cli no_such_tool",
+    "opencode no_such_tool",
+    "opencode shop_broken",
+    "opencode shop_price",
+  ]);
+});
+
+// --- what happened before, and what is there now ---
+
+async function told(
+  env: Record<string, string>,
+  wanted: (call: RecordedCall) => boolean = () => true,
+  endIdle = true,
+): Promise<Replay> {
+  const of = new Replay("claude-code", "basic", { withTranscripts: endIdle });
+  replay = of;
+  for (const call of of.calls.filter(wanted)) of.put(call);
+  await drainAt(of, env, undefined, endIdle);
+  return of;
+}
+
+async function drainAt(
+  of: Replay,
+  env: Record<string, string>,
+  log: (line: string) => void = () => {},
+  endIdle = true,
+): Promise<void> {
+  of.env = env;
+  const ms = Math.max(...of.calls.map((call) => Date.parse(call.received_at)));
+  await of.drain({ endIdle, isEager: true }, { ...clockAt(ms), log });
+}
+
+const never = (): never => {
+  throw new Error("it has no transcript");
+};
+
+const storeText = (of: Replay): string =>
+  ["", "-wal"]
+    .flatMap((end) => {
+      try {
+        return readFileSync(`${of.places.storePath}${end}`, "latin1");
+      } catch {
+        return [];
+      }
+    })
+    .join("");
+
+function within<T>(of: Replay, look: (db: ReturnType<typeof openDatabase>) => T): T {
+  const db = openDatabase(of.places.storePath);
+  try {
+    return look(db);
+  } finally {
+    db.close();
+  }
+}
+
+const rows = (of: Replay, table: string): number =>
+  within(of, (db) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]));
+
+const records = (of: Replay) =>
+  within(of, (db) =>
+    db
+      .prepare("SELECT record FROM spans")
+      .all()
+      .map((row) => JSON.parse(String(row["record"])) as { readonly attributes: Readonly<Record<string, unknown>> }),
+  );
+
+const spanTexts = (of: Replay): string => JSON.stringify(records(of));
+
+const counted = (of: Replay, metric: string): number =>
+  within(of, (db) =>
+    Number(db.prepare("SELECT sum(value) AS n FROM counters WHERE metric = ?").get(metric)?.["n"] ?? 0),
+  );
+
+const total = ({ metricPoints }: Receiver, metric: string): number =>
+  metricPoints
+    .filter(({ name }) => name === metric)
+    .reduce((sum, { data }) => sum + (data.kind === "sum" ? data.value : 0), 0);
+
+function recordedTools(source: string): readonly string[] {
+  const folder = join(CASES, source);
+  const names = new Set<string>();
+  for (const path of casesIn(folder)) {
+    const { sessions } = JSON.parse(readFileSync(path, "utf8")) as Expected;
+    for (const { tool_calls } of sessions) for (const { name } of tool_calls) names.add(name);
+  }
+  return [...names].sort();
+}
+
+const casesIn = (folder: string): readonly string[] =>
+  !existsSync(folder)
+    ? []
+    : readdirSync(folder)
+        .map((name) => join(folder, name, "expected.json"))
+        .filter((path) => existsSync(path));

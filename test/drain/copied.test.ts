@@ -1,0 +1,97 @@
+// A state directory that was copied to another machine: another instance, and nothing that the original counts is counted
+// again, nor is anything of the copy's own lost.
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import { readMeta } from "../../src/store/meta.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { CASES, Replay } from "../support/replay.ts";
+import type { Expected } from "../support/summary.ts";
+
+let original: Replay;
+let copy: Replay;
+let receiver: Receiver;
+beforeEach(async () => {
+  original = new Replay("claude-code", "multi-turn");
+  copy = new Replay("claude-code", "parallel-tools");
+  receiver = await startReceiver();
+  for (const one of [original, copy]) one.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+});
+afterEach(async () => {
+  original.remove();
+  copy.remove();
+  await receiver.close();
+});
+
+/** Nothing comes late here. */
+const AT_ONCE = { sleep: async () => {} };
+
+const expectedOf = (name: string) => {
+  const { sessions } = JSON.parse(readFileSync(join(CASES, "claude-code", name, "expected.json"), "utf8")) as Expected;
+  return {
+    input: sessions.reduce((sum, s) => sum + (s.totals["input"] ?? 0), 0),
+    output: sessions.reduce((sum, s) => sum + (s.totals["output"] ?? 0), 0),
+    tools: sessions.reduce((sum, s) => sum + s.tool_calls.length, 0),
+    prompts: sessions.reduce((sum, s) => sum + s.prompts, 0),
+  };
+};
+
+function countedIn({ places }: Replay) {
+  const values = readStore(places.storePath, (db) => counterValues(db)) ?? [];
+  const sum = (metric: string, type?: string): number =>
+    values
+      .filter((v) => v.metric === metric && (type === undefined || v.attributes["openhook.token.type"] === type))
+      .reduce((total, { value }) => total + value, 0);
+  return {
+    input: sum("openhook.token.usage", "input"),
+    output: sum("openhook.token.usage", "output"),
+    tools: sum("openhook.tool.call.count"),
+    prompts: sum("openhook.turn.count"),
+  };
+}
+const instanceOf = ({ places }: Replay) => readStore(places.storePath, (db) => readMeta(db, "instance.id"));
+const copyState = (): void => cpSync(original.places.stateDir, copy.places.stateDir, { recursive: true });
+
+test.each([
+  ["in mid-turn", 0.6],
+  ["before anything was settled", 0.2],
+  ["after its end", 1],
+])("copied %s: each machine counts its own, no call twice", async (_, share) => {
+  const until = Math.ceil(original.calls.length * share);
+  for (const call of original.calls.slice(0, until)) original.put(call, { keepTime: false });
+  await original.drain({}, AT_ONCE);
+  copyState();
+  // The copy's own work comes before its first drain: it must not go with the sums of the other
+  for (const call of copy.calls) copy.put(call, { keepTime: false });
+  await copy.drain({ endIdle: true }, AT_ONCE);
+  for (const call of original.calls.slice(until)) original.put(call, { keepTime: false });
+  await original.drain({ endIdle: true }, AT_ONCE);
+
+  expect(countedIn(original)).toEqual(expectedOf("multi-turn"));
+  expect(countedIn(copy)).toEqual(expectedOf("parallel-tools"));
+  expect(instanceOf(copy)).not.toBe(instanceOf(original));
+  const before = countedIn(copy);
+  await copy.drain({}, AT_ONCE);
+  expect(countedIn(copy)).toEqual(before);
+});
+
+test("spans that waited are sent by both, the same ones", async () => {
+  original.env = {};
+  for (const call of original.calls) original.put(call, { keepTime: false });
+  await original.drain({ endIdle: true }, AT_ONCE);
+  copyState();
+  original.env = copy.env;
+  await original.drain({}, AT_ONCE);
+  const sent = receiver.spans.map(({ spanId }) => spanId);
+  expect(sent.length).toBeGreaterThan(5);
+  await copy.drain({}, AT_ONCE);
+  const again = receiver.spans.slice(sent.length).map(({ spanId }) => spanId);
+  expect([...again].sort()).toEqual([...sent].sort());
+  // One series for each instance, no series of both
+  const turns = receiver.latestPoints().filter(({ name }) => name === "openhook.turn.count");
+  expect(new Set(turns.map(({ resource }) => resource["service.instance.id"]))).toEqual(
+    new Set([instanceOf(original)]),
+  );
+});

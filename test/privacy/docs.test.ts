@@ -1,0 +1,36 @@
+// docs/privacy.md says what the program does, not what it did once.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, wishesIn } from "../../src/config/project.ts";
+import { PROJECT_FILE } from "../../src/config/project-files.ts";
+import { SETTINGS, targetOf } from "../../src/config/settings.ts";
+import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
+import { MAX_SCANNED } from "../../src/privacy/redact.ts";
+import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { ROOT } from "../support/replay.ts";
+
+const text = readFileSync(join(ROOT, "docs", "privacy.md"), "utf8");
+
+test("every rule is named, and no other", () => {
+  const listed = /<!-- rules -->([\s\S]*?)<!-- \/rules -->/.exec(text)?.[1] ?? "";
+  const rules = new Set([...SECRET_RULES, EMAIL_RULE, ...HOME_RULES].map(({ id }) => id));
+  expect([...listed.matchAll(/`([^`]+)`/g)].map(([, id]) => id)).toEqual([...rules]);
+});
+
+test("every setting it names is one", () => {
+  for (const [, key = ""] of text.matchAll(/`((?:redaction|identity|otlp)\.[a-zA-Z.]+)`/g)) {
+    expect(SETTINGS.some((setting) => setting.key === key) || targetOf(key) !== undefined, key).toBe(true);
+  }
+  expect(targetOf("redaction.rules.ticket")).toBeDefined();
+  for (const level of CAPTURE_LEVELS) expect(text).toContain(`\`${level}\``);
+});
+
+test("its figures and its project file are the program's", () => {
+  expect(text).toContain(`up to ${MAX_ATTRIBUTES} texts of up to ${MAX_VALUE_CHARACTERS} characters`);
+  expect(text).toContain(`${MAX_SCANNED.toLocaleString("en")} characters`);
+  expect(text).toContain(`\`${PROJECT_FILE}\``);
+  for (const key of ["disabled", "capture", "attributes"]) {
+    expect(wishesIn({ path: "p", text: JSON.stringify({ [key]: null }) }).warnings.join()).not.toMatch(/can only set/);
+  }
+});

@@ -1,0 +1,108 @@
+// Plants in every text of a payload or transcript: a word (content) and a secret in the form of a key. Ids, paths, times
+// and the words that agents' machinery is made of stay, or nobody would know the payload any more.
+
+/** In every text that is somebody's words; below `redacted` nothing of it may be anywhere. */
+export const CANARY = "kanarienvogel";
+/** In names as well; it may be nowhere, at any level below full. */
+export const SECRET = "AKIAKANARIENVOGEL";
+
+export class Planter {
+  texts = 0;
+  names = 0;
+
+  /** A recorded text: JSON, JSON lines, or plain. */
+  plantText(text: string, path: string): string {
+    const whole = parsed(text);
+    if (whole !== undefined && !path.endsWith(".jsonl")) return JSON.stringify(this.plant(whole, "", false));
+    return text
+      .split("\n")
+      .map((line) => {
+        if (line.trim() === "") return line;
+        const record = parsed(line);
+        if (record === undefined) return /\.jsonl?$/.test(path) ? line : this.#content(line);
+        // What the recorder wrote beside the agent's payload is no part of it
+        if (path === "hooks.jsonl" && isObject(record))
+          return JSON.stringify({ ...record, stdin: this.plant(record["stdin"], "", false) });
+        return JSON.stringify(this.plant(record, "", false));
+      })
+      .join("\n");
+  }
+
+  /** @param isContent everything below is somebody's words, whatever it is called */
+  plant(value: unknown, key: string, isContent: boolean): unknown {
+    if (typeof value === "string") return this.#string(value, key, isContent);
+    if (Array.isArray(value)) return value.map((item) => this.plant(item, key, isContent));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        this.plant(inner, name, isContent ? !MACHINERY.has(name) : BELOW.test(name) && !isBlockList(inner)),
+      ]),
+    );
+  }
+
+  #string(text: string, key: string, isContent: boolean): string {
+    if (text === "") return text;
+    // JSON in a text, as arguments of tools come
+    const inner = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
+    if (inner !== undefined) return JSON.stringify(this.plant(inner, key, true));
+    if (NAMES.test(key) && !isContent) return this.#name(text);
+    const isWords = isContent || CONTENT.test(key) || /\s/.test(text.trim());
+    if (!isWords || MACHINERY.has(key) || TIME.test(text) || /^[/~]|^[A-Za-z]:\\|^file:/.test(text)) return text;
+    return this.#content(text);
+  }
+
+  #content(text: string): string {
+    this.texts++;
+    return `${text} ${CANARY}${this.texts} ${this.#secret(this.texts)}`;
+  }
+
+  /** A name stays one that its agent's adapter knows by its beginning. */
+  #name(text: string): string {
+    this.names++;
+    return `${text} ${this.#secret(this.names)}`;
+  }
+
+  #secret = (n: number): string => `${SECRET}${String(n % 1000).padStart(3, "0")}`;
+}
+
+/** Where what was planted stands in a text, with what stands around it. */
+export const foundIn = (what: string, text: string, needles: readonly string[]): readonly string[] =>
+  needles.flatMap((needle) =>
+    [...text.matchAll(new RegExp(`.{0,80}${needle}.{0,20}`, "gi"))].slice(0, 3).map(([around]) => `${what}: ${around}`),
+  );
+
+// --- internal ---
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** `content: [{ type: … }]`: parts of a message, whose types and ids are the agent's own. */
+const isBlockList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => isObject(item) && "type" in item);
+
+/** The agents' own words, ids and times, wherever they stand. */
+const MACHINERY: ReadonlySet<string> = new Set(
+  `type kind role id uuid version timestamp status state phase subtype event hook_event_name hookEventName eventName source
+   session_id sessionId conversation_id conversationId generation_id turn_id turnId tool_use_id toolUseId tool_call_id
+   toolCallId call_id callID callId parentUuid parent_id parentId parentID sessionID messageID messageId message_id
+   requestId request_id response_id cwd transcript_path transcriptPath agent_transcript_path stop_reason finish_reason finish
+   reason trigger providerID provider modelID created_at updated_at time ts openhook mode permission_mode approval_policy
+   sandbox_policy originator entrypoint promptId prompt_id leafUuid logicalParentUuid agentId agent_id interruptedMessageId
+   userType cli_version tool_name toolName name tool model`.split(/\s+/),
+);
+const NAMES = /^(?:gitBranch|branch|agent_type|agentType|subagent_type|agent_nickname|matcher)$/;
+const CONTENT =
+  /^(?:text|content|prompt|user_prompt|message|last_assistant_message|output|aggregated_output|result|response|command|description|thinking|summary|error|stdout|stderr|title|query|body|answer|reasoning|instructions|task|patch|old_string|new_string|encrypted_content|custom_instructions)$/i;
+const BELOW =
+  /^(?:tool_input|toolInput|toolArgs|input|arguments|args|parameters|tool_response|toolResult|tool_output|toolUseResult|content|output|result|resultDisplay|functionResponse|displayContent)$/;
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

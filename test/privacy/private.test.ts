@@ -1,0 +1,105 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { exposed } from "../../src/commands/doctor/machine.ts";
+import { checkOwner, closeFiles, StateError } from "../../src/drain/private.ts";
+import { contextAt } from "../support/context.ts";
+import { Teller } from "../support/told.ts";
+
+const me = process.getuid?.() ?? 0;
+const somebody = me + 4321;
+
+describe("the state directory", () => {
+  let root = "";
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "openhook-private-"));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  const state = () => join(root, "state");
+
+  test("of this user is fine, and so is one that is not there yet, and a link of his own", async () => {
+    expect(await checkOwner(state(), { uid: me })).toEqual([]);
+    mkdirSync(state());
+    expect(await checkOwner(state(), { uid: me })).toEqual([]);
+    symlinkSync(state(), join(root, "link"));
+    expect(await checkOwner(join(root, "link"), { uid: me })).toEqual([]);
+  });
+
+  test("of another user is refused, with what to do", async () => {
+    mkdirSync(state());
+    await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(StateError);
+    await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(
+      new RegExp(`belongs to user ${me}, not to user ${somebody}; .*chown.*OPENHOOK_OTEL_HOME`),
+    );
+  });
+
+  test("that another user's link leads to is refused, and a link to nowhere", async () => {
+    mkdirSync(state());
+    symlinkSync(state(), join(root, "link"));
+    await expect(checkOwner(join(root, "link"), { uid: somebody })).rejects.toThrow(/is a link that belongs to user/);
+    symlinkSync(join(root, "gone"), join(root, "dangling"));
+    await expect(checkOwner(join(root, "dangling"), { uid: me })).rejects.toThrow(/leads nowhere/);
+  });
+
+  test.skipIf(me !== 0)("of another user is used by a superuser, who is told", async () => {
+    mkdirSync(state());
+    chownSync(state(), somebody, somebody);
+    expect((await checkOwner(state(), { uid: 0 })).join()).toMatch(/belongs to user/);
+  });
+
+  test("in a folder that others can write to is used, and told of", async () => {
+    mkdirSync(state());
+    chmodSync(root, 0o777);
+    expect((await checkOwner(state(), { uid: me })).join()).toMatch(/can be written by others.*chmod go-w/);
+    chmodSync(root, 0o1777);
+    expect(await checkOwner(state(), { uid: me })).toEqual([]);
+  });
+
+  test("has its files closed; programs and links stay as they are", async () => {
+    mkdirSync(state());
+    for (const name of ["store.db", "drain.log", "drain.log.1", "hook"]) writeFileSync(join(state(), name), "x");
+    for (const name of ["store.db", "drain.log.1"]) chmodSync(join(state(), name), 0o644);
+    chmodSync(join(state(), "drain.log"), 0o600);
+    chmodSync(join(state(), "hook"), 0o755);
+    writeFileSync(join(root, "target"), "x");
+    chmodSync(join(root, "target"), 0o644);
+    symlinkSync(join(root, "target"), join(state(), "link"));
+    expect((await closeFiles(state(), { uid: me })).map((path) => path.slice(state().length + 1)).sort()).toEqual([
+      "drain.log.1",
+      "store.db",
+    ]);
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect(["store.db", "drain.log", "drain.log.1", "hook"].map((name) => mode(join(state(), name)))).toEqual([
+      "600",
+      "600",
+      "600",
+      "755",
+    ]);
+    expect(mode(join(root, "target"))).toBe("644");
+    expect(await closeFiles(state(), { uid: me })).toEqual([]);
+  });
+});
+
+describe("a drain", () => {
+  test("closes what was opened, and doctor sees what is open", async () => {
+    const teller = new Teller();
+    try {
+      await teller.drain();
+      const { stateDir, inboxDir, storePath } = teller.places;
+      chmodSync(stateDir, 0o755);
+      chmodSync(inboxDir, 0o777);
+      chmodSync(storePath, 0o644);
+      writeFileSync(join(stateDir, "drain.log.1"), "x");
+      chmodSync(join(stateDir, "drain.log.1"), 0o644);
+      const { context } = contextAt(teller.places);
+      expect((await exposed(context)).map(({ path }) => path).sort()).toEqual(
+        [stateDir, inboxDir, storePath, join(stateDir, "drain.log.1")].sort(),
+      );
+      await teller.drain();
+      expect(await exposed(context)).toEqual([]);
+    } finally {
+      teller.remove();
+    }
+  });
+});

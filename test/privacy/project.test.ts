@@ -1,0 +1,342 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, NO_WISHES, projectWishes, wishesIn } from "../../src/config/project.ts";
+import { PROJECT_FILE } from "../../src/config/project-files.ts";
+import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
+import type { DrainOptions } from "../../src/pipeline.ts";
+import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { Teller } from "../support/told.ts";
+import { makeUnreadable } from "../support/unreadable.ts";
+
+const said = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
+
+describe("a project's file", () => {
+  test("can switch off, lower what is kept, and add attributes", () => {
+    expect(said('{ "disabled": true, /* ours */ "capture": "none", "attributes": { "team": "shop" }, }')).toEqual({
+      disabled: true,
+      capture: "none",
+      attributes: { team: "shop" },
+      warnings: [],
+    });
+    expect(said({ resource: { attributes: { "deployment.environment.name": "test" } } }).attributes).toEqual({
+      "deployment.environment.name": "test",
+    });
+    expect(said("")).toEqual(NO_WISHES);
+  });
+
+  test.each([
+    ["an address", { otlp: { endpoint: "https://evil.example.org", headers: { a: "b" } } }, "otlp"],
+    ["who is named", { identity: { user: "plain" } }, "identity"],
+    ["what is taken out", { redaction: { emails: false, rules: {} } }, "redaction"],
+    ["folders to read", { transcripts: { folders: "/etc" } }, "transcripts"],
+    ["a name for the service", { resource: { serviceName: "bank" } }, "resource.serviceName"],
+    ["the service by an attribute", { attributes: { "service.name": "bank" } }, "attributes.service.name"],
+    ["tokens", { attributes: { "gen_ai.usage.input_tokens": "1" } }, "attributes.gen_ai.usage.input_tokens"],
+    ["our own names", { attributes: { "openhook.cost.usd": "0" } }, "attributes.openhook.cost.usd"],
+    ["a user", { attributes: { "user.email": "a@example.org" } }, "attributes.user.email"],
+    ["a number", { attributes: { team: 5 } }, "attributes.team"],
+    ["a long text", { attributes: { team: "x".repeat(MAX_VALUE_CHARACTERS + 1) } }, "attributes.team"],
+    ["anything new", { whatever: true }, "whatever"],
+    ["a prototype", '{"__proto__": {"disabled": true}, "constructor": 1}', "__proto__"],
+  ])("cannot set %s: it says so and does nothing", (_, text, key) => {
+    const { warnings, ...wishes } = said(text);
+    expect(wishes).toEqual({ disabled: false, attributes: {} });
+    expect(warnings.join("\n")).toContain(`${key} is ignored`);
+  });
+
+  test.each([
+    ["broken", '{ "disabled": tru', /not valid JSON/],
+    ["no object", "[1]", /not a JSON object/],
+    ["in the middle of a merge", "<<<<<<< HEAD\n{}\n", /not valid JSON/],
+    ["deep", "[".repeat(100_000), /nested too deep/],
+    ["of a wrong level", { capture: "all" }, /capture must be one of/],
+    ["of a wrong switch", { disabled: "yes" }, /disabled must be true or false/],
+  ])("that is %s keeps everything but figures in", (_, text, why) => {
+    const { capture, warnings, disabled } = said(text);
+    expect([capture, disabled]).toEqual(["none", false]);
+    expect(warnings.join("\n")).toMatch(why);
+  });
+
+  test("whatever it holds, asks for less or for nothing", () => {
+    const name = fc.oneof(
+      fc.constantFrom(
+        "disabled",
+        "capture",
+        "attributes",
+        "resource",
+        "otlp",
+        "identity",
+        "redaction",
+        "endpoint",
+        "__proto__",
+      ),
+      fc.string(),
+    );
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.constantFrom(...CAPTURE_LEVELS),
+        fc.dictionary(name, tie("tree"), { maxKeys: 8 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          tree.map((value) => JSON.stringify(value)),
+          fc.string(),
+        ),
+        (text) => {
+          const wishes = said(text);
+          for (const key of Object.keys(wishes))
+            expect(["disabled", "capture", "attributes", "warnings"]).toContain(key);
+          expect(Object.keys(wishes.attributes).length).toBeLessThanOrEqual(MAX_ATTRIBUTES);
+          for (const [key, value] of Object.entries(wishes.attributes)) {
+            expect(key).toMatch(/^(?!service|openhook|gen_ai|user|vcs|session|telemetry)[a-z][a-z0-9_.-]*$/);
+            expect(value.length).toBeLessThanOrEqual(MAX_VALUE_CHARACTERS);
+          }
+          for (const warning of wishes.warnings) expect(warning).toMatch(/^[\x20-\x7e…]*$/);
+          expect(wishes.warnings.length).toBeLessThan(30);
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+  });
+});
+
+describe("which file is about a folder", () => {
+  let root = "";
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "openhook-project-"));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  const put = (folder: string, value: unknown, name = PROJECT_FILE): void => {
+    mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, folder, name), typeof value === "string" ? value : JSON.stringify(value));
+  };
+  const git = (...args: string[]) =>
+    execFileSync(
+      "git",
+      ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always", ...args],
+      {
+        cwd: root,
+        stdio: "pipe",
+      },
+    );
+
+  test("the repository's own, wherever in it; nothing above it", async () => {
+    put(".", { attributes: { above: "x" } });
+    put("repo/.git", "ref: refs/heads/main", "HEAD");
+    put("repo", { capture: "metadata", attributes: { team: "shop", part: "all" } });
+    put("repo/packages/a", { capture: "none", attributes: { part: "a" } });
+    put("repo/packages/b", { capture: "full" });
+    expect(await projectWishes(join(root, "repo", "packages", "a"))).toMatchObject({
+      capture: "none",
+      attributes: { team: "shop", part: "a" },
+    });
+    // What the root takes away, a folder cannot give back
+    expect((await projectWishes(join(root, "repo", "packages", "b"))).capture).toBe("metadata");
+    expect((await projectWishes(join(root, "repo"))).attributes).toEqual({ team: "shop", part: "all" });
+  });
+
+  test("its own alone, where it is in no repository", async () => {
+    put(".", { disabled: true });
+    put("a", { attributes: { team: "shop" } });
+    expect(await projectWishes(join(root, "a"))).toMatchObject({ disabled: false, attributes: { team: "shop" } });
+  });
+
+  test("the repository's of a link's target, not those above the link", async () => {
+    put("repo/.git", "", "HEAD");
+    put("repo", { disabled: true });
+    put("repo/sub", {});
+    symlinkSync(join(root, "repo", "sub"), join(root, "link"));
+    expect((await projectWishes(join(root, "link"))).disabled).toBe(true);
+  });
+
+  test("in a worktree its own copy, in a submodule the submodule's own", async () => {
+    git("init", "-q", "main");
+    put("main", { disabled: true });
+    git("-C", "main", "add", ".");
+    git("-C", "main", "commit", "-q", "-m", "a");
+    git("-C", "main", "worktree", "add", "-q", "../tree");
+    expect((await projectWishes(join(root, "tree"))).disabled).toBe(true);
+    git("init", "-q", "outer");
+    put("outer", { capture: "none" });
+    git("-C", "outer", "submodule", "add", "-q", join(root, "main"), "inner");
+    expect(await projectWishes(join(root, "outer", "inner"))).toMatchObject({ disabled: true });
+    expect((await projectWishes(join(root, "outer", "inner"))).capture).toBeUndefined();
+  });
+
+  test("one that cannot be read, is a link, a folder or too large keeps everything but figures in", async () => {
+    for (const folder of ["link", "folder", "large", "barred", "fifo"]) put(`${folder}/.git`, "", "HEAD");
+    symlinkSync("/etc/passwd", join(root, "link", PROJECT_FILE));
+    mkdirSync(join(root, "folder", PROJECT_FILE));
+    put("large", `{"disabled":true,"x":"${"x".repeat(70_000)}"}`);
+    put("barred", {});
+    makeUnreadable(join(root, "barred", PROJECT_FILE));
+    execFileSync("mkfifo", [join(root, "fifo", PROJECT_FILE)]);
+    for (const folder of ["link", "folder", "large", "barred", "fifo"]) {
+      const wishes = await projectWishes(join(root, folder));
+      expect([folder, wishes.capture, wishes.warnings.length]).toEqual([folder, "none", 1]);
+    }
+  });
+
+  test("none of a folder that is gone, or is none", async () => {
+    expect(await projectWishes(join(root, "gone"))).toEqual(NO_WISHES);
+    expect(await projectWishes("relative")).toEqual(NO_WISHES);
+    expect(await projectWishes("/dev/null")).toEqual(NO_WISHES);
+  });
+});
+
+describe("what becomes of a session in such a project", () => {
+  let receiver: Receiver;
+  const tellers: Teller[] = [];
+  const folders: string[] = [];
+  afterAll(async () => {
+    for (const teller of tellers) teller.remove();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    await receiver?.close();
+  });
+
+  const project = (value: unknown): string => {
+    const folder = mkdtempSync(join(tmpdir(), "openhook-project-"));
+    folders.push(folder);
+    mkdirSync(join(folder, ".git"));
+    if (value !== undefined) writeFileSync(join(folder, PROJECT_FILE), JSON.stringify(value));
+    return folder;
+  };
+  const start = async (env: Record<string, string> = {}) => {
+    receiver ??= await startReceiver();
+    receiver.clear();
+    const teller = new Teller();
+    tellers.push(teller);
+    return { teller, env: { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, ...env } };
+  };
+  const drainWith = (teller: Teller, env: Record<string, string>, options: DrainOptions) => {
+    teller.env = env;
+    return teller.drain(options);
+  };
+  const CANARY = "kanarienvogel";
+  const time = (s: number) => new Date(Date.UTC(2026, 10, 1, 10, 0, s)).toISOString();
+  const event = (type: string, s: number, cwd: string | undefined, more: object = {}) => ({
+    openhook: "0.1",
+    id: `${CANARY}-${type}-${s}`,
+    source: "acme",
+    type,
+    time: time(s),
+    session_id: "s-1",
+    ...(cwd !== undefined && { cwd }),
+    ...more,
+  });
+  const work = (cwd: string | undefined) => [
+    event("session.start", 0, cwd),
+    event("prompt.submit", 1, cwd, { extensions: { prompt_id: "p" } }),
+    event("tool.start", 2, cwd, { data: { tool_name: CANARY, tool_call_id: "c" } }),
+    event("tool.end", 3, cwd, { data: { tool_name: CANARY, tool_call_id: "c", status: "success" } }),
+    event("session.end", 4, cwd, { data: { reason: "completed" } }),
+  ];
+
+  test("disabled: nothing of it is stored, sent or listed", async () => {
+    const { teller, env } = await start();
+    for (const one of work(project({ disabled: true }))) teller.put({ events: [one] });
+    await drainWith(teller, env, { endIdle: true });
+    const sent = receiver.requests.map(({ body }) => body.toString("latin1")).join();
+    expect(sent).not.toContain(CANARY);
+    expect(receiver.spans).toEqual([]);
+    expect(rowsOf(teller)).not.toContain(CANARY);
+    expect(bytesOf(teller)).not.toContain(CANARY);
+  });
+
+  test("disabled in its middle: what was kept goes, what waits is not sent, and it stays out", async () => {
+    const { teller, env } = await start();
+    const folder = project(undefined);
+    const [first, second, ...rest] = work(folder);
+    teller.put({ events: [first, second] });
+    await drainWith(teller, { ...env, OPENHOOK_OTEL_DISABLED: "true" }, {});
+    expect(rowsOf(teller)).toContain(CANARY);
+    writeFileSync(join(folder, PROJECT_FILE), JSON.stringify({ disabled: true }));
+    teller.put({ events: rest });
+    await drainWith(teller, env, {});
+    expect(rowsOf(teller)).not.toContain(CANARY);
+    rmSync(join(folder, PROJECT_FILE));
+    teller.put({ events: [event("prompt.submit", 9, folder)] });
+    await drainWith(teller, env, { endIdle: true });
+    expect(rowsOf(teller)).not.toContain(CANARY);
+    expect(receiver.spans).toEqual([]);
+  });
+
+  test("disabled, its folder told late", async () => {
+    const { teller, env } = await start();
+    const folder = project({ disabled: true });
+    const [first, ...rest] = work(undefined);
+    teller.put({ events: [first] });
+    teller.put({ events: [event("prompt.submit", 1, folder)] });
+    for (const one of rest) teller.put({ events: [one] });
+    await drainWith(teller, env, { endIdle: true });
+    expect(rowsOf(teller)).not.toContain(CANARY);
+    expect(receiver.spans).toEqual([]);
+  });
+
+  test("attributes stand on its spans, and never in the place of the user's or of ours", async () => {
+    const { teller, env } = await start({ OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "team=mine" });
+    const folder = project({
+      attributes: { team: "theirs", part: "shop", "gen_ai.tool.name": "x" },
+      otlp: { endpoint: "x" },
+    });
+    for (const one of work(folder)) teller.put({ events: [one] });
+    const report = await drainWith(teller, env, { endIdle: true });
+    expect(receiver.spans.length).toBeGreaterThan(1);
+    for (const { attributes, resource } of receiver.spans) {
+      expect(attributes["part"]).toBe("shop");
+      expect(attributes["team"]).toBeUndefined();
+      expect(resource["team"]).toBe("mine");
+    }
+    expect(report.problems.join("\n")).toMatch(/otlp is ignored/);
+    expect(report.problems.join("\n")).toMatch(/gen_ai\.tool\.name is ignored/);
+  });
+
+  test.each([
+    ["lower than the user's", "full", "metadata", "metadata"],
+    ["higher than the user's", "metadata", "full", "full"],
+  ])("capture %s: the stricter counts", async (_, user, theirs, stored) => {
+    const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: user });
+    for (const one of work(project({ capture: theirs }))) teller.put({ events: [one] });
+    await drainWith(teller, env, { endIdle: true });
+    const db = openDatabase(teller.places.storePath);
+    expect(db.prepare("SELECT capture FROM sessions WHERE session_id = 's-1'").get()?.["capture"]).toBe(stored);
+    db.close();
+    expect(receiver.spans.length).toBeGreaterThan(1);
+  });
+
+  test("capture none: names of repositories and tools stay here", async () => {
+    const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: "redacted" });
+    for (const one of work(project({ capture: "none" }))) teller.put({ events: [one] });
+    await drainWith(teller, env, { endIdle: true });
+    expect(receiver.spans.length).toBeGreaterThan(1);
+    expect(receiver.requests.map(({ body }) => body.toString("latin1")).join()).not.toContain(CANARY);
+  });
+});
+
+// --- internal ---
+
+function rowsOf({ places }: Teller): string {
+  const db = openDatabase(places.storePath);
+  try {
+    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    return tables
+      .flatMap(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all())
+      .map((row) => JSON.stringify(row))
+      .join("\n");
+  } finally {
+    db.close();
+  }
+}
+
+function bytesOf({ places }: Teller): string {
+  return execFileSync("/bin/sh", ["-c", `cat "${places.storePath}"*`], { encoding: "latin1", maxBuffer: 1 << 26 });
+}

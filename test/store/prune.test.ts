@@ -1,0 +1,133 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import Libsql from "libsql";
+import { afterEach, describe, expect, test } from "vitest";
+import { recentSessions } from "../../src/store/overview.ts";
+import { prunableSessions, SESSION_TABLES } from "../../src/store/prune.ts";
+import { giveBack, spaceOf, writeAnew } from "../../src/store/space.ts";
+import { clockAt } from "../support/clock.ts";
+import { Replay } from "../support/replay.ts";
+import { ALL, endOf, inStore, pruneAll, prunedAnywhere } from "./pruned.ts";
+import { temporaryStores } from "./temporary.ts";
+
+// All agents with transcripts: test/faults/long/limits.faults.ts
+const CASES = [["claude-code", "subagent"]] as const;
+
+const stores = temporaryStores();
+let replay: Replay | undefined;
+afterEach(() => {
+  replay?.remove();
+  replay = undefined;
+});
+
+test.each(CASES)(
+  "%s %s: pruned at any time, read and told again: nothing counts twice, no span is new",
+  async (source, name) => {
+    await prunedAnywhere(source, name, 1);
+  },
+);
+
+describe("what is pruned", () => {
+  const pruned = async (): Promise<Replay> => {
+    replay = new Replay("claude-code", "subagent");
+    for (const call of replay.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, clockAt(endOf(replay.calls)));
+    return replay;
+  };
+
+  test("nothing of a session waits in the outbox, or it stays", async () => {
+    const of = await pruned();
+    inStore(of, (db) => {
+      expect(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"]).toBeGreaterThan(0);
+      expect(prunableSessions(db, ALL, ALL)).toEqual([]);
+      db.prepare("DELETE FROM outbox").run();
+      expect(prunableSessions(db, ALL, ALL)).toHaveLength(1);
+      const [session] = prunableSessions(db, ALL, ALL);
+      expect(prunableSessions(db, session?.lastMs ?? 0, ALL)).toEqual([]);
+    });
+  });
+
+  test("no table but those of the tombstone keeps a row of it, and nothing there tells what was done", async () => {
+    const of = await pruned();
+    pruneAll(of, 1);
+    inStore(of, (db) => {
+      expect(recentSessions(db, 10)).toEqual([]);
+      const tables = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .all()
+        .map((row) => String(row["name"]));
+      const ofSessions = tables.filter((table) =>
+        db.prepare(`SELECT 1 FROM pragma_foreign_key_list('${table}') WHERE "table" = 'sessions'`).get(),
+      );
+      for (const table of ofSessions.filter((t) => !["sessions", "positions", "segments"].includes(t))) {
+        expect(SESSION_TABLES, table).toContain(table);
+        expect(db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get(), table).toBeUndefined();
+      }
+      expect(db.prepare("SELECT 1 FROM increments LIMIT 1").get()).toBeUndefined();
+      const session = db.prepare("SELECT * FROM sessions").get();
+      for (const told of ["cwd", "transcript_path", "branch", "repository", "reported", "process"]) {
+        expect(session?.[told], told).toBeNull();
+      }
+      expect(db.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
+      // A digest for each fact, some ten bytes of it
+      const digests = Number(db.prepare("SELECT count(*) AS n FROM forgotten").get()?.["n"]);
+      expect(digests).toBeGreaterThan(20);
+    });
+  });
+
+  test("a session that goes on after it was pruned is counted from there, in a segment of its own", async () => {
+    const of = new Replay("claude-code", "killed-then-resumed", { withTranscripts: false });
+    replay = of;
+    const resumed = of.calls.findIndex((call, i) => i > 0 && call.event === "SessionStart");
+    const [before, after] = [of.calls.slice(0, resumed), of.calls.slice(resumed)];
+    // The program is started again some seconds later
+    const isBefore = (ms: number): boolean => ms < Date.parse(before.at(-1)?.received_at ?? "") + 1_000;
+    of.writeTranscripts({ untilMs: Date.parse(before.at(-1)?.received_at ?? "") });
+    for (const call of before) of.put(call);
+    await of.drain({ endIdle: true }, clockAt(endOf(before)));
+    pruneAll(of, 1);
+    of.writeTranscripts();
+    for (const call of after) of.put(call);
+    await of.drain({ endIdle: true }, clockAt(endOf(of.calls)));
+    inStore(of, (db) => {
+      expect(recentSessions(db, 10)).toHaveLength(1);
+      const segments = db.prepare("SELECT ordinal, start_ms FROM segments ORDER BY ordinal").all();
+      expect(segments.map((segment) => isBefore(Number(segment["start_ms"])))).toEqual([true, false]);
+      const turns = db.prepare("SELECT start_ms FROM turns").all();
+      expect(turns.length).toBeGreaterThan(0);
+      for (const turn of turns) expect(isBefore(Number(turn["start_ms"]))).toBe(false);
+    });
+  });
+
+  test("the file becomes smaller without being written anew", () => {
+    const db = stores.open();
+    expect(spaceOf(db).isIncremental).toBe(true);
+    db.transaction(() => {
+      const fill = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
+      for (let i = 0; i < 4_000; i++) fill.run(`filler ${i}`, "x".repeat(1_000));
+    });
+    db.prepare("DELETE FROM meta WHERE key LIKE 'filler %'").run();
+    const { freePages, pageBytes } = spaceOf(db);
+    expect(freePages).toBeGreaterThan(500);
+    expect(giveBack(db, performance.now() - 1)).toBe(0);
+    expect(giveBack(db, Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(freePages * pageBytes);
+    expect(spaceOf(db).freePages).toBe(0);
+  });
+
+  test("a store of an earlier version is written anew, and gives its pages back from then on", () => {
+    mkdirSync(dirname(stores.path()), { recursive: true });
+    const old = new Libsql(stores.path(), {});
+    old.exec("CREATE TABLE filler (text TEXT); PRAGMA user_version = 0");
+    const fill = old.prepare("INSERT INTO filler VALUES (?)");
+    old.transaction(() => {
+      for (let i = 0; i < 2_000; i++) fill.run("x".repeat(1_000));
+    })();
+    old.exec("DELETE FROM filler; DROP TABLE filler");
+    old.close();
+    const db = stores.open();
+    expect(spaceOf(db)).toMatchObject({ isIncremental: false });
+    expect(giveBack(db, Number.POSITIVE_INFINITY)).toBe(0);
+    expect(writeAnew(db, stores.path())).toBeGreaterThan(1_000_000);
+    expect(spaceOf(db)).toMatchObject({ isIncremental: true, freePages: 0 });
+  });
+});

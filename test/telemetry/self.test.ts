@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { detect } from "../../src/agents/detect.ts";
+import { allAgents } from "../../src/agents/registry.ts";
+import { driftOf } from "../../src/drain/drift.ts";
+import { parseInboxFile } from "../../src/intake/inbox.ts";
+import { decodeEvent } from "../../src/intake/payload.ts";
+import type { IntakeFacts } from "../../src/model/agent.ts";
+import { QUARANTINE_FAMILIES, quarantineFamily, SELF_PREFIX, SELF_SHAPES } from "../../src/telemetry/self.ts";
+import { recordedPayloads } from "../session/recorded.ts";
+import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";
+import { CASES } from "../support/replay.ts";
+
+const agents = await allAgents();
+
+const intake = (rest: Partial<IntakeFacts>): IntakeFacts => ({
+  timeMs: Date.UTC(2026, 9, 5),
+  env: {},
+  payloadBytes: 2,
+  truncated: false,
+  ...rest,
+});
+
+/** `<source> <kind> <name>` of what nobody knows in a payload; nothing where no card recognises it. */
+function unknownIn(payload: unknown, facts: IntakeFacts): readonly string[] {
+  const agent = detect(agents, payload, facts);
+  if (agent === undefined) return [];
+  return [...driftOf(agent, payload, facts).values()].map(({ kind, name }) => `${agent.source} ${kind} ${name}`);
+}
+
+describe("what cards know", () => {
+  test("every card says it", () => {
+    for (const { source, known } of agents) {
+      expect(known?.events.length, source).toBeGreaterThan(0);
+      expect(known?.fields.length, source).toBeGreaterThan(0);
+    }
+  });
+
+  test("no recorded payload has a name that its card does not know", () => {
+    const recorded = recordedPayloads();
+    expect(recorded.length).toBeGreaterThan(300);
+    const unknown = recorded.flatMap(({ source, event, env, payload }) =>
+      unknownIn(payload, intake({ source, event, env })),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  test("no documented payload either, but for the event that stands there as an unknown one", () => {
+    const files = readdirSync(CASES, { recursive: true, encoding: "utf8" }).filter((p) => p.endsWith("calls.jsonl"));
+    expect(files.length).toBeGreaterThan(10);
+    const unknown = files.flatMap((file) =>
+      linesOf<DocumentedCall>(join(CASES, file)).flatMap((call) => {
+        const facts = intakeOf(call);
+        const payload = payloadOf(call, facts);
+        return payload.ok ? unknownIn(payload.value, facts) : [];
+      }),
+    );
+    expect([...new Set(unknown)]).toEqual(["openhook event agent.thought"]);
+  });
+
+  test.each(agents.map((agent) => [agent.source, agent] as const))(
+    "%s: a new event and a new field are seen",
+    (_, agent) => {
+      const payload = { hook_event_name: "SolarFlare", spectralClass: "G2V" };
+      const unknown = [...driftOf(agent, payload, intake({ source: agent.source, event: "SolarFlare" })).values()];
+      expect(unknown).toContainEqual({ kind: "field", name: "spectralClass", count: 1 });
+      expect(unknown).toContainEqual({ kind: "event", name: "SolarFlare", count: 1 });
+    },
+  );
+
+  test("what is no object has no names, and members that lie deeper are content", () => {
+    for (const payload of [null, 7, "SessionStart", [], [{ a: 1 }]]) expect(unknownIn(payload, intake({}))).toEqual([]);
+    const deep = { hook_event_name: "Stop", session_id: "s", tool_input: { anything: { at: "all" } } };
+    expect(unknownIn(deep, intake({ source: "claude-code" }))).toEqual([]);
+  });
+
+  test("a payload with thousands of members is not looked through", () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`member${i}`, 1]));
+    const claude = agents.find(({ source }) => source === "claude-code");
+    expect(claude).toBeDefined();
+    if (claude !== undefined) expect(driftOf(claude, many, intake({})).size).toBe(50);
+  });
+});
+
+describe("its own metrics", () => {
+  test("have names of their own and units", () => {
+    for (const { name, unit, description } of SELF_SHAPES) {
+      expect(name.startsWith(SELF_PREFIX), name).toBe(true);
+      expect(name).toMatch(/^[a-z]+(?:[._][a-z]+)*$/);
+      expect(unit).toMatch(/^(?:\{[a-z]+\}|s|By)$/);
+      expect(description).toMatch(/^[A-Z].*[a-z0-9]$/);
+    }
+    expect(new Set(SELF_SHAPES.map(({ name }) => name)).size).toBe(SELF_SHAPES.length);
+  });
+
+  test("every reason that a payload is set aside for has its family", () => {
+    const decoded = (payload: string): string => {
+      const result = decodeEvent(Buffer.from(payload), {});
+      return result.ok ? "" : result.reason;
+    };
+    const parsed = (file: string): string => {
+      const result = parseInboxFile(Buffer.from(file), 0);
+      return result.ok ? "" : result.reason;
+    };
+    const reasons: readonly (readonly [string, string])[] = [
+      ["no agent recognises it", "unrecognised"],
+      ["it cannot be converted: Maximum call stack size exceeded", "unconvertible"],
+      ["it cannot be stored: data.duration_ms is not what it should be", "unconvertible"],
+      ["the intake died before the payload was whole", "incomplete"],
+      ["not a regular file", "foreign_file"],
+      ["not an inbox file: its name does not end in .evt", "foreign_file"],
+      ["the file is larger than any the intake writes", "foreign_file"],
+      [parsed("hello"), "foreign_file"],
+      [parsed("openhook-inbox 1\nsource=x"), "foreign_file"],
+      [decoded(""), "unreadable"],
+      [decoded("{nonsense"), "unreadable"],
+      ["something nobody thought of", "other"],
+    ];
+    for (const [reason, family] of reasons) expect(quarantineFamily(reason), reason).toBe(family);
+    expect(new Set(reasons.map(([, family]) => family))).toEqual(new Set(QUARANTINE_FAMILIES));
+  });
+});
+
+test("no recorded transcript has a kind of record that its reader does not know", async () => {
+  const found: string[] = [];
+  let records = 0;
+  for (const agent of agents) {
+    const folder = join(CASES, agent.source);
+    const reader = (await agent.transcript?.())?.default;
+    if (reader === undefined || !existsSync(folder)) continue;
+    for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      if (!/[/\\]transcripts[/\\].*\.jsonl$/.test(path) || readFileSync(join(folder, path)).length === 0) continue;
+      try {
+        for await (const batch of reader.read({ path: join(folder, path) }, { bytes: 0, memo: {} })) {
+          records += batch.records ?? 0;
+          found.push(...[...(batch.unknownKinds ?? new Map()).keys()].map((kind) => `${agent.source} ${kind}`));
+        }
+      } catch (error) {
+        throw new Error(`cannot read ${path}`, { cause: error });
+      }
+    }
+  }
+  expect([...new Set(found)]).toEqual([]);
+  expect(records).toBeGreaterThan(2_000);
+});
