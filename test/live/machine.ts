@@ -87,8 +87,11 @@ export class Machine {
   /** Until the hooks are over, and the drains that they have started. */
   async drained(): Promise<void> {
     const isOurs = /openhook-otel\/hook | drain --quiet/;
-    for (const endMs = Date.now() + DRAIN_MS; this.#running(isOurs).length > 0; await sleep(50)) {
+    const endMs = Date.now() + DRAIN_MS;
+    for (let looks = 0; looks < STILL_LOOKS; looks++) {
+      if (this.#running(isOurs).length > 0) looks = -1;
       if (Date.now() > endMs) throw new Error(`a hook or a drain runs for more than ${DRAIN_MS / 1000} s`);
+      await sleep(50);
     }
   }
 
@@ -164,6 +167,8 @@ export function kill(pid: number): void {
 // --- internal ---
 
 const DRAIN_MS = 30_000;
+/** `ps` shows neither arguments nor environment of a process that is just being loaded: one look can miss it. */
+const STILL_LOOKS = 8;
 const PROGRAM_MS = 120_000;
 
 const PROJECT = {
