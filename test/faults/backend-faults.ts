@@ -1,0 +1,191 @@
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import type { Reply } from "../../src/receiver/receiver.ts";
+import { absent, type Backend, behaving, raw, unreachable } from "./backend-server.ts";
+
+/** One way for a backend to be in trouble, and what the program must make of it. */
+export interface BackendFault {
+  /** In the words of docs/reliability.md. */
+  readonly name: string;
+  /** `undefined`: this machine cannot do it. */
+  readonly start: () => Promise<Backend | undefined>;
+  /** What the first drain says; absent: it has nothing to complain of. */
+  readonly says?: RegExp;
+  /** How many of the spans the first drain must have got rid of. @default "none" */
+  readonly taken?: "none" | "all" | "some";
+  /** Whether the backend may have taken what we could not know it took: the same comes twice. @default false */
+  readonly isAmbiguous?: boolean;
+  /** Drains after it got well until everything must be there. @default 1 */
+  readonly drains?: number;
+  /** The same backend stays ill: `drains` alone must do. @default false */
+  readonly staysIll?: boolean;
+  /** Before the drain after it got well. @default 0 */
+  readonly waitMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const answering = (name: string, reply: Reply, says?: RegExp, more: Partial<BackendFault> = {}): BackendFault => ({
+  name,
+  start: () => behaving(() => reply),
+  ...(says !== undefined && { says }),
+  ...more,
+});
+
+const status = (code: number, says: RegExp, more: Partial<BackendFault> = {}): BackendFault =>
+  answering(`answers ${code}`, { status: code }, says, more);
+
+const ALL = { taken: "all" } as const;
+/** For faults that take all the time there is. */
+const QUICK = { env: { OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "700" } };
+const SMALL = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "2", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
+
+/** Those that `npm test` runs: one of each kind. */
+export const COMMON_FAULTS: readonly BackendFault[] = [
+  status(401, /answered 401.*; check otlp\.headers\.authorization$/m),
+  answering(
+    "200 with a web page",
+    { body: "<html>sign in</html>", taken: false },
+    /with a web page.*check otlp\.endpoint/,
+  ),
+  {
+    name: "resets within the request",
+    // After a few bytes: the head is not even whole
+    start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
+    says: /connection broken by/,
+  },
+  answering("takes the request, then resets", { reset: "after-reading", taken: true }, /connection broken by/, {
+    isAmbiguous: true,
+  }),
+];
+
+export const FAULTS: readonly BackendFault[] = [
+  ...COMMON_FAULTS,
+  { name: "connection refused", start: absent, says: /connection refused by/ },
+  { name: "black hole: SYN not answered", start: unreachable, says: /no answer from .* within 700 ms/, ...QUICK },
+  {
+    name: "black hole: accepts, never reads",
+    start: () => raw((socket) => socket.pause()),
+    says: /no answer from .* within 700 ms/,
+    ...QUICK,
+  },
+  answering("black hole: reads, never answers", { hang: true }, /no answer from .* within 700 ms/, QUICK),
+  answering("answers byte by byte", { dripMs: 50 }, /no answer from .* within 700 ms/, { ...QUICK, isAmbiguous: true }),
+  answering("answers 200, its body byte by byte", { dripMs: 50, dripFrom: "body", body: "x".repeat(5000) }, undefined, {
+    ...ALL,
+    ...QUICK,
+  }),
+  {
+    name: "endless 100 Continue",
+    start: () => raw(endlessContinue),
+    says: /no answer from .* within 700 ms/,
+    ...QUICK,
+  },
+  { name: "endless header", start: () => raw(endlessHeader), says: /does not answer in HTTP|no answer from/, ...QUICK },
+  {
+    name: "speaks another protocol",
+    start: () => raw((s) => s.end("220 mail.example ESMTP\r\n")),
+    says: /does not answer in HTTP/,
+  },
+
+  status(400, /answered 400.*; what is refused waits and holds up nothing/),
+  status(403, /answered 403.*; check otlp\.headers\.authorization/),
+  status(404, /answered 404.*; check otlp\.endpoint/),
+  status(405, /answered 405.*; check otlp\.endpoint/),
+  status(415, /answered 415.*; check otlp\.protocol/),
+  status(422, /answered 422/),
+  status(500, /answered 500/),
+  status(501, /answered 501/),
+  status(502, /answered 502/),
+  status(503, /answered 503/),
+  status(504, /answered 504/),
+  answering("429 with Retry-After in seconds", { status: 429, headers: { "retry-after": "1" } }, /answered 429/, {
+    waitMs: 1_200,
+  }),
+  {
+    name: "503 with Retry-After as a date",
+    start: () => behaving(() => ({ status: 503, headers: { "retry-after": inSeconds(1) } })),
+    says: /answered 503/,
+    waitMs: 1_200,
+  },
+
+  answering(
+    "413 whatever the size",
+    { status: 413, body: "" },
+    /answered 413; \d+ wait although each alone is too large/,
+  ),
+  {
+    name: "413 above 3 KB",
+    start: () => behaving(({ headers }) => (Number(headers["content-length"]) > 3_000 ? { status: 413 } : undefined)),
+    env: { OPENHOOK_OTEL_OTLP_COMPRESSION: "none" },
+    ...ALL,
+    staysIll: true,
+  },
+  {
+    name: "resets requests above 3 KB instead of answering 413",
+    start: () =>
+      behaving(({ headers }) => (Number(headers["content-length"]) > 3_000 ? { reset: "before-reading" } : undefined)),
+    env: { OPENHOOK_OTEL_OTLP_COMPRESSION: "none", OPENHOOK_OTEL_OTLP_METRICS_ENABLED: "false" },
+    says: /connection broken by/,
+    drains: 14,
+    staysIll: true,
+  },
+
+  answering("partial success without counts", { partial: { rejected: 0, message: "please upgrade" } }, undefined, ALL),
+  answering("200 with garbage", { body: "\u0007\u00ff garbage" }, undefined, ALL),
+  answering(
+    "200 with JSON of another kind",
+    { body: '{"status":"ok"}', headers: { "content-type": "application/json" } },
+    undefined,
+    ALL,
+  ),
+  answering("200 with nothing", { body: "" }, undefined, ALL),
+  answering("200 with a wrong content type", { body: "OK", headers: { "content-type": "image/png" } }, undefined, ALL),
+  answering("200 compressed", { body: gzipSync(""), headers: { "content-encoding": "gzip" } }, undefined, ALL),
+  answering("200 with 3 MB", { body: "x".repeat(3 << 20) }, undefined, ALL),
+  answering("204", { status: 204, body: "" }, undefined, ALL),
+  answering("resets within the answer's body", { reset: "within-answer", taken: true }, undefined, ALL),
+  {
+    name: "resets within the answer's head",
+    start: () =>
+      raw((socket) => socket.once("data", () => socket.write("HTTP/1.1 200 O", () => socket.resetAndDestroy()))),
+    says: /connection broken by/,
+  },
+  answering("closes kept connections between requests", { dropAfterMs: 5 }, undefined, {
+    ...ALL,
+    // On a busy machine it closes while the next request is on its way
+    isAmbiguous: true,
+    env: { ...SMALL, OPENHOOK_OTEL_OUTBOX_MAX_SPANS_PER_SECOND: "40" },
+  }),
+  {
+    name: "fails after the second request",
+    start: () => behaving(({ index }) => (index >= 2 ? { status: 503 } : undefined)),
+    env: SMALL,
+    says: /answered 503/,
+    taken: "some",
+  },
+  {
+    // A kept connection that breaks may have been closed before: tried again at once
+    name: "takes every second request without a word",
+    start: () =>
+      behaving(({ path, index }) =>
+        path === "/v1/traces" && index % 2 === 1 ? { reset: "after-reading", taken: true } : undefined,
+      ),
+    env: SMALL,
+    ...ALL,
+    isAmbiguous: true,
+  },
+];
+
+// --- internal ---
+
+function endlessContinue(socket: Socket): void {
+  const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 10);
+  socket.on("close", () => clearInterval(timer));
+}
+
+function endlessHeader(socket: Socket): void {
+  socket.write("HTTP/1.1 200 OK\r\n");
+  const timer = setInterval(() => socket.write(`x-${"a".repeat(1_000)}: 1\r\n`), 10);
+  socket.on("close", () => clearInterval(timer));
+}

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from "../../src/receiver/receiver.ts";
+
+/** A backend in trouble, which gets well on the same port. */
+export interface Backend {
+  readonly port: number;
+  /** What a healthy one would be reached by. */
+  readonly url: string;
+  /** What was taken before it got well; `undefined` where it could take nothing. */
+  readonly ill?: Receiver;
+  /** Makes it healthy. @returns what takes from now on; the caller closes the backend alone */
+  heal(): Promise<Receiver>;
+  close(): Promise<void>;
+}
+
+/** A receiver that answers as told. */
+export async function behaving(behaviour: Behaviour, options: ReceiverOptions = {}): Promise<Backend> {
+  const receiver = await startReceiver({ ...options, behaviour });
+  return {
+    port: receiver.port,
+    url: receiver.url,
+    ill: receiver,
+    heal: async () => {
+      receiver.setBehaviour(undefined);
+      return receiver;
+    },
+    close: () => receiver.close(),
+  };
+}
+
+/** A receiver with other options than the one that follows it: another certificate, smaller bodies. */
+export async function receiving(options: ReceiverOptions, healthy: ReceiverOptions = {}): Promise<Backend> {
+  const ill = await startReceiver(options);
+  return replaced(ill.port, () => ill.close(), healthy, ill);
+}
+
+/** Whatever a TCP server can do. */
+export async function raw(onConnection: (socket: Socket) => void): Promise<Backend> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}).on("close", () => sockets.delete(socket)));
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return replaced(portOf(server), async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((done) => server.close(done));
+  });
+}
+
+/** Nothing listens. */
+export async function absent(): Promise<Backend> {
+  const backend = await raw(() => {});
+  await backend.close();
+  return replaced(backend.port, async () => {});
+}
+
+/**
+ * A host that answers no SYN: a stopped process whose queue of connections is full.
+ *
+ * @returns `undefined` where the system completes connections all the same
+ */
+export async function unreachable(): Promise<Backend | undefined> {
+  const script = `require("node:net").createServer().listen({port: 0, host: "127.0.0.1", backlog: 1}, function () {
+    console.log(this.address().port) })`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [said] = await once(child.stdout, "data");
+  const port = Number(String(said));
+  child.kill("SIGSTOP");
+  const fillers: Socket[] = [];
+  const close = async (): Promise<void> => {
+    for (const socket of fillers) socket.destroy();
+    await end(child);
+  };
+  while (fillers.length < 20) {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    fillers.push(socket);
+    const isConnected = await Promise.race([once(socket, "connect").then(() => true), after(300).then(() => false)]);
+    if (!isConnected) return replaced(port, close);
+  }
+  await close();
+  return undefined;
+}
+
+// --- internal ---
+
+/** `stop` ends what is ill; then a receiver takes its port. */
+function replaced(port: number, stop: () => Promise<void>, healthy: ReceiverOptions = {}, ill?: Receiver): Backend {
+  let stopping: Promise<void> | undefined;
+  let well: Receiver | undefined;
+  const stopOnce = (): Promise<void> => (stopping ??= stop());
+  return {
+    port,
+    url: `${healthy.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    ...(ill !== undefined && { ill }),
+    async heal() {
+      await stopOnce();
+      well = await startReceiver({ ...healthy, port });
+      return well;
+    },
+    async close() {
+      await stopOnce();
+      await well?.close();
+    },
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+const after = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -1,0 +1,13 @@
+// What a backend can do to a drain, one fault of each kind; test/faults/long has all of them.
+import { beforeAll, describe, expect, test } from "vitest";
+import { ensureBuilt } from "../support/program.ts";
+import { COMMON_FAULTS } from "./backend-faults.ts";
+import { undergo } from "./backend-run.ts";
+
+beforeAll(ensureBuilt, 120_000);
+
+describe.concurrent("a backend that", { timeout: 90_000 }, () => {
+  test.each(COMMON_FAULTS)("$name: all arrives, once", async (fault) => {
+    expect(await undergo(fault)).toMatchObject({ lost: 0, duplicates: 0 });
+  });
+});

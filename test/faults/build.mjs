@@ -1,0 +1,21 @@
+// node test/faults/build.mjs <outdir>: the program as it is, but for one module. src/model/steps.ts is replaced by
+// steps.ts beside this file, which fails where it is told to.
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundle } from "../../scripts/bundle.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const OURS = join(here, "steps.ts");
+const ITS = resolve(here, "..", "..", "src", "model", "steps.ts");
+
+await bundle(process.argv[2], [
+  {
+    name: "faults",
+    setup(build) {
+      build.onResolve({ filter: /\/steps\.ts$/ }, ({ path, importer, resolveDir }) =>
+        // Ours takes the list from there
+        importer !== OURS && resolve(resolveDir, path) === ITS ? { path: OURS } : undefined,
+      );
+    },
+  },
+]);

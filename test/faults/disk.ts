@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A file system of its own that can be filled up and made read-only. */
+export interface SmallDisk {
+  readonly dir: string;
+  /** Leaves so many bytes. */
+  fill(freeBytes: number): void;
+  /** Makes room again. */
+  free(): void;
+  readOnly(on: boolean): void;
+  remove(): void;
+}
+
+/** @returns why not, where this user may mount nothing */
+export function smallDisk(bytes: number): SmallDisk | string {
+  const dir = mkdtempSync(join(tmpdir(), "openhook-disk-"));
+  const mount = (...args: readonly string[]) => spawnSync("mount", [...args], { encoding: "utf8" });
+  const made = mount("-t", "tmpfs", "-o", `size=${bytes},mode=0700`, "tmpfs", dir);
+  if (made.status !== 0) {
+    rmSync(dir, { recursive: true, force: true });
+    return `no tmpfs could be mounted: ${(made.stderr ?? made.error?.message ?? "").trim()}`;
+  }
+  const filler = join(dir, "filler");
+  return {
+    dir,
+    fill(freeBytes) {
+      rmSync(filler, { force: true });
+      const { bavail, bsize } = statfsSync(dir);
+      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - freeBytes)));
+    },
+    free: () => rmSync(filler, { force: true }),
+    readOnly(on) {
+      const { status, stderr } = mount("-o", `remount,${on ? "ro" : "rw"}`, dir);
+      if (status !== 0) throw new Error(`the disk could not be remounted: ${stderr}`);
+    },
+    remove() {
+      spawnSync("umount", ["-l", dir]);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs a program so that no file of it can grow beyond this: the form of a full disk that needs no right. */
+export const limited = (bytes: number): readonly string[] => [
+  "sh",
+  "-c",
+  // POSIX counts in 512 bytes
+  `ulimit -f ${Math.floor(bytes / 512)}; exec "$@"`,
+  "sh",
+];
+
+/**
+ * Runs a program so that permissions bind it. Nobody but root needs it.
+ *
+ * @returns why not, where this is root and its rights cannot be taken away
+ */
+export function bound(): readonly string[] | string {
+  if (process.getuid?.() !== 0) return [];
+  const under = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
+  const [program = "", ...args] = [...under, "true"];
+  const { status, error } = spawnSync(program, args);
+  return status === 0 ? under : `root cannot be bound by permissions here: setpriv: ${error?.message ?? status}`;
+}

@@ -1,0 +1,44 @@
+// The bounded part of long/drain.faults.ts: a drain that is killed at what it must never do by half.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { STEPS } from "../../src/model/steps.ts";
+import { ensureBuilt, ROOT } from "../support/program.ts";
+import { Campaign } from "./campaign.ts";
+import type { Fault } from "./fault.ts";
+
+let campaign: Campaign;
+beforeAll(async () => {
+  await ensureBuilt();
+  campaign = await Campaign.start([
+    { source: "claude-code", name: "subagent" },
+    { source: "codex", name: "basic" },
+  ]);
+}, 120_000);
+afterAll(() => campaign?.end());
+
+test("a drain passes every step that has a name", () => {
+  expect(STEPS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
+  expect(campaign.reference.spans.size).toBeGreaterThan(10);
+  expect(campaign.reference.points.size).toBeGreaterThan(20);
+});
+
+/** Whatever is new among the commits is tried here as well. */
+const TRIED = STEPS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
+
+test("killed at a commit, a send or a move, it is taken up where it was left", { timeout: 120_000 }, async () => {
+  // Before the one, after the next
+  const faults = TRIED.map((step, i): Fault => {
+    const times = campaign.trace.filter((passed) => passed === step).length;
+    return { step, occurrence: Math.ceil(times / 2), when: i % 2 === 0 ? "before" : "after", kind: "kill" };
+  });
+  const runs = await campaign.run(faults);
+  expect(runs.flatMap((run) => run.problems)).toEqual([]);
+  expect(runs.length).toBeGreaterThanOrEqual(13);
+});
+
+test("the program that users get can not be made to fail", () => {
+  for (const file of ["cli.cjs", "hook.cjs", "openhook-otel.cjs"]) {
+    expect(readFileSync(join(ROOT, "dist", file), "utf8")).not.toMatch(/OPENHOOK_FAULT|injected/);
+  }
+});

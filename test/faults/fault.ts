@@ -1,0 +1,45 @@
+import type { Step } from "../../src/model/steps.ts";
+
+/** What is done to the program: at the n-th time that it comes to a step, before or after the step's work. */
+export interface Fault {
+  readonly step: Step;
+  /** From 1. */
+  readonly occurrence: number;
+  readonly when: "before" | "after";
+  readonly kind: FaultKind;
+}
+
+/** `kill`: SIGKILL to itself; `throw`: an error without a code; else what the file system says. */
+export type FaultKind = (typeof KINDS)[number];
+
+export const KINDS = ["kill", "throw", "ENOSPC", "EIO", "EACCES"] as const;
+
+/**
+ * The faults for a traced run: each step that it passed, before and after, of each kind; of a step that is passed often
+ * the first times, the last, and some between.
+ *
+ * @param trace the names of the steps in the order in which they were passed
+ * @param most how often a step is hit at most, by kind
+ */
+export function faultsFor(trace: readonly Step[], most: (kind: FaultKind) => number): readonly Fault[] {
+  const times = new Map<Step, number>();
+  for (const step of trace) times.set(step, (times.get(step) ?? 0) + 1);
+  return [...times].flatMap(([step, n]) =>
+    KINDS.flatMap((kind) =>
+      spread(n, most(kind)).flatMap((occurrence) =>
+        (["before", "after"] as const).map((when) => ({ step, occurrence, when, kind })),
+      ),
+    ),
+  );
+}
+
+export const nameOf = ({ step, occurrence, when, kind }: Fault): string => `${kind} ${when} ${step} #${occurrence}`;
+
+// --- internal ---
+
+/** At most `count` of 1 to n, the first and the last among them. */
+function spread(n: number, count: number): readonly number[] {
+  if (n <= count) return Array.from({ length: n }, (_, i) => i + 1);
+  if (count === 1) return [Math.ceil(n / 2)];
+  return Array.from({ length: count }, (_, i) => 1 + Math.round((i * (n - 1)) / (count - 1)));
+}

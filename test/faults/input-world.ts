@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { allAgents } from "../../src/agents/registry.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import type { DrainDeps, DrainReport } from "../../src/drain/deps.ts";
+import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { openDatabase } from "../../src/store/database.ts";
+
+/** A home, and inbox files as the hook writes them, of whatever agent and with whatever in them. */
+export class InputWorld {
+  readonly home: string;
+  readonly places: Places;
+  readonly log: string[] = [];
+  #put = 0;
+
+  constructor(home = mkdtempSync(join(tmpdir(), "openhook-input-"))) {
+    this.home = home;
+    this.places = placesOf({ env: {}, home, platform: "linux" });
+  }
+
+  /** @returns how many were put so far */
+  put(source: string | undefined, event: string | undefined, payload: string | Buffer, env: Env = {}): number {
+    const pid = 1000 + ++this.#put;
+    const head = formatHead({ source, event, ppid: 3131, pid, cwd: this.home, env: { HOME: this.home, ...env } });
+    mkdirSync(this.places.inboxDir, { recursive: true, mode: 0o700 });
+    const path = join(this.places.inboxDir, `3131-${pid}-0.evt`);
+    writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.from(payload), Buffer.from(formatEnd("whole"))]));
+    const time = new Date(Date.now() - 60_000 + this.#put);
+    utimesSync(path, time, time);
+    return this.#put;
+  }
+
+  async drain(options: DrainOptions = {}, env: Env = {}, more: Partial<DrainDeps> = {}): Promise<DrainReport> {
+    const report = await drain(
+      {
+        places: this.places,
+        loaded: await loadConfig({ env, places: this.places }),
+        agents: await allAgents(),
+        version: "0.0.0-test",
+        platform: "linux",
+        arch: "x64",
+        now: Date.now,
+        sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
+        log: (line) => this.log.push(line),
+        ...more,
+      },
+      options,
+    );
+    if (report === undefined) throw new Error("another drain was at work");
+    return report;
+  }
+
+  /** Rows of the store. */
+  rows(sql: string, ...values: readonly (string | number)[]): readonly Readonly<Record<string, unknown>>[] {
+    const db = openDatabase(this.places.storePath);
+    try {
+      return db.prepare(sql).all(...values) as readonly Readonly<Record<string, unknown>>[];
+    } finally {
+      db.close();
+    }
+  }
+
+  /** What was set aside, by name, with its reason. */
+  quarantined(): readonly { readonly name: string; readonly reason: string }[] {
+    const { quarantineDir } = this.places;
+    return readdirSync(quarantineDir)
+      .filter((name) => !name.endsWith(".reason"))
+      .map((name) => ({
+        name,
+        reason: String(JSON.parse(readFileSync(join(quarantineDir, `${name}.reason`), "utf8")).reason),
+      }));
+  }
+
+  /** Everything below the home that is not the state directory. */
+  outside(): readonly string[] {
+    const state = this.places.stateDir.slice(this.home.length + 1);
+    return readdirSync(this.home, { recursive: true, encoding: "utf8" })
+      .filter((path) => !path.startsWith(state) && !state.startsWith(path))
+      .sort();
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+type Env = Readonly<Record<string, string>>;

@@ -1,0 +1,25 @@
+// The long form: long/load-killed.faults.ts.
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { ensureBuilt, Machine } from "../support/program.ts";
+import { HOOKS, killAtRandom } from "./load-killed.ts";
+
+beforeAll(ensureBuilt, 120_000);
+let machine: Machine;
+beforeEach(() => {
+  machine = new Machine();
+});
+afterEach(() => machine.remove());
+
+test.each([
+  ["hook.sh", 40],
+  ["hook of node", 16],
+] as const)("%s killed while it writes: what returned 0 is there, nothing torn is taken", async (hook, runs) => {
+  expect(Object.keys(HOOKS)).toContain(hook);
+  const killed = await killAtRandom(machine, hook, runs);
+  expect(killed.returned.length).toBeLessThan(runs);
+  expect(killed).toMatchObject({ said: "", left: 0 });
+  const stored = new Set(killed.stored);
+  expect(killed.returned.filter((id) => !stored.has(id))).toEqual([]);
+  expect(killed.stored).toHaveLength(stored.size);
+  expect(killed.stored.length + killed.quarantined).toBeLessThanOrEqual(runs);
+});

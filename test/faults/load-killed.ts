@@ -1,0 +1,115 @@
+// Hooks that are killed while they write.
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { allAgents } from "../../src/agents/registry.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { drain } from "../../src/pipeline.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { type Machine, ROOT } from "../support/program.ts";
+
+/** The two hooks. */
+export const HOOKS = {
+  "hook.sh": ["/bin/sh", join(ROOT, "dist", "hook.sh"), "claude-code", "PostToolUse"],
+  "hook of node": [process.execPath, join(ROOT, "dist", "hook.cjs"), "claude-code", "PostToolUse", "--drain", "no"],
+} as const;
+
+export interface Killed {
+  readonly runs: number;
+  /** Of hooks that were not killed in time: they exited with 0. */
+  readonly returned: readonly string[];
+  readonly stored: readonly string[];
+  /** Set aside, with a reason. */
+  readonly quarantined: number;
+  /** What any of them printed. */
+  readonly said: string;
+  /** Files that a later drain did not take. */
+  readonly left: number;
+}
+
+/** Runs a hook many times, killing it at a random moment: its shell alone, or all its processes. Then one drain. */
+export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, runs: number): Promise<Killed> {
+  const command = HOOKS[hook];
+  // How long it takes on this machine, as busy as it is: the first ones are not killed
+  let doneMs = 1_000;
+  const returned: string[] = [];
+  let said = "";
+  const one = async (n: number, isKilled = true): Promise<void> => {
+    const startMs = performance.now();
+    const id = `toolu_${String(n).padStart(6, "0")}`;
+    const filler = "x".repeat(n % 3 === 0 ? 400_000 : 2_000);
+    const payload = JSON.stringify({
+      session_id: "5057bb64-1799-4fc0-9b78-503e28f3087e",
+      hook_event_name: "PostToolUse",
+      tool_name: "Read",
+      tool_use_id: id,
+      tool_input: { file_path: "/nowhere", filler },
+      cwd: machine.home,
+    });
+    const [file, ...args] = command;
+    const child = spawn(file, args, { env: machine.env, cwd: machine.home, detached: true });
+    child.stdout.on("data", (data) => (said += data));
+    child.stderr.on("data", (data) => (said += data));
+    child.stdin.on("error", () => {});
+    // Half of it late, so that there is time to be killed in
+    const half = Math.floor(payload.length / 2);
+    child.stdin.write(payload.slice(0, half));
+    const lateMs = n % 2 === 0 || !isKilled ? 0 : (doneMs / 2) * Math.random();
+    const feed = setTimeout(() => child.stdin.end(payload.slice(half)), lateMs);
+    const kill = setTimeout(
+      () => {
+        if (child.pid === undefined) return;
+        try {
+          process.kill(n % 4 < 2 ? child.pid : -child.pid, "SIGKILL");
+        } catch {
+          // It was done before
+        }
+      },
+      isKilled ? doneMs * (0.2 + 1.3 * Math.random()) : 60_000,
+    );
+    const code = await new Promise((done) => child.on("exit", done));
+    clearTimeout(kill);
+    if (!isKilled) doneMs = performance.now() - startMs;
+    if (code === 0) returned.push(id);
+    else {
+      clearTimeout(feed);
+      child.stdin.destroy();
+    }
+  };
+  const LANES = 4;
+  for (let n = 0; n < LANES; n++) await one(n, false);
+  await Promise.all(
+    Array.from({ length: LANES }, async (_, lane) => {
+      for (let n = LANES + lane; n < runs; n += LANES) await one(n);
+    }),
+  );
+  // What outlived its shell has read to its end by then
+  await machine.quiet();
+  await drain({
+    places: machine.places,
+    loaded: await loadConfig({ env: {}, places: machine.places }),
+    agents: await allAgents(),
+    version: "0.0.0-test",
+    platform: process.platform,
+    arch: process.arch,
+    now: () => Date.now() + 11 * 60_000,
+    sleep: async () => {},
+    log: () => {},
+  });
+  const stored = readStore(machine.places.storePath, (db) =>
+    db
+      .prepare("SELECT json_extract(body, '$.data.tool_call_id') AS id FROM events WHERE type = 'tool.end' ORDER BY 1")
+      .all()
+      .map((row) => String(row["id"])),
+  );
+  const filesIn = (dir: string): readonly string[] => readdirSync(dir).filter((name) => name.endsWith(".evt"));
+  const { inboxDir, claimedDir, quarantineDir } = machine.places;
+  return {
+    runs,
+    returned: returned.sort(),
+    stored: stored ?? [],
+    quarantined: filesIn(quarantineDir).length,
+    said,
+    left: filesIn(inboxDir).length + filesIn(claimedDir).length,
+  };
+}

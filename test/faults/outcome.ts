@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ReceivedPoint, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
+import { type Database, filesOf, openDatabase, StoreError } from "../../src/store/database.ts";
+import { booksOf } from "../support/summary.ts";
+import type { State } from "./world.ts";
+
+/** Everything that is there at the end, without what is each run's own: times of counting, ids of the instance. */
+export interface Outcome {
+  /** By span id, as JSON. */
+  readonly spans: ReadonlyMap<string, string>;
+  /** How often each was taken. */
+  readonly times: ReadonlyMap<string, number>;
+  /** Ids of spans that came twice and not the same to the last byte. */
+  readonly changed: readonly string[];
+  /** By stream, what a backend has of it last. */
+  readonly points: ReadonlyMap<string, string>;
+  readonly instances: number;
+  /** Sum of all token counts over all streams of all instances, as a query adds them up. */
+  readonly tokens: number;
+  /** By table. */
+  readonly rows: Readonly<Record<string, readonly string[]>>;
+  readonly waiting: { readonly inbox: number; readonly claimed: number; readonly outbox: number };
+  /** Digests of what was set aside. */
+  readonly quarantine: readonly string[];
+}
+
+/** @param receiver everything that was ever sent from this state directory */
+export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "latestPoints">): Outcome {
+  const { places } = state;
+  const spans = new Map<string, string>();
+  const times = new Map<string, number>();
+  const changed: string[] = [];
+  for (const span of receiver.spans) {
+    const text = textOf(withoutInstance(span));
+    const known = spans.get(span.spanId);
+    if (known !== undefined && known !== text) changed.push(span.spanId);
+    spans.set(span.spanId, text);
+    times.set(span.spanId, (times.get(span.spanId) ?? 0) + 1);
+  }
+  const points = receiver.latestPoints().filter((point) => !isOfItself(point));
+  const counted = new Map<string, string>();
+  for (const point of points) {
+    const key = textOf([point.name, sorted(withoutInstance(point).resource), sorted(point.attributes)]);
+    counted.set(key, textOf(point.data));
+  }
+  const instances = new Set([...receiver.spans, ...points].map((record) => record.resource[INSTANCE_ID]));
+  const { rows, outbox } = withCopy(state, (db) => ({ rows: rowsOf(db), outbox: outboxOf(db).length }));
+  return {
+    spans,
+    times,
+    changed,
+    points: counted,
+    instances: instances.size,
+    tokens: points.reduce(
+      (sum, { name, data }) => sum + (name === TOKENS && data.kind === "sum" ? Number(data.value) : 0),
+      0,
+    ),
+    rows,
+    waiting: { inbox: namesIn(places.inboxDir).length, claimed: namesIn(places.claimedDir).length, outbox },
+    quarantine: namesIn(places.quarantineDir)
+      .filter((name) => !name.endsWith(".reason"))
+      .map((name) => digest(join(places.quarantineDir, name)))
+      .sort(),
+  };
+}
+
+/** Ids of the spans that wait in the outbox; none where there is no store, or none that can be read. */
+export function waitingIn(state: State): readonly string[] {
+  try {
+    return withCopy(state, outboxOf);
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
+}
+
+/** What the counters hold, beside what the rows they count add up to. */
+export const booksIn = (state: State): ReturnType<typeof booksOf> => withCopyOf(state, booksOf);
+
+/** Quarantined payloads whose reason nobody wrote. */
+export const withoutReason = ({ places }: State): readonly string[] =>
+  namesIn(places.quarantineDir).filter(
+    (name) => !name.endsWith(".reason") && !existsSync(join(places.quarantineDir, `${name}.reason`)),
+  );
+
+// --- internal ---
+
+const TOKENS = "openhook.token.usage";
+const INSTANCE_ID = "service.instance.id";
+
+/** Metrics of the program about itself: how often it drained and sent is what differs. */
+const OF_ITSELF = "openhook.collector.";
+const isOfItself = ({ name }: ReceivedPoint): boolean => name.startsWith(OF_ITSELF);
+
+const withoutInstance = <T extends Pick<ReceivedSpan, "resource">>(record: T): T => ({
+  ...record,
+  resource: Object.fromEntries(Object.entries(record.resource).filter(([name]) => name !== INSTANCE_ID)),
+});
+
+const sorted = (attributes: ReceivedPoint["attributes"]) =>
+  Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, held: unknown) => (typeof held === "bigint" ? `${held}n` : held));
+
+const namesIn = (dir: string): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
+
+const digest = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
+
+/** A look must not be the one that recovers the store after a kill: that is for the next drain. */
+const withCopy = <T>(state: State, look: (db: Database) => T): T =>
+  withCopyOf(state, (path) => {
+    const db = openDatabase(path);
+    try {
+      return look(db);
+    } finally {
+      db.close();
+    }
+  });
+
+function withCopyOf<T>(state: State, look: (path: string) => T): T {
+  const dir = mkdtempSync(join(tmpdir(), "openhook-look-"));
+  try {
+    const copy = join(dir, "store.db");
+    const from = filesOf(state.places.storePath);
+    for (const [i, to] of filesOf(copy).slice(0, 2).entries()) {
+      const path = from[i];
+      if (path !== undefined && existsSync(path)) copyFileSync(path, to);
+    }
+    return look(copy);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const outboxOf = (db: Database): readonly string[] =>
+  db
+    .prepare("SELECT s.record FROM outbox o JOIN spans s ON s.seq = o.seq")
+    .all()
+    .map((row) => (JSON.parse(String(row["record"])) as { spanId: string }).spanId);
+
+/** Notes of the program to itself, what is checked otherwise, and names that are made at random. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(["meta", "outbox", "taken"]);
+/** The store's own numbers, and when something was counted or sent. */
+const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
+  sessions: /^id$/,
+  spans: /^seq$/,
+  counters: /^(id|start_ms|sent_ms|sent_value|sent_histogram|changed)$/,
+};
+
+function rowsOf(db: Database): Outcome["rows"] {
+  const sessions = new Map(
+    db
+      .prepare("SELECT id, source, session_id FROM sessions")
+      .all()
+      .map((row) => [row["id"], `${row["source"]} ${row["session_id"]}`]),
+  );
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all()
+    .map((row) => String(row["name"]))
+    .filter((name) => !NOT_COMPARED.has(name));
+  return Object.fromEntries(
+    tables.map((table) => [
+      table,
+      db
+        .prepare(`SELECT * FROM ${table}`)
+        .all()
+        .filter((row) => !String(row["metric"] ?? "").startsWith(OF_ITSELF))
+        .map((row) =>
+          textOf(
+            Object.entries(row).flatMap(([name, value]) => {
+              if (name === "session" || name === "parent") return [[name, sessions.get(value) ?? value]];
+              return OF_EACH_RUN[table]?.test(name) === true ? [] : [[name, value]];
+            }),
+          ),
+        )
+        .sort(),
+    ]),
+  );
+}

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Receiver } from "../../src/receiver/receiver.ts";
+import type { Damage } from "./damage.ts";
+import { envFor } from "./disturbed.ts";
+import { type Fault, nameOf } from "./fault.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import type { FaultBuild } from "./program.ts";
+import type { State, World } from "./world.ts";
+
+/** What became of a store that was damaged between two drains. */
+export interface Rebuilt {
+  readonly damage: string;
+  /** It was not put right without a word, it did not stop the drain, and nothing waits. One line each. */
+  readonly problems: readonly string[];
+  readonly wasSetAside: boolean;
+  /** Spans that an undisturbed run delivers and this one did not. */
+  readonly lost: number;
+  /** Spans that it delivered beside those. */
+  readonly added: number;
+  /** Came more than once: a backend that knows ids has them once. */
+  readonly again: number;
+  /** Sessions that the store knew and knows no more, whether or not they were delivered. */
+  readonly forgotten: number;
+  /** Over all instances, as a backend adds them up, against those of an undisturbed run. */
+  readonly tokens: { readonly missing: number; readonly twice: number };
+  readonly recoveryMs: number;
+}
+
+/** Sessions stay open over the two drains. */
+const SETTINGS = { OPENHOOK_OTEL_SESSION_IDLE_TIMEOUT_MS: String(400 * 24 * 3_600_000) } as const;
+
+/** Where the inbox is cut in two. */
+const HALF = 0.5;
+
+/** The first half is drained, by a drain that is killed where `kill` says, then the damage, then the second half. */
+export async function damaged(
+  build: FaultBuild,
+  world: World,
+  receiver: Receiver,
+  damage: Damage | undefined,
+  kill?: Fault,
+): Promise<{ readonly state: State; readonly outcome: Outcome; readonly problems: readonly string[]; tookMs: number }> {
+  receiver.clear();
+  const state = world.state([0, HALF]);
+  const env = { ...envFor(receiver), ...SETTINGS };
+  await build.drain(state, { env, ...(kill !== undefined && { fault: kill }) });
+  damage?.inflict(state);
+  world.fill(state, [HALF, 1]);
+  const problems: string[] = [];
+  const startMs = performance.now();
+  for (const args of [
+    ["drain", "--json"],
+    ["drain", "--json", "--end-idle"],
+  ]) {
+    const { code, stderr } = await build.run(args, state, { env });
+    if (code !== 0 || stderr !== "") problems.push(`${args.join(" ")}: exit ${code}, ${stderr}`);
+  }
+  const tookMs = performance.now() - startMs;
+  return { state, outcome: outcomeOf(state, receiver), problems, tookMs };
+}
+
+/** @param reference of an undisturbed run, with the same kill */
+export async function rebuilt(
+  build: FaultBuild,
+  world: World,
+  receiver: Receiver,
+  reference: Outcome,
+  damage: Damage,
+  kill?: Fault,
+): Promise<Rebuilt> {
+  const { state, outcome, problems, tookMs } = await damaged(build, world, receiver, damage, kill);
+  try {
+    const { aside, pending } = asideOf(state);
+    const log = readFileOr(join(state.places.stateDir, "drain.log"));
+    const wasSetAside = aside.length > 0;
+    const wrong = [...problems];
+    if (pending) wrong.push("a damaged store waits to be taken over");
+    if (wasSetAside) {
+      if (!/is damaged: .*; it was set aside/.test(log)) wrong.push(`the log does not tell of it: ${log}`);
+      const status = await build.run(["status"], state);
+      if (!status.stdout.includes("a damaged store was set aside")) wrong.push("status does not tell of it");
+    }
+    for (const [where, n] of Object.entries(outcome.waiting)) if (n !== 0) wrong.push(`${n} wait in ${where}`);
+    // What was repaired stays so
+    const after = await build.drain(state, { env: { ...envFor(receiver), ...SETTINGS } });
+    if (after.code !== 0) wrong.push(`the next drain exited with ${after.code}: ${after.stderr}`);
+    const { problems: said }: { problems: string[] } = JSON.parse(after.stdout || '{"problems":["nothing"]}');
+    if (said.length > 0) wrong.push(`the next drain said ${said.join("; ")}`);
+
+    const name = `${damage.to} ${damage.name}${kill === undefined ? "" : `, ${nameOf(kill)}`}`;
+    const [before, now] = [reference.tokens, outcome.tokens];
+    return {
+      damage: name,
+      problems: wrong.map((line) => `${name}: ${line}`),
+      wasSetAside,
+      lost: [...reference.spans.keys()].filter((id) => !outcome.spans.has(id)).length,
+      added: [...outcome.spans.keys()].filter((id) => !reference.spans.has(id)).length,
+      again: [...outcome.times.values()].filter((times) => times > 1).length,
+      forgotten: Math.max(0, sessionsIn(reference) - sessionsIn(outcome)),
+      tokens: { missing: Math.max(0, before - now), twice: Math.max(0, now - before) },
+      recoveryMs: tookMs,
+    };
+  } finally {
+    state.remove();
+  }
+}
+
+// --- internal ---
+
+const sessionsIn = (outcome: Outcome): number => outcome.rows["sessions"]?.length ?? 0;
+
+const readFileOr = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+function asideOf({ places }: State): { readonly aside: readonly string[]; readonly pending: boolean } {
+  const names = readdirSync(places.stateDir);
+  return {
+    aside: names.filter((name) => /^store\.db\.damaged-\S+Z$/.test(name)),
+    pending: names.includes("store.db.damaged"),
+  };
+}

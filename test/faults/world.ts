@@ -1,0 +1,179 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { CASES, type RecordedCall } from "../support/replay.ts";
+
+/** A recorded run of an agent. */
+export interface Case {
+  readonly source: string;
+  readonly name: string;
+}
+
+/** Hooks and transcripts of agents of every kind; small enough that a drain of them takes a moment. */
+export const MIXED: readonly Case[] = [
+  { source: "claude-code", name: "subagent" },
+  { source: "claude-code", name: "killed-then-resumed" },
+  { source: "claude-code", name: "fork" },
+  { source: "codex", name: "subagent" },
+  { source: "codex", name: "interrupted" },
+  { source: "gemini-cli", name: "parallel-tools" },
+  { source: "copilot", name: "subagent" },
+  { source: "cursor", name: "subagent" },
+  { source: "cline", name: "basic" },
+  { source: "opencode", name: "subagent" },
+];
+
+/**
+ * One home directory with the transcripts of recorded runs, and inbox files as the hooks left them. State directories are
+ * made from it in a moment and have everything in common but their place: ids come from content, and paths are content.
+ */
+export class World {
+  readonly root: string;
+  readonly home: string;
+  /** Hook calls in the inbox. */
+  readonly events: number;
+  /** Every transcript file, absolute. */
+  readonly transcripts: string[] = [];
+  readonly #inbox: string;
+  #states = 0;
+
+  /** @param strangers adds what is no event of anybody: a payload that nobody knows, a torn one, a foreign file */
+  constructor(cases: readonly Case[] = MIXED, { strangers = true }: { readonly strangers?: boolean } = {}) {
+    this.root = mkdtempSync(join(tmpdir(), "openhook-faults-"));
+    this.home = join(this.root, "home");
+    this.#inbox = join(this.root, "inbox");
+    mkdirSync(this.#inbox);
+    mkdirSync(this.home);
+    let files = 0;
+    for (const { source, name } of cases) {
+      const folder = join(CASES, source, name);
+      const moved = this.#mover(readFileSync(join(folder, "hooks.jsonl"), "utf8"));
+      this.#transcripts(join(folder, "transcripts"), source, moved);
+      for (const line of moved(readFileSync(join(folder, "hooks.jsonl"), "utf8")).split("\n")) {
+        if (line !== "") this.#put(source, JSON.parse(line), ++files);
+      }
+    }
+    this.events = files;
+    if (strangers) this.#strangers();
+  }
+
+  /**
+   * A state directory with the inbox as the hooks left it, before any drain.
+   *
+   * @param part of the inbox files in order of time, as shares of the whole. @default [0, 1]
+   * @param below another directory, e.g. one on another file system
+   */
+  state(part: readonly [number, number] = [0, 1], below = this.root): State {
+    const state = new State(join(below, `state-${++this.#states}`), this.home);
+    mkdirSync(state.places.inboxDir, { recursive: true, mode: 0o700 });
+    this.fill(state, part);
+    return state;
+  }
+
+  /** Puts a part of the inbox files into a state directory. */
+  fill(state: State, [from, to]: readonly [number, number] = [0, 1]): void {
+    const names = readdirSync(this.#inbox).sort();
+    const [first, end] = [Math.round(from * names.length), Math.round(to * names.length)];
+    const files = names.slice(first, end).map((name) => join(this.#inbox, name));
+    if (files.length === 0) return;
+    // Both keep the times to the nanosecond; copies are for other file systems
+    const { status, stderr } = spawnSync(
+      "sh",
+      [
+        "-c",
+        'into=$1; shift; cp -pl "$@" "$into" 2>/dev/null || cp -p "$@" "$into"',
+        "sh",
+        state.places.inboxDir,
+        ...files,
+      ],
+      { encoding: "utf8" },
+    );
+    if (status !== 0) throw new Error(`the inbox could not be filled: ${stderr}`);
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #mover(hooks: string): (text: string) => string {
+    const recorded = /\/home\/dev\d*/.exec(hooks)?.[0] ?? "/home/dev";
+    const dashed = (path: string): string => path.replaceAll(/[/.]/g, "-");
+    return (text) =>
+      text.replaceAll(`${recorded}/`, `${this.home}/`).replaceAll(`${dashed(recorded)}-`, `${dashed(this.home)}-`);
+  }
+
+  #transcripts(folder: string, source: string, moved: (text: string) => string): void {
+    // Some agents tell everything by their hooks
+    if (!existsSync(folder)) return;
+    const below = source === "claude-code" ? join(this.home, ".claude", "projects") : this.home;
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }).filter((e) => e.isFile())) {
+      const from = join(entry.parentPath, entry.name);
+      const target = join(below, moved(from.slice(folder.length + 1)));
+      const bytes = readFileSync(from);
+      mkdirSync(dirname(target), { recursive: true });
+      this.transcripts.push(target);
+      writeFileSync(target, bytes.includes(0) ? bytes : moved(bytes.toString()));
+    }
+  }
+
+  #put(source: string, call: RecordedCall, n: number): void {
+    const env = { HOME: this.home, ...call.env };
+    const head = formatHead({ source, event: call.event, ppid: PARENT_PID, pid: n, cwd: this.home, env });
+    this.#file(`${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`, call.received_at, n);
+  }
+
+  #file(text: string, time: string, n: number, suffix = ".evt"): void {
+    // Sorted by name they are sorted by time
+    const path = join(this.#inbox, `${Date.parse(time)}-${String(n).padStart(4, "0")}${suffix}`);
+    writeFileSync(path, text, { mode: 0o600 });
+    utimesSync(path, new Date(time), new Date(time));
+  }
+
+  #strangers(): void {
+    const time = "2026-11-20T12:00:00.000Z";
+    const head = formatHead({ ppid: PARENT_PID, pid: 9_999, cwd: this.home, env: {} });
+    this.#file(`${head}{"what":"nobody knows this"}${formatEnd("whole")}`, time, 9_001);
+    this.#file(`${head}{"session_id":"torn`, time, 9_002);
+    this.#file("no inbox file at all", time, 9_003);
+    this.#file("not ours", time, 9_004, ".tmp");
+  }
+}
+
+/** Quarantined of every world with strangers. */
+export const STRANGERS = 4;
+
+/** One state directory, and what a process needs to work on it. */
+export class State {
+  readonly places: Places;
+  constructor(dir: string, home: string) {
+    this.places = placesOf({ env: { OPENHOOK_OTEL_HOME: dir }, home, platform: process.platform });
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return {
+      PATH: process.env["PATH"] ?? "",
+      HOME: this.places.home,
+      OPENHOOK_OTEL_HOME: this.places.stateDir,
+    };
+  }
+
+  remove(): void {
+    rmSync(this.places.stateDir, { recursive: true, force: true });
+  }
+}
+
+// --- internal ---
+
+const PARENT_PID = 3_131;
