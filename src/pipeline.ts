@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import PQueue from "p-queue";
-import { disownCopied } from "./drain/copied.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/deps.ts";
 import { deriveSession } from "./drain/derive.ts";
+import { ownInstance } from "./drain/instance.ts";
 import { enforceLevel } from "./drain/level.ts";
 import { withStore } from "./drain/open.ts";
 import { checkOwner, closeFiles, ownUid } from "./drain/private.ts";
@@ -76,7 +76,7 @@ const LONG_READ_MS = 5 * 60_000;
 const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
-  disownCopied(work);
+  ownInstance(work);
   enforceLevel(work);
   const touched = await takeInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);

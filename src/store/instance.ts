@@ -30,9 +30,11 @@ export function instanceId(db: Database, place: StorePlace): string {
   });
 }
 
-/** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/copied.ts`. */
+export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== undefined;
+
+/** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
-  return readMeta(db, ID) !== undefined && readMeta(db, FINGERPRINT) !== fingerprintOf(place);
+  return hasInstanceId(db) && readMeta(db, FINGERPRINT) !== fingerprintOf(place);
 }
 
 /** Notes facts as counted that the original counts. */

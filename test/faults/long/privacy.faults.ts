@@ -134,7 +134,9 @@ describe("the redactor", () => {
         return performance.now() - startedMs;
       };
       tookMs(2_000);
-      const [short, long] = [Math.min(tookMs(25_000), tookMs(25_000)), Math.min(tookMs(200_000), tookMs(200_000))];
+      // The quickest of several: whatever else the machine does only adds
+      const quickest = (length: number): number => Math.min(...Array.from({ length: 5 }, () => tookMs(length)));
+      const [short, long] = [quickest(25_000), quickest(200_000)];
       worst = Math.max(worst, long / Math.max(short, 2));
       slowestUs = Math.max(slowestUs, (long * 1000) / 200_000);
     }

@@ -1,8 +1,9 @@
-// A state directory that was copied to another machine: another instance, and nothing that the original counts is counted
-// again, nor is anything of the copy's own lost.
+// Who counts. A state directory that was copied to another machine is another instance, and nothing that the original counts
+// is counted again, nor is anything of the copy's own lost.
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Places } from "../../src/config/places.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { readMeta } from "../../src/store/meta.ts";
@@ -94,4 +95,17 @@ test("spans that waited are sent by both, the same ones", async () => {
   expect(new Set(turns.map(({ resource }) => resource["service.instance.id"]))).toEqual(
     new Set([instanceOf(original)]),
   );
+});
+
+test("the id that sums are sent under is in the main file before anything is sent", async () => {
+  let kept: string | undefined;
+  const deliver = async ({ places }: { readonly places: Places }): Promise<void> => {
+    // As after a kill whose log is lost
+    const alone = join(copy.home, "alone.db");
+    cpSync(places.storePath, alone);
+    kept = readStore(alone, (db) => readMeta(db, "instance.id"));
+  };
+  await original.drain({ endIdle: true, deliver }, AT_ONCE);
+  expect(kept).toBe(instanceOf(original));
+  expect(kept).toMatch(/^[0-9a-f-]{36}$/);
 });

@@ -1,0 +1,38 @@
+import { checkpoint } from "../store/database.ts";
+import { hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
+import { sessionById, unsettledSessions } from "../store/sessions.ts";
+import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import type { Drain } from "./deps.ts";
+import { factsOf, openPart } from "./derive.ts";
+
+/**
+ * Gives a store that has none, and the copy of one, an instance id of its own before anything is counted in it. A copy counts
+ * from zero: what had been told and not counted when it was copied is counted by the original; as spans both tell it, with
+ * the same ids.
+ */
+export function ownInstance(drain: Drain): void {
+  const { db, places } = drain;
+  const wasCopied = isCopy(db, places);
+  if (!wasCopied && hasInstanceId(db)) return;
+  db.transaction(() => {
+    if (wasCopied) for (const session of unsettledSessions(db)) leaveToOriginal(db, countsOf(drain, session));
+    instanceId(db, places);
+  });
+  // Sums that were sent under an id which a torn log then takes along would come again under the next one
+  checkpoint(db);
+  if (wasCopied)
+    drain.log("the store is a copy, of another machine or another folder: it has a new service.instance.id now");
+}
+
+// --- internal ---
+
+function countsOf(drain: Drain, sessionNumber: number): readonly string[] {
+  const stored = sessionById(drain.db, sessionNumber);
+  const facts = factsOf(drain, stored);
+  const session = openPart(drain, stored);
+  return [
+    ...[...session.turns, ...session.subagents].flatMap((run) => runCounts(run, facts)),
+    ...session.segments.map((segment) => segmentCounts(segment, facts)),
+    ...session.compactions.map((compaction) => compactionCounts(compaction, facts)),
+  ].map(({ key }) => key);
+}
