@@ -151,7 +151,9 @@ export const Config = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe("service.name of everything that is sent; else the agent's name, e.g. claude-code."),
+        .describe(
+          "service.name of everything that is sent; else the agent's name, e.g. claude-code. Counters then name it in openhook.source.",
+        ),
     })
     .prefault({})
     .describe("Who sends."),

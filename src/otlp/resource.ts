@@ -1,7 +1,7 @@
 import type { Attributes as OtelAttributes } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { resources } from "@opentelemetry/sdk-node";
-import type { Attributes } from "../model/telemetry.ts";
+import type { Attributes, MetricPoint } from "../model/telemetry.ts";
 
 /** Hands out one SDK resource per distinct set of attributes: the serializers group records by its identity. */
 export type ResourceOf = (recordResource: Attributes) => resources.Resource;
@@ -29,6 +29,23 @@ export function resourcesOver(settingsResource: Readonly<Record<string, string>>
 }
 
 /**
+ * Where one `service.name` stands for every agent, their streams would be one, with several values at a time: then each
+ * point says by an attribute whose it is. An attribute and not part of the resource, since Prometheus makes labels of the
+ * former alone.
+ *
+ * @param settingsResource attributes of everything that is sent
+ */
+export function agentsKeptApart(
+  settingsResource: Readonly<Record<string, string>>,
+): (point: MetricPoint) => MetricPoint {
+  if (settingsResource[SERVICE_NAME] === undefined) return (point) => point;
+  return (point) => {
+    const source = point.resource[SERVICE_NAME];
+    return source === undefined ? point : { ...point, attributes: { [SOURCE]: source, ...point.attributes } };
+  };
+}
+
+/**
  * Attributes as every OTLP backend takes them. Left out: null, undefined, NaN, infinities, objects, empty keys, whole
  * numbers that no int64 holds. Lone surrogates become U+FFFD, since UTF-8 has no other place for them.
  */
@@ -49,6 +66,7 @@ export function wellFormed(text: string): string {
 // --- internal ---
 
 const SERVICE_NAME = "service.name";
+const SOURCE = "openhook.source";
 const INT64_END = 2 ** 63;
 
 function sendableValue(value: unknown): string | number | boolean | string[] | undefined {

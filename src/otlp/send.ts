@@ -3,7 +3,7 @@ import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { type Signal, toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
-import { resourcesOver } from "./resource.ts";
+import { agentsKeptApart, resourcesOver } from "./resource.ts";
 import { createTransport, type HttpTransport } from "./transport.ts";
 
 /** Sends records to the destinations of the settings. Each call is one request and one attempt; no call rejects. */
@@ -45,6 +45,7 @@ export function createSender(
 ): Sender {
   const scope = scopeOf(options.version);
   const resourceOf = resourcesOver(settings.resource);
+  const keptApart = agentsKeptApart(settings.resource);
   const open = (signal: Signal, of: OtlpSignalSettings | undefined): Channel | undefined =>
     of && {
       signal,
@@ -64,7 +65,7 @@ export function createSender(
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
       if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
-      const data = toResourceMetrics(points, resourceOf, scope, settings.metrics.temporality);
+      const data = toResourceMetrics(points.map(keptApart), resourceOf, scope, settings.metrics.temporality);
       if (data.length === 0) return NOTHING_TO_SEND;
       return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
     },

@@ -130,6 +130,19 @@ describe("the resource", () => {
   test("but a service name of the settings stands for every agent", async () => {
     expect(await received({ "service.name": "my-laptop" })).toEqual({ ...record, "service.name": "my-laptop" });
   });
+
+  test("and then the counters of two agents are still two", async () => {
+    const resource = { "service.name": "my-laptop" };
+    const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
+    const cursor = { resource: { "service.name": "cursor" } };
+    await sender.sendMetrics([sumPoint(40), sumPoint(1, cursor)]);
+    sender.close();
+    const named = receiver.latestPoints().map(({ attributes, data }) => [attributes["openhook.source"], data]);
+    expect(named).toEqual([
+      ["claude-code", expect.objectContaining({ value: 40 })],
+      ["cursor", expect.objectContaining({ value: 1 })],
+    ]);
+  });
 });
 
 // --- internal ---
