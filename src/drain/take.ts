@@ -1,4 +1,6 @@
-import { basename } from "node:path";
+import { unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { GONE_MARK } from "../intake/facts.ts";
 import { claim, type InboxFile, quarantine, settle } from "../intake/inbox.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
@@ -31,6 +33,7 @@ import { eventStep, payloadStep, tellDrift, tellSelf } from "./self.ts";
  */
 export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const { places, report } = drain;
+  await unlink(join(places.stateDir, GONE_MARK)).catch(() => {});
   const touched = new Set<number>();
   let batch: Taken[] = [];
   // Of what was set aside; the rest is counted with what it told

@@ -51,6 +51,10 @@ export const KEPT_ENV = [
 ] as const;
 
 /** How reading stdin ended: at its end; when time was up; at the size bound (or by a failed write). */
+/** In the state directory: since when the hook finds no program to start. */
+export const GONE_MARK = "program.gone";
+export const GONE_AFTER_MS = 7 * 24 * 3_600_000;
+
 export type PayloadEnd = "whole" | "late" | "cut";
 
 export interface Head {

@@ -231,6 +231,18 @@ record() {
     fi
   done
 }
+
+# Removed without `disable` (`npm uninstall`): an update is over in minutes, and a week of events is kept for whoever puts the
+# program back; then nothing is written any more. A drain takes the mark away.
+gone=$state/program.gone
+if [ -n "$state" ] && [ -n "$program" ] && [ ! -f "$program" ]; then
+  if [ ! -e "$gone" ]; then
+    { :; } >"$gone"
+  elif [ -n "$(find "$gone" -mtime +6)" ]; then
+    state=
+  fi
+fi
+
 end=unread
 [ -z "$state" ] || record
 

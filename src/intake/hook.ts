@@ -1,5 +1,15 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join, parse } from "node:path";
 import type { Readable } from "node:stream";
 import { parseArgs } from "node:util";
@@ -7,6 +17,8 @@ import {
   FIRST_BYTE_TIMEOUT_MS,
   formatEnd,
   formatHead,
+  GONE_AFTER_MS,
+  GONE_MARK,
   MAX_FILE_BYTES,
   type PayloadEnd,
   READ_TIMEOUT_MS,
@@ -53,7 +65,7 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env }));
     const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
     const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
-    attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
+    if (!isLongGone(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
     if (drain === "yes" || (drain === "if-waiting" && filesWaiting(places.inboxDir) > 1)) startDrain(places, io.env);
@@ -97,6 +109,21 @@ export function startDrain(
 
 /** For Node: in the background memory counts more than time. The same in hook.sh. */
 const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
+
+/**
+ * Whether the program was removed a week ago, without `disable`. An update is over in minutes, and what comes meanwhile is
+ * kept for whoever puts it back; a drain takes the mark away. The same in hook.sh.
+ */
+function isLongGone({ stateDir, programPath }: HookPlaces): boolean {
+  if (existsSync(programPath)) return false;
+  const mark = join(stateDir, GONE_MARK);
+  try {
+    return Date.now() - statSync(mark).mtimeMs > GONE_AFTER_MS;
+  } catch {
+    attempt(() => closeSync(openSync(mark, "wx", 0o600)));
+    return false;
+  }
+}
 
 type Drain = "yes" | "if-waiting" | "no";
 

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
-import { FIRST_BYTE_TIMEOUT_MS, KEPT_ENV, MAX_FILE_BYTES, READ_TIMEOUT_MS, startOf } from "../../src/intake/facts.ts";
+import {
+  FIRST_BYTE_TIMEOUT_MS,
+  GONE_AFTER_MS,
+  GONE_MARK,
+  KEPT_ENV,
+  MAX_FILE_BYTES,
+  READ_TIMEOUT_MS,
+  startOf,
+} from "../../src/intake/facts.ts";
 import { intakes, makeSandbox, onlyEvent, readInbox, run, type Sandbox, sleepMs, until } from "./intakes.ts";
 
 const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
@@ -168,6 +176,26 @@ describe.each(intakes())("$title", (intake) => {
     expect(drained()).toEqual([]);
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await until(() => (drained().length === 1 ? true : undefined));
+    expect(readInbox(sandbox)).toHaveLength(4);
+  });
+
+  test("whose program was removed keeps what comes for a week, then writes nothing more", async () => {
+    const mark = join(sandbox.stateDir, GONE_MARK);
+    rmSync(sandbox.programPath);
+    const tell = () => run(hook({ drain: "yes", reply: "{}" }), { input: PAYLOAD, env: env() });
+    const said = { ...QUIET, stdout: "{}\n" };
+    expect(await tell()).toMatchObject(said);
+    expect(await tell()).toMatchObject(said);
+    expect(readInbox(sandbox)).toHaveLength(2);
+    const ago = (ms: number): void => utimesSync(mark, new Date(), new Date(Date.now() - ms));
+    ago(GONE_AFTER_MS - 60_000);
+    expect(await tell()).toMatchObject(said);
+    expect(readInbox(sandbox)).toHaveLength(3);
+    ago(GONE_AFTER_MS + 60_000);
+    expect(await tell()).toMatchObject(said);
+    expect(readInbox(sandbox)).toHaveLength(3);
+    writeFileSync(sandbox.programPath, "");
+    expect(await tell()).toMatchObject(said);
     expect(readInbox(sandbox)).toHaveLength(4);
   });
 

@@ -66,6 +66,8 @@ export interface Sandbox {
   readonly hookPath: string;
   readonly confPath: string;
   readonly twinPath: string;
+  /** What it starts for a drain. */
+  readonly programPath: string;
   /** What the fake drain leaves behind. */
   readonly drainedDir: string;
   remove(): void;
@@ -83,6 +85,7 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
     hookPath: join(hookDir, "hook"),
     confPath: join(hookDir, "hook.conf"),
     twinPath: join(root, "twin.cjs"),
+    programPath: join(root, "drain.cjs"),
     drainedDir: join(root, "drained"),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
@@ -90,7 +93,7 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
   mkdirSync(sandbox.drainedDir);
   copyFileSync(HOOK_SH, sandbox.hookPath);
   chmodSync(sandbox.hookPath, 0o755);
-  const drain = join(root, "drain.cjs");
+  const drain = sandbox.programPath;
   writeFileSync(drain, fakeDrain(sandbox.drainedDir, drainMs));
   const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
   writeFileSync(
