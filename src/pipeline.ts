@@ -10,6 +10,7 @@ import { checkOwner, closeFiles, ownUid } from "./drain/private.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readTranscripts } from "./drain/read.ts";
 import { counted } from "./drain/self.ts";
+import { checkStore } from "./drain/sound.ts";
 import { takeInbox } from "./drain/take.ts";
 import { ensureStateDirs } from "./intake/inbox.ts";
 import { protectionOf } from "./privacy/protection.ts";
@@ -76,6 +77,7 @@ const LONG_READ_MS = 5 * 60_000;
 const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
+  checkStore(work, options.isEager === true);
   ownInstance(work);
   enforceLevel(work);
   const touched = await takeInbox(work);

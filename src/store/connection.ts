@@ -67,9 +67,12 @@ export const newerError = (path: string, version: number, known: number): StoreE
 export function damagedError(path: string, error: unknown): StoreError | undefined {
   const { code, text } = said(error);
   return /^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)
-    ? new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${text}`, { cause: error })
+    ? damagedBy(path, text, { cause: error })
     : undefined;
 }
+
+export const damagedBy = (path: string, what: string, options?: ErrorOptions): StoreError =>
+  new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${what}`, options);
 
 /** SQLite's word on the disk, the folder or another process, or `undefined` where it is none of its. */
 export function unusableError(doing: string, path: string, error: unknown): StoreError | undefined {

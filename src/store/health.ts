@@ -22,9 +22,11 @@ export function soundness(
     db
       .prepare(`PRAGMA ${check}`)
       .all()
-      .map((row) => String(Object.values(row)[0])),
+      // One row can hold many lines, below a heading
+      .flatMap((row) => String(Object.values(row)[0]).split("\n")),
   );
-  return { problems: said.filter((line) => line !== "ok").slice(0, 10), isWhole };
+  const problems = said.filter((line) => line !== "ok" && line !== "" && !line.startsWith("***"));
+  return { problems: problems.slice(0, 10), isWhole };
 }
 
 /** Time of the latest thing any agent did; `undefined` in an empty store. */
