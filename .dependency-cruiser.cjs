@@ -83,6 +83,9 @@ module.exports = {
       { path: "node_modules/libsql/" },
     ),
 
+    // The program is bundled from src alone; dashboards read its names, never the other way round
+    rule("src-stands-alone", { path: "^src/" }, { path: "^(dashboards|collector-config)/" }),
+
     // Nobody calls up
     rule("commands-are-the-edge", { path: "^src/(drain/|pipeline\\.ts)" }, { path: "^src/(commands/|cli\\.ts)" }),
     rule(

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -18,6 +18,11 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     beside: {
       "src/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
     },
+  },
+  "src-stands-alone": {
+    file: "src/otlp/planted-dashboard.ts",
+    text: `import { DAYS } from "../../dashboards/src/planted.ts";\nexport const days = DAYS;\n`,
+    beside: { "dashboards/src/planted.ts": "export const DAYS = 4;\n" },
   },
   "no-broken-imports": { file: "src/store/planted-broken.ts", text: `import "./nowhere.ts";\n` },
   "intake-is-bare": { file: "src/intake/facts.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
@@ -102,6 +107,7 @@ describe("who may import whom", () => {
       symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"), "junction");
       for (const { file, text, beside = {} } of Object.values(PLANTED)) {
         for (const [path, content] of Object.entries({ ...beside, [file]: text })) {
+          mkdirSync(dirname(join(copy, path)), { recursive: true });
           writeFileSync(join(copy, path), content);
         }
       }

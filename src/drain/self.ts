@@ -167,6 +167,8 @@ export async function selfPoints(drain: Drain): Promise<readonly MetricPoint[]> 
   const age = (sinceMs: number | undefined): number =>
     sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1000;
   return [
+    // Scraped series keep their last value: without a time of its own nobody could tell a machine that went silent
+    point(SELF.reportTime, nowMs / 1000),
     point(SELF.inboxFiles, inbox.inbox),
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),

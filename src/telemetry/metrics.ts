@@ -4,7 +4,7 @@ import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd } from "./cost.ts";
 import { SELF_SHAPES } from "./self.ts";
 import * as semconv from "./semconv.ts";
-import { toolErrorType } from "./spans.ts";
+import { mcpServerOf, toolErrorType } from "./spans.ts";
 
 const DURATION_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 /** The convention's bounds end at 409.6 s; turns of coding agents last longer, so they go on by the same rule. */
@@ -296,6 +296,7 @@ function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Cou
     increments: [
       step(SHAPES.toolCalls, 1, facts, {
         [semconv.GEN_AI_TOOL_NAME]: tool.name,
+        [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
         [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
       }),
       ...(ran
@@ -304,6 +305,7 @@ function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Cou
               [semconv.GEN_AI_TOOL_NAME]: tool.name,
               [semconv.GEN_AI_AGENT_NAME]: agent,
               [semconv.GEN_AI_TOOL_TYPE]: "function",
+              [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
               [semconv.ERROR_TYPE]: toolErrorType(tool),
             }),
           ]

@@ -65,6 +65,7 @@ export const SELF = {
   storeSessions: gauge("store.sessions", "{session}", "Sessions in the store"),
   driftNames: gauge("drift.names", "{name}", "Different names that this version does not know"),
   overflow: gauge("overflow.metrics", "{metric}", "Metrics with more attribute values than are kept apart"),
+  reportTime: gauge("report.time", "s", "Unix time at which this machine told its figures", "double"),
   clockSkew: gauge("clock.skew", "s", "How far this machine's clock is ahead of the backend's", "double"),
 } as const satisfies Record<string, MetricShape>;
 

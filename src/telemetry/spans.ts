@@ -303,7 +303,8 @@ export const toolErrorType = (tool: ToolCall): string | undefined =>
       : undefined;
 
 /** `mcp__<server>__<tool>` is how agents name the tools of a server. */
-const mcpServerOf = (tool: ToolCall): string | undefined => tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
+export const mcpServerOf = (tool: ToolCall): string | undefined =>
+  tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
 function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubject): Loose {
   const totals = totalOf([run], facts.provider);

@@ -63,6 +63,14 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
+  test("tool calls of an MCP server name it, on the count and on the duration", () => {
+    const server = (name: string): string | undefined => /^mcp__(.+?)__/.exec(name)?.[1];
+    const named = steps.filter((step) => step.attributes["gen_ai.tool.name"] !== undefined);
+    expect(named.map(({ attributes }) => attributes["openhook.mcp.server.name"])).toEqual(
+      named.map(({ attributes }) => server(String(attributes["gen_ai.tool.name"]))),
+    );
+  });
+
   test("every step has a known metric, an amount that is not negative, and a key that is its fact's alone", () => {
     for (const step of steps) {
       const shape = METRIC_SHAPES.get(step.metric);

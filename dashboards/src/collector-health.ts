@@ -1,0 +1,354 @@
+import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { siblings, TAG, UID } from "./links.ts";
+import { orZero } from "./measures.ts";
+import { bars, lines, stat, table, UNIT } from "./panels.ts";
+import { exact, exactSum, IDLE, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
+import { of } from "./select.ts";
+import { SILENT_DAYS } from "./silent.ts";
+import { variable } from "./variables.ts";
+
+/** Whether what agents did arrives: the program's own figures. */
+export const collectorHealth = (): Dashboard =>
+  new DashboardBuilder("Coding agents: collector health")
+    .uid(UID.health)
+    .description(
+      "openhook-otel's own figures from every machine: what waits, what was set aside, what it does not know, which machines went silent.",
+    )
+    .tags([TAG])
+    .time({ from: "now-24h", to: "now" })
+    .timezone("browser")
+    .refresh("5m")
+    .link(siblings())
+    .variables([variable.datasource(), variable.selfEnvironment(), variable.machine()])
+    .withRow(new RowBuilder("Is anything wrong?"))
+    .withPanel(
+      stat({
+        title: "Machines that told",
+        description: "Machines whose collector did something in this time range.",
+        unit: UNIT.count,
+        width: 4,
+        expr: `count(${sumBy(["machine"], exact(of.self("drain.count")))} > 0)`,
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Machines gone silent",
+        description: `Machines seen in the last ${IDLE}, and not in the last ${SILENT_DAYS} days. Somebody on holiday, or a collector that does not run or does not get through.`,
+        unit: UNIT.count,
+        width: 4,
+        steps: [
+          ["text", null],
+          ["orange", 1],
+        ],
+        expr: `count(${silence} > ${SILENT_DAYS * 86_400}) or vector(0)`,
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Given up",
+        description: "Records that left a machine's outbox without any backend having taken them. Must stay 0.",
+        unit: UNIT.count,
+        width: 4,
+        steps: [
+          ["green", null],
+          ["red", 1],
+        ],
+        expr: orZero(exactSum(of.self("dropped.count")), exactSum(of.self("drain.count"))),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "In quarantine",
+        description:
+          "Payloads that no adapter understood, on all machines now. `openhook-otel replay` takes them after an upgrade.",
+        unit: UNIT.count,
+        width: 4,
+        steps: [
+          ["green", null],
+          ["orange", 1],
+        ],
+        expr: sumBy([], latest("quarantine.files")),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Unknown names",
+        description:
+          "Different events, fields and records that the installed versions do not know, on all machines now: an agent changed.",
+        unit: UNIT.count,
+        width: 4,
+        steps: [
+          ["green", null],
+          ["orange", 1],
+        ],
+        expr: `${sumBy([], latest("drift.names"))} or 0 * ${sumBy([], latest("store.sessions"))}`,
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Oldest span that waits",
+        description:
+          "The machine furthest behind: how long its oldest span has waited for the backend, when it last told.",
+        unit: UNIT.seconds,
+        width: 4,
+        steps: [
+          ["green", null],
+          ["orange", 600],
+          ["red", 3600],
+        ],
+        expr: `max(${latest("outbox.age")})`,
+      }),
+    )
+    .withRow(new RowBuilder("Machines"))
+    .withPanel(
+      table({
+        title: "Machines",
+        description:
+          "As each machine last told. Waiting figures of a machine that cannot deliver do not arrive either: see “Silent for”.",
+        width: 24,
+        height: 10,
+        by: [
+          ["machine", "Machine"],
+          ["environment", "Environment"],
+        ],
+        columns: [
+          {
+            name: "Silent for",
+            expr: silence,
+            unit: UNIT.seconds,
+            decimals: 0,
+            steps: [
+              ["green", null],
+              ["orange", 86_400],
+              ["red", 86_400 * SILENT_DAYS],
+            ],
+          },
+          { name: "Drains", expr: exactSum(of.self("drain.count"), MACHINE), unit: UNIT.count },
+          { name: "Spans waiting", expr: maxOf("outbox.spans"), unit: UNIT.count },
+          {
+            name: "Oldest waits",
+            expr: maxOf("outbox.age"),
+            unit: UNIT.seconds,
+            decimals: 0,
+            steps: [
+              ["text", null],
+              ["orange", 600],
+              ["red", 3600],
+            ],
+          },
+          { name: "Payloads waiting", expr: maxOf("inbox.files"), unit: UNIT.count },
+          {
+            name: "In quarantine",
+            expr: maxOf("quarantine.files"),
+            unit: UNIT.count,
+            steps: [
+              ["text", null],
+              ["orange", 1],
+            ],
+          },
+          { name: "Sessions stored", expr: maxOf("store.sessions"), unit: UNIT.count },
+          { name: "Store", expr: maxOf("store.size"), unit: UNIT.bytes },
+          {
+            name: "Clock ahead",
+            expr: maxOf("clock.skew"),
+            unit: UNIT.seconds,
+            decimals: 1,
+            noValue: "in step",
+            steps: [
+              ["red", null],
+              ["text", -60],
+              ["red", 60],
+            ],
+          },
+        ],
+        sortBy: "Silent for",
+      }),
+    )
+    .withRow(new RowBuilder("Delivery"))
+    .withPanel(
+      bars({
+        title: "Requests to the backend",
+        description:
+          "By what became of them. retry: tried again later. refused and partial: the backend does not want what it was sent.",
+        unit: UNIT.count,
+        decimals: 0,
+        width: 8,
+        queries: [
+          {
+            expr: exactSum(of.self("export.request.count"), ["signal", "outcome"], "$__interval"),
+            legend: `{{${LABEL.signal}}}: {{${LABEL.outcome}}}`,
+          },
+        ],
+      }),
+    )
+    .withPanel(
+      bars({
+        title: "Drains",
+        description: "Passes over inbox, transcripts and outbox, by how they ended. killed is noticed by the next one.",
+        unit: UNIT.count,
+        decimals: 0,
+        width: 8,
+        queries: [
+          { expr: exactSum(of.self("drain.count"), ["outcome"], "$__interval"), legend: `{{${LABEL.outcome}}}` },
+        ],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "How long drains take",
+        description: "Over the six hours before each point. No agent waits for them.",
+        unit: UNIT.seconds,
+        width: 8,
+        queries: [
+          { expr: quantile(0.5, of.self("drain.duration", "", "_bucket"), [], "6h"), legend: "p50" },
+          { expr: quantile(0.95, of.self("drain.duration", "", "_bucket"), [], "6h"), legend: "p95" },
+        ],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "What waits",
+        description: "Payloads in inboxes and spans in outboxes, on all machines together, as they last told.",
+        unit: UNIT.count,
+        width: 8,
+        queries: [
+          { expr: sumBy([], latest("inbox.files", "1h")), legend: "payloads in inboxes" },
+          { expr: sumBy([], latest("outbox.spans", "1h")), legend: "spans in outboxes" },
+          { expr: sumBy([], latest("claimed.files", "1h")), legend: "payloads taken, not finished" },
+        ],
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Requests that went well",
+        description: "Taken whole by the backend, as a share of all requests.",
+        unit: UNIT.share,
+        decimals: 1,
+        width: 8,
+        height: 8,
+        steps: [
+          ["red", null],
+          ["orange", 0.9],
+          ["green", 0.99],
+        ],
+        expr: ratio(
+          orZero(
+            exactSum(of.self("export.request.count", `${LABEL.outcome}="ok"`)),
+            exactSum(of.self("export.request.count")),
+          ),
+          exactSum(of.self("export.request.count")),
+        ),
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "Size of the stores",
+        description: "The largest, and all together.",
+        unit: UNIT.bytes,
+        width: 8,
+        queries: [
+          { expr: `max(${latest("store.size", "1h")})`, legend: "largest" },
+          { expr: sumBy([], latest("store.size", "1h")), legend: "all" },
+        ],
+      }),
+    )
+    .withRow(new RowBuilder("What agents send"))
+    .withPanel(
+      bars({
+        title: "Payloads by outcome",
+        description: "converted: became events. ignored: nothing to tell. quarantined: set aside, kept, not lost.",
+        unit: UNIT.count,
+        decimals: 0,
+        width: 8,
+        queries: [
+          { expr: exactSum(of.self("payload.count"), ["outcome"], "$__interval"), legend: `{{${LABEL.outcome}}}` },
+        ],
+      }),
+    )
+    .withPanel(
+      table({
+        title: "Payloads set aside",
+        description:
+          "By agent and reason. unrecognised: no adapter knows it. unreadable: no JSON. incomplete: the hook was killed while it wrote.",
+        width: 8,
+        noValue: "none",
+        by: [
+          ["source", "Agent"],
+          ["reason", "Reason"],
+        ],
+        columns: [
+          {
+            name: "Payloads",
+            expr: `${exactSum(of.self("payload.count", `${LABEL.outcome}="quarantined"`), ["source", "reason"])} > 0`,
+            unit: UNIT.count,
+          },
+        ],
+      }),
+    )
+    .withPanel(
+      table({
+        title: "Drift",
+        description:
+          "Names that this version does not know, by agent and version, at most on any machine. `openhook-otel doctor` there tells which; an update of openhook-otel may know them.",
+        width: 8,
+        noValue: "none",
+        by: [
+          ["source", "Agent"],
+          ["sourceVersion", "Version"],
+          ["driftKind", "Kind"],
+        ],
+        columns: [
+          {
+            name: "Names",
+            expr: `max by (${DRIFT.map((key) => LABEL[key]).join(", ")}) (${latest("drift.names")})`,
+            unit: UNIT.count,
+          },
+        ],
+      }),
+    )
+    .withPanel(
+      table({
+        title: "What was taken",
+        description:
+          "Payloads, new events and transcript lines by agent. Unreadable lines are passed over and counted.",
+        width: 24,
+        height: 8,
+        by: [["source", "Agent"]],
+        columns: [
+          { name: "Payloads", expr: exactSum(of.self("payload.count"), ["source"]), unit: UNIT.count },
+          { name: "New events", expr: exactSum(of.self("event.count"), ["source"]), unit: UNIT.count },
+          { name: "Transcript lines", expr: exactSum(of.self("transcript.line.count"), ["source"]), unit: UNIT.count },
+          {
+            name: "Unreadable lines",
+            expr: orZero(
+              exactSum(of.self("transcript.line.count", `${LABEL.outcome}="unreadable"`), ["source"]),
+              exactSum(of.self("transcript.line.count"), ["source"]),
+            ),
+            unit: UNIT.count,
+            steps: [
+              ["text", null],
+              ["orange", 1],
+            ],
+          },
+          { name: "Unknown names", expr: exactSum(of.self("drift.count"), ["source"]), unit: UNIT.count, noValue: "0" },
+        ],
+      }),
+    )
+    .build();
+
+// --- internal ---
+
+const MACHINE: readonly LabelKey[] = ["machine", "environment"];
+const DRIFT: readonly LabelKey[] = ["source", "sourceVersion", "driftKind"];
+
+/** A gauge as each machine last told it. Gauges come with a delivery only, so the last one counts for a day. */
+function latest(metric: string, within = "1d"): string {
+  return `last_over_time(${of.self(metric)}[${within}])`;
+}
+
+function maxOf(metric: string): string {
+  return `max by (${MACHINE.map((key) => LABEL[key]).join(", ")}) (${latest(metric, IDLE)})`;
+}
+
+/** Seconds since a machine last told anything. By a time it sends itself: what a Collector holds is scraped for ever. */
+const silence = `time() - ${maxOf("report.time")}`;

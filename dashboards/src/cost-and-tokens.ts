@@ -1,0 +1,286 @@
+import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { put, siblings, TAG, toSessions, UID } from "./links.ts";
+import { measure, orZero } from "./measures.ts";
+import { bars, ranking, stat, table, UNIT } from "./panels.ts";
+import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, ratio } from "./promql.ts";
+import { of } from "./select.ts";
+import { branches } from "./traces.ts";
+import { variable } from "./variables.ts";
+
+/** Where the tokens and the money go. */
+export const costAndTokens = (): Dashboard =>
+  new DashboardBuilder("Coding agents: cost and tokens")
+    .uid(UID.cost)
+    .description(
+      "Cost at list price and tokens by repository, branch, model and agent; budget; subagents' share; what has no known price.",
+    )
+    .tags([TAG])
+    .time({ from: "now-7d", to: "now" })
+    .timezone("browser")
+    .refresh("15m")
+    .link(siblings())
+    .variables([
+      variable.datasource(),
+      variable.tempo(),
+      variable.agent(),
+      variable.environment(),
+      variable.repository(),
+      variable.model(),
+      variable.series(),
+    ])
+    .withRow(new RowBuilder("In this time range"))
+    .withPanel(
+      stat({
+        title: "Cost",
+        description: "List price in US dollars of the model calls whose price is known.",
+        unit: UNIT.usd,
+        decimals: 2,
+        width: 4,
+        noValue: "unknown",
+        expr: exactSum(of.cost()),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Calls with a known price",
+        description: "Of all model calls. Below 100 % the cost beside it is a lower bound.",
+        unit: UNIT.share,
+        decimals: 1,
+        width: 4,
+        steps: [
+          ["orange", null],
+          ["green", 1],
+        ],
+        expr: pricedShare([]),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Cost of a session",
+        description: "Cost divided by the sessions that ended. Sessions of agents that tell no tokens are among them.",
+        unit: UNIT.usd,
+        decimals: 3,
+        width: 4,
+        noValue: "unknown",
+        expr: ratio(exactSum(of.cost()), exactSum(of.sessions())),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Subagents' share of the cost",
+        description: "Cost of model calls that subagents made, as a share of all cost.",
+        unit: UNIT.share,
+        decimals: 1,
+        width: 4,
+        noValue: "unknown",
+        expr: ratio(orZero(exactSum(of.cost(`${LABEL.subagent}="true"`)), exactSum(of.cost())), exactSum(of.cost())),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Input tokens",
+        description: "All of them, those from a cache included.",
+        unit: UNIT.tokens,
+        decimals: 2,
+        width: 4,
+        expr: exactSum(of.tokens("input")),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Output tokens",
+        description: "All of them, reasoning included.",
+        unit: UNIT.tokens,
+        decimals: 2,
+        width: 4,
+        expr: exactSum(of.tokens("output")),
+      }),
+    )
+    .withRow(new RowBuilder("Budget"))
+    .withPanel(
+      table({
+        title: "Budgets",
+        description:
+          "What was spent of each budget of rules/budgets.yaml, by the recording rules. Burning 100 % of a day's share every day spends exactly the budget in 30 days.",
+        width: 12,
+        height: 6,
+        noValue: "no budget is set",
+        by: [["budget", "Budget"]],
+        columns: [
+          { name: "Budget for 30 days", expr: `max by (budget) (${BUDGET})`, unit: UNIT.usd, decimals: 0 },
+          {
+            name: "Spent in 30 days",
+            expr: `max by (budget) (${BUDGET} * on (budget) group_right () ${SPENT}30d)`,
+            unit: UNIT.usd,
+            decimals: 2,
+          },
+          {
+            name: "Used",
+            expr: `max by (budget) (${SPENT}30d)`,
+            unit: UNIT.share,
+            decimals: 1,
+            steps: [
+              ["green", null],
+              ["orange", 0.8],
+              ["red", 1],
+            ],
+          },
+          {
+            name: "A day's share, last 24 h",
+            expr: `30 * max by (budget) (${SPENT}1d)`,
+            unit: UNIT.share,
+            decimals: 0,
+            steps: [
+              ["green", null],
+              ["orange", 1.5],
+              ["red", 3],
+            ],
+          },
+        ],
+      }),
+    )
+    .withPanel(
+      bars({
+        title: "Cost by repository",
+        description: "US dollars at list price in each interval.",
+        unit: UNIT.usd,
+        width: 12,
+        height: 6,
+        queries: [
+          {
+            expr: named("repository", NO_REPOSITORY, exactSum(of.cost(), ["repository"], "$__interval")),
+            legend: `{{${LABEL.repository}}}`,
+          },
+        ],
+        links: [toSessions("Sessions in this repository", { repository: `\${__field.labels.${LABEL.repository}}` })],
+      }),
+    )
+    .withRow(new RowBuilder("By repository and branch"))
+    .withPanel(
+      table({
+        title: "Repositories",
+        description: "“unknown”: none of the models used there has a known price.",
+        width: 14,
+        height: 9,
+        by: [["repository", "Repository"]],
+        columns: columns(["repository"]),
+        sortBy: "Input tokens",
+        links: [toSessions("Sessions in this repository", { repository: put("__data.fields.Repository") })],
+      }),
+    )
+    .withPanel(branches())
+    .withRow(new RowBuilder("By model and agent"))
+    .withPanel(
+      bars({
+        title: "Cost by model",
+        description:
+          "US dollars at list price in each interval. Models without a known price are not in it; see the table below.",
+        unit: UNIT.usd,
+        width: 12,
+        queries: [{ expr: exactSum(of.cost(), ["model"], "$__interval"), legend: `{{${LABEL.model}}}` }],
+      }),
+    )
+    .withPanel(
+      bars({
+        title: "Tokens by kind",
+        description:
+          "Input is split into what was read from a cache, written to one, and the rest: no token stands twice.",
+        unit: UNIT.tokens,
+        width: 12,
+        queries: [
+          { expr: exactSum(of.tokens("cache_read"), [], "$__interval"), legend: "input, from cache" },
+          { expr: exactSum(of.tokens("cache_write"), [], "$__interval"), legend: "input, written to cache" },
+          { expr: measure.freshInput([], "$__interval"), legend: "input, not cached" },
+          { expr: exactSum(of.tokens("output"), [], "$__interval"), legend: "output" },
+        ],
+      }),
+    )
+    .withPanel(
+      table({
+        title: "Models",
+        description: "By the model that was asked for, and the agent that did.",
+        width: 24,
+        height: 10,
+        by: [
+          ["model", "Model"],
+          ["agent", "Agent"],
+        ],
+        columns: [
+          ...columns(["model", "agent"]),
+          {
+            name: "Cache read",
+            expr: exactSum(of.tokens("cache_read"), ["model", "agent"]),
+            unit: UNIT.count,
+            noValue: "not told",
+          },
+          {
+            name: "Cache write",
+            expr: exactSum(of.tokens("cache_write"), ["model", "agent"]),
+            unit: UNIT.count,
+            noValue: "not told",
+          },
+          {
+            name: "Reasoning",
+            expr: exactSum(of.tokens("reasoning"), ["model", "agent"]),
+            unit: UNIT.count,
+            noValue: "not told",
+          },
+          {
+            name: "Cache hits",
+            expr: measure.cacheHit(["model", "agent"]),
+            unit: UNIT.share,
+            decimals: 1,
+            noValue: "not told",
+          },
+        ],
+        sortBy: "Input tokens",
+      }),
+    )
+    .withPanel(
+      table({
+        title: "Subagents and main thread",
+        description: "Model calls that subagents made, and those of the agent itself.",
+        width: 12,
+        by: [
+          ["agent", "Agent"],
+          ["subagent", "Whose"],
+        ],
+        columns: columns(["agent", "subagent"]),
+        sortBy: "Input tokens",
+      }),
+    )
+    .withPanel(
+      ranking({
+        title: "Calls without a price, by model",
+        description:
+          "Models that the price table does not know, or whose usage nobody told. Their cost is unknown, not 0.",
+        unit: UNIT.count,
+        width: 12,
+        noValue: "none: every call has a price",
+        expr: named("model", NO_MODEL, `sort_desc(${exactSum(of.unpriced(), ["model"])} > 0)`),
+        legend: `{{${LABEL.model}}}`,
+      }),
+    )
+    .build();
+
+// --- internal ---
+
+const BUDGET = "openhook:budget_usd";
+const SPENT = "openhook:budget_spent:ratio_";
+
+/** Calls with and without a price are disjoint, and together all. */
+function pricedShare(by: readonly LabelKey[]): string {
+  const unpriced = exactSum(of.unpriced(), by);
+  const calls = exactSum(of.modelCalls(), by);
+  return `1 - ${ratio(orZero(unpriced, calls), calls)}`;
+}
+
+function columns(by: readonly LabelKey[]) {
+  return [
+    { name: "Cost", expr: exactSum(of.cost(), by), unit: UNIT.usd, decimals: 3, noValue: "unknown" },
+    { name: "Without a price", expr: exactSum(of.unpriced(), by), unit: UNIT.count },
+    { name: "Calls", expr: exactSum(of.modelCalls(), by), unit: UNIT.count },
+    { name: "Input tokens", expr: exactSum(of.tokens("input"), by), unit: UNIT.count },
+    { name: "Output tokens", expr: exactSum(of.tokens("output"), by), unit: UNIT.count },
+  ] as const;
+}

@@ -1,0 +1,34 @@
+import type { LabelKey } from "./promql.ts";
+
+/** A metric of which the recording rules keep a sum without machines. */
+export interface Fleet {
+  readonly metric: string;
+  readonly part: "" | "_bucket" | "_sum" | "_count";
+  /** Labels that stay, beside agent and environment. */
+  readonly by: readonly (LabelKey | "le")[];
+}
+
+const counter = (metric: string, ...by: readonly LabelKey[]): Fleet => ({ metric, part: "", by });
+const histogram = (metric: string, ...by: readonly LabelKey[]): readonly Fleet[] =>
+  (["_bucket", "_sum", "_count"] as const).map((part) => ({
+    metric,
+    part,
+    by: part === "_bucket" ? ["le", ...by] : by,
+  }));
+
+/** All metrics that a dashboard or an alert asks for without machines. */
+export const FLEET: readonly Fleet[] = [
+  counter("openhook.session.count", "endReason", "repository"),
+  counter("openhook.turn.count", "turnOrigin", "turnState", "repository"),
+  counter("openhook.subagent.count"),
+  counter("openhook.model.call.count", "model", "subagent", "repository"),
+  counter("openhook.model.error.count", "errorType"),
+  counter("openhook.tool.call.count", "tool", "mcpServer", "toolStatus"),
+  counter("openhook.token.usage", "tokenType", "model", "subagent", "repository"),
+  counter("openhook.cost.usage", "model", "subagent", "repository"),
+  counter("openhook.cost.unpriced.count", "model", "subagent", "repository"),
+  counter("openhook.code.lines", "lineChange", "repository"),
+  counter("openhook.compaction.count"),
+  ...histogram("gen_ai.execute_tool.duration", "tool", "mcpServer"),
+  ...histogram("gen_ai.invoke_agent.duration"),
+];

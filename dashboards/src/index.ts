@@ -1,0 +1,55 @@
+import type { Dashboard, Panel } from "@grafana/grafana-foundation-sdk/dashboard";
+import { budgetsText } from "./budgets.ts";
+import { collectorHealth } from "./collector-health.ts";
+import { costAndTokens } from "./cost-and-tokens.ts";
+import { ruleFiles } from "./rule-files.ts";
+import { sessionExplorer } from "./session-explorer.ts";
+import { teamOverview } from "./team-overview.ts";
+import { toolsAndReliability } from "./tools-and-reliability.ts";
+
+/** Everything that is generated: path below dashboards/ → text. */
+export const generatedFiles = (): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    Object.entries(dashboards()).map(([name, dashboard]) => [
+      `${name}.json`,
+      `${JSON.stringify(dashboard, null, 2)}\n`,
+    ]),
+  ),
+  ...ruleFiles(),
+  "rules/budgets.yaml": budgetsText(),
+});
+
+/** The dashboards in Grafana's classic JSON model, which Grafana 11 to 13 load. */
+export const dashboards = (): Readonly<Record<string, Dashboard>> => ({
+  "team-overview": finished(teamOverview()),
+  "cost-and-tokens": finished(costAndTokens()),
+  "tools-and-reliability": finished(toolsAndReliability()),
+  "session-explorer": finished(sessionExplorer()),
+  "collector-health": finished(collectorHealth()),
+});
+
+// --- internal ---
+
+/**
+ * What the builders leave out: an id for each panel, the oldest schema that says all of it. And what they say too much:
+ * links in a menu, where nobody looks for them.
+ */
+function finished(dashboard: Dashboard): Dashboard {
+  let id = 0;
+  const numbered = (panel: Panel): void => {
+    panel.id = ++id;
+  };
+  for (const panel of dashboard.panels ?? []) {
+    if ("panels" in panel && panel.type === "row") {
+      panel.id = ++id;
+      for (const inner of panel.panels ?? []) numbered(inner);
+    } else {
+      numbered(panel as Panel);
+    }
+  }
+  const links = (dashboard.links ?? []).map(({ placement: _, ...link }) => link);
+  return { ...dashboard, annotations: { list: [] }, links, id: null, schemaVersion: SCHEMA, version: 1 };
+}
+
+/** Grafana 11.0's; later ones migrate it when they load it. */
+const SCHEMA = 39;

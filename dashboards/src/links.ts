@@ -1,0 +1,38 @@
+import { DashboardLinkBuilder, DashboardLinkType } from "@grafana/grafana-foundation-sdk/dashboard";
+
+/** A link from a value to somewhere else. */
+export interface Link {
+  readonly title: string;
+  readonly url: string;
+  readonly targetBlank: boolean;
+}
+
+export const UID = {
+  team: "openhook-team-overview",
+  cost: "openhook-cost-and-tokens",
+  tools: "openhook-tools-and-reliability",
+  sessions: "openhook-session-explorer",
+  health: "openhook-collector-health",
+} as const;
+export const TAG = "openhook-otel";
+
+/** Above every dashboard: the others, with the same time range and variables. */
+export const siblings = (): DashboardLinkBuilder =>
+  new DashboardLinkBuilder("openhook-otel")
+    .type(DashboardLinkType.Dashboards)
+    .tags([TAG])
+    .asDropdown(true)
+    .includeVars(true)
+    .keepTime(true);
+
+/** A variable of Grafana, in a text. @example put("__data.fields.Agent") */
+export const put = (name: string): string => `\${${name}}`;
+
+/** From a value to the sessions behind it. @param variables of the session explorer, by Grafana's words for the value's labels */
+export const toSessions = (title: string, variables: Readonly<Record<string, string>>): Link => ({
+  title,
+  url: `/d/${UID.sessions}?\${__url_time_range}&\${environment:queryparam}${Object.entries(variables)
+    .map(([name, value]) => `&var-${name}=${value}`)
+    .join("")}`,
+  targetBlank: false,
+});

@@ -1,0 +1,95 @@
+import * as semconv from "../../src/telemetry/semconv.ts";
+import { promLabel, promName } from "./names.ts";
+
+/** Labels, by what they stand for. */
+export const LABEL = {
+  agent: promLabel(semconv.SERVICE_NAME),
+  environment: "deployment_environment_name",
+  machine: "instance",
+  repository: promLabel(semconv.VCS_REPOSITORY_NAME),
+  model: promLabel(semconv.GEN_AI_REQUEST_MODEL),
+  tool: promLabel(semconv.GEN_AI_TOOL_NAME),
+  mcpServer: promLabel(semconv.OPENHOOK_MCP_SERVER),
+  toolStatus: promLabel(semconv.OPENHOOK_TOOL_STATUS),
+  tokenType: promLabel(semconv.OPENHOOK_TOKEN_TYPE),
+  subagent: promLabel(semconv.OPENHOOK_SUBAGENT),
+  errorType: promLabel(semconv.ERROR_TYPE),
+  endReason: promLabel(semconv.OPENHOOK_END_REASON),
+  turnOrigin: promLabel(semconv.OPENHOOK_TURN_ORIGIN),
+  turnState: promLabel(semconv.OPENHOOK_TURN_STATE),
+  lineChange: promLabel(semconv.OPENHOOK_LINE_CHANGE),
+  outcome: promLabel(semconv.OPENHOOK_OUTCOME),
+  reason: promLabel(semconv.OPENHOOK_REASON),
+  signal: promLabel(semconv.OPENHOOK_SIGNAL),
+  driftKind: promLabel(semconv.OPENHOOK_DRIFT_KIND),
+  source: promLabel(semconv.OPENHOOK_SOURCE),
+  sourceVersion: promLabel(semconv.OPENHOOK_SOURCE_VERSION),
+  /** Ours alone: of the rules in rules/budgets.yaml. */
+  budget: "budget",
+} as const;
+export type LabelKey = keyof typeof LABEL;
+
+/** How far back the last value of a machine that has been idle is looked for. A machine idle for longer drops out of both ends of a difference. */
+export const IDLE = "30d";
+
+/**
+ * A counter's growth over a time range, exactly: its value at the end less its value at the start, where a series that was
+ * not there at the start counts from 0. Right for pushes and scrapes, sparse points, restarts of the Collector, and points
+ * that come twice; `increase()` is none of that (it extrapolates, and takes the first value of a series for 0 growth).
+ *
+ * @param selector an instant vector selector
+ * @param range a duration, or a variable that becomes one
+ */
+export const exact = (selector: string, range = "$__range"): string =>
+  `(last_over_time(${selector}[${IDLE}]) - (last_over_time(${selector}[${IDLE}] offset ${range}) or 0 * last_over_time(${selector}[${IDLE}])))`;
+
+/** The same, summed. @param by labels that stay apart */
+export const exactSum = (selector: string, by: readonly LabelKey[] = [], range = "$__range"): string =>
+  sumBy(by, exact(selector, range));
+
+/** `sum by (…) (…)` over labels by their meaning. */
+export const sumBy = (by: readonly (LabelKey | "le")[], expr: string): string =>
+  by.length === 0 ? `sum(${expr})` : `sum by (${labels(by)}) (${expr})`;
+
+/** Label names, joined by commas. */
+export const labels = (keys: readonly (LabelKey | "le")[]): string =>
+  keys.map((key) => (key === "le" ? key : LABEL[key])).join(", ");
+
+/** A name for what has none: Grafana would show an empty legend. Words that no variable has, so nothing else is renamed. */
+export const named = (key: LabelKey, otherwise: string, expr: string): string =>
+  `label_replace(${expr}, "${LABEL[key]}", "${otherwise}", "${LABEL[key]}", "")`;
+
+/** What is said of work in no repository, and of calls whose agent does not tell the model. */
+export const NO_REPOSITORY = "(no repository)";
+export const NO_MODEL = "(not told)";
+
+/** Keeps, of many lines, those of the ten that there was most of at the end. */
+export const mostUsed = (key: LabelKey, selector: string, expr: string): string =>
+  `${expr} and on (${LABEL[key]}) topk(10, ${sumBy([key], `last_over_time(${selector}[${IDLE}] @ end())`)})`;
+
+/** A share from 0 to 1; nothing where the whole is 0. */
+export const ratio = (part: string, whole: string): string => `${part} / (${whole} > 0)`;
+
+/** A quantile of a histogram over a range. @param by labels that stay apart */
+export const quantile = (q: number, bucket: string, by: readonly LabelKey[] = [], range = "$__range"): string =>
+  `histogram_quantile(${q}, ${sumBy(["le", ...by], exact(bucket, range))})`;
+
+/** A metric as it is sent, one series for each machine. @param part of a histogram */
+export const raw = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" = ""): string =>
+  `${promName(otelName)}${part}`;
+
+/**
+ * The same without machines, as `rules/recording.yaml` makes it: `openhook_…` → `openhook:…`, `gen_ai_…` → `gen_ai:…`.
+ */
+export const recorded = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" = ""): string =>
+  raw(otelName, part).replace(PREFIX, "$1:");
+
+/** Either of them, as the dashboard's variable `series` says: `_` or `:`. */
+export const either = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" = ""): string =>
+  raw(otelName, part).replace(PREFIX, `$1${SERIES}`);
+
+export const SERIES = `\${series}`;
+
+// --- internal ---
+
+const PREFIX = /^(openhook|gen_ai)_/;

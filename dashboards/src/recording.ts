@@ -1,0 +1,72 @@
+import { FLEET, type Fleet } from "./fleet.ts";
+import { exactSum, LABEL, type LabelKey, ratio, raw, recorded, sumBy } from "./promql.ts";
+import type { Group, RecordingRule } from "./rules.ts";
+
+/** Sums without machines, and what alerts and budgets are made of. */
+export const recordingGroups = (): readonly Group<RecordingRule>[] => [
+  {
+    name: "openhook-held",
+    interval: "1m",
+    remark:
+      "The last value of every machine's counters, kept while the machine is idle: a Collector that was restarted shows a machine's counters only after it has sent again, and a push ends as a series five minutes after it. Kept through two hours without Prometheus.",
+    rules: FLEET.map((fleet) => ({
+      record: held(fleet),
+      expr: `${raw(fleet.metric, fleet.part)} or last_over_time(${held(fleet)}[2h])`,
+    })),
+  },
+  {
+    name: "openhook-fleet",
+    interval: "1m",
+    remark:
+      "The same without machines: what the dashboards read with “Totals from: recorded”. A machine that appears counts from 0, none ever goes away, so these never fall and their exact difference is the exact total.",
+    rules: FLEET.map((fleet) => ({
+      record: recorded(fleet.metric, fleet.part),
+      expr: sumBy(["environment", "agent", ...fleet.by], held(fleet)),
+    })),
+  },
+  {
+    name: "openhook-derived",
+    interval: "5m",
+    remark: "Figures over fixed windows, for budgets and alerts.",
+    rules: [
+      ...WINDOWS.map((window) => ({
+        record: `openhook:cost_usd:${window}`,
+        expr: exactSum(recorded("openhook.cost.usage"), PLACE, window),
+      })),
+      ...WINDOWS.map((window) => ({
+        record: `openhook:budget_spent:ratio_${window}`,
+        // A budget without a repository is for all of them
+        expr: [
+          `sum(openhook:cost_usd:${window}) / on () group_right () openhook:budget_usd{${LABEL.repository}=""}`,
+          `sum by (${LABEL.repository}) (openhook:cost_usd:${window}) / on (${LABEL.repository}) group_right () openhook:budget_usd{${LABEL.repository}!=""}`,
+        ].join(" or "),
+      })),
+      { record: "openhook:tool_calls:1h", expr: exactSum(`${TOOLS}{${RAN}}`, TOOL, "1h") },
+      {
+        record: "openhook:tool_errors:ratio_1h",
+        expr: ratio(exactSum(`${TOOLS}{${LABEL.toolStatus}="error"}`, TOOL, "1h"), "openhook:tool_calls:1h"),
+      },
+      ...["6h", "1d"].map((window) => ({
+        record: `openhook:input_tokens:${window}`,
+        expr: exactSum(tokens("input"), MODEL, window),
+      })),
+      ...["6h", "1d"].map((window) => ({
+        record: `openhook:cache_hit:ratio_${window}`,
+        expr: ratio(exactSum(tokens("cache_read"), MODEL, window), `openhook:input_tokens:${window}`),
+      })),
+    ],
+  },
+];
+
+// --- internal ---
+
+const WINDOWS = ["1h", "1d", "7d", "30d"] as const;
+const PLACE: readonly LabelKey[] = ["environment", "agent", "repository"];
+const MODEL: readonly LabelKey[] = ["environment", "agent", "model"];
+const TOOL: readonly LabelKey[] = ["environment", "agent", "tool", "mcpServer"];
+
+const RAN = `${LABEL.toolStatus}=~"success|error"`;
+const TOOLS = recorded("openhook.tool.call.count");
+
+const held = ({ metric, part }: Fleet): string => `held:${raw(metric, part)}`;
+const tokens = (type: string): string => `${recorded("openhook.token.usage")}{${LABEL.tokenType}="${type}"}`;

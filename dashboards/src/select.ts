@@ -1,0 +1,42 @@
+import { either, raw } from "./promql.ts";
+import { type Matched, matching } from "./variables.ts";
+
+type Part = Parameters<typeof either>[1];
+type Names = readonly Matched[];
+
+/** Selectors of what a dashboard's variables choose. @param more a matcher of its own, e.g. `foo="bar"` */
+export const of = {
+  sessions: (more = ""): string => chosen("openhook.session.count", ["agent", "environment", "repository"], more),
+  sessionTurns: (more = ""): string => chosen("openhook.turn.count", ["agent", "environment", "repository"], more),
+  subagents: (more = ""): string => chosen("openhook.subagent.count", ["agent", "environment"], more),
+  modelCalls: (more = ""): string => chosen("openhook.model.call.count", MODEL, more),
+  /** Of all models and repositories, as the failed ones are. */
+  modelCallsOfAgents: (more = ""): string => chosen("openhook.model.call.count", ["agent", "environment"], more),
+  modelErrors: (more = ""): string => chosen("openhook.model.error.count", ["agent", "environment"], more),
+  tokens: (type: string, more = ""): string =>
+    chosen("openhook.token.usage", MODEL, also(`openhook_token_type="${type}"`, more)),
+  cost: (more = ""): string => chosen("openhook.cost.usage", MODEL, more),
+  unpriced: (more = ""): string => chosen("openhook.cost.unpriced.count", MODEL, more),
+  tools: (more = ""): string => chosen("openhook.tool.call.count", TOOL, more),
+  toolDuration: (part: Part, more = ""): string => chosen("gen_ai.execute_tool.duration", TOOL, more, part),
+  turnDuration: (part: Part, more = ""): string =>
+    chosen("gen_ai.invoke_agent.duration", ["agent", "environment"], more, part),
+  lines: (more = ""): string => chosen("openhook.code.lines", ["agent", "environment", "repository"], more),
+  compactions: (more = ""): string => chosen("openhook.compaction.count", ["agent", "environment"], more),
+  /** Of the program itself, machine by machine. @param metric without `openhook.collector.` */
+  self: (metric: string, more = "", part: Part = ""): string =>
+    `${raw(`openhook.collector.${metric}`, part)}{${also(matching("environment", "machine"), more)}}`,
+  /** Turns, machine by machine whatever the variable `series` says: who worked is not in the sums. */
+  turnsOfMachines: (more = ""): string =>
+    `${raw("openhook.turn.count")}{${also(matching("agent", "environment", "repository"), more)}}`,
+} as const;
+
+// --- internal ---
+
+const MODEL: Names = ["agent", "environment", "repository", "model"];
+const TOOL: Names = ["agent", "environment", "tool"];
+
+const also = (...matchers: readonly string[]): string => matchers.filter((matcher) => matcher !== "").join(", ");
+
+const chosen = (metric: string, names: Names, more: string, part: Part = ""): string =>
+  `${either(metric, part)}{${also(matching(...names), more)}}`;

@@ -1,0 +1,256 @@
+import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { put, siblings, TAG, toSessions, UID } from "./links.ts";
+import { measure, orZero } from "./measures.ts";
+import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
+import { exact, exactSum, IDLE, LABEL, NO_REPOSITORY, named, sumBy } from "./promql.ts";
+import { of } from "./select.ts";
+import { variable } from "./variables.ts";
+
+/** What the agents of a team did, at a glance. */
+export const teamOverview = (): Dashboard =>
+  new DashboardBuilder("Coding agents: team overview")
+    .uid(UID.team)
+    .description(
+      "Sessions, developers, agents, models, tokens and cost. Totals are exact: the same as the agents' own transcripts.",
+    )
+    .tags([TAG])
+    .time({ from: "now-24h", to: "now" })
+    .timezone("browser")
+    .refresh("5m")
+    .link(siblings())
+    .variables([
+      variable.datasource(),
+      variable.agent(),
+      variable.environment(),
+      variable.repository(),
+      variable.model(),
+      variable.tool(),
+      variable.series(),
+    ])
+    .withRow(new RowBuilder("In this time range"))
+    .withPanel(
+      stat({
+        title: "Sessions",
+        description:
+          "Session segments that ended. A session that is resumed later is one more; one that is still open is not counted yet.",
+        unit: UNIT.count,
+        width: 3,
+        expr: exactSum(of.sessions()),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Active developers",
+        description:
+          "Different people who gave an agent a turn. Needs identity.user (hash or plain) in the settings of the machines; without it nobody is told apart, and nothing is shown rather than a guess.",
+        unit: UNIT.count,
+        width: 3,
+        noValue: "identity is off",
+        expr: activeDevelopers,
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Active machines",
+        description: "Machines (and users of machines) on which an agent had a turn.",
+        unit: UNIT.count,
+        width: 3,
+        expr: `count(${activeMachines})`,
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Prompts",
+        description: "Turns that a human asked for; those that the agents' own machinery began are not among them.",
+        unit: UNIT.count,
+        width: 3,
+        expr: exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Cost",
+        description:
+          "List price in US dollars of the model calls whose price is known. Where calls without a price stand beside it, this is a lower bound; where no price is known at all it says so.",
+        unit: UNIT.usd,
+        decimals: 2,
+        width: 4,
+        noValue: "unknown",
+        expr: exactSum(of.cost()),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Calls without a price",
+        description: "Model calls whose price is not known. Their cost is in no figure here; it is not 0.",
+        unit: UNIT.count,
+        width: 3,
+        steps: [
+          ["text", null],
+          ["orange", 1],
+        ],
+        expr: orZero(exactSum(of.unpriced()), exactSum(of.tokens("input"))),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Cache hit ratio",
+        description:
+          "Input tokens read from a cache, as a share of all input tokens (cached ones are among them). Models that tell nothing of a cache are left out.",
+        unit: UNIT.share,
+        decimals: 1,
+        width: 3,
+        noValue: "not told",
+        steps: [
+          ["orange", null],
+          ["green", 0.5],
+        ],
+        expr: measure.cacheHit(),
+      }),
+    )
+    .withPanel(
+      stat({
+        title: "Tool success",
+        description:
+          "Tool calls that worked, as a share of those that ran. Denied ones and those whose end nobody told are neither.",
+        unit: UNIT.share,
+        decimals: 1,
+        width: 2,
+        steps: [
+          ["red", null],
+          ["orange", 0.8],
+          ["green", 0.95],
+        ],
+        expr: measure.toolSuccess(),
+      }),
+    )
+    .withRow(new RowBuilder("Trends"))
+    .withPanel(
+      bars({
+        title: "Cost by agent",
+        description:
+          "US dollars at list price in each interval. The bars add up to the cost of the time range, but for its edges.",
+        unit: UNIT.usd,
+        width: 12,
+        queries: [{ expr: exactSum(of.cost(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
+        links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
+      }),
+    )
+    .withPanel(
+      bars({
+        title: "Tokens by kind",
+        description:
+          "Tokens in each interval. Input is split into what was read from a cache, what was written to one, and the rest, so that no token stands twice.",
+        unit: UNIT.tokens,
+        width: 12,
+        queries: [
+          { expr: exactSum(of.tokens("cache_read"), [], "$__interval"), legend: "input, from cache" },
+          { expr: exactSum(of.tokens("cache_write"), [], "$__interval"), legend: "input, written to cache" },
+          { expr: measure.freshInput([], "$__interval"), legend: "input, not cached" },
+          { expr: exactSum(of.tokens("output"), [], "$__interval"), legend: "output" },
+        ],
+      }),
+    )
+    .withPanel(
+      bars({
+        title: "Sessions by agent",
+        description: "Session segments that ended in each interval.",
+        unit: UNIT.count,
+        decimals: 0,
+        width: 8,
+        queries: [{ expr: exactSum(of.sessions(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
+        links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "Cost per hour, trend",
+        description:
+          "How fast money is spent: the cost of the six hours before each point, divided by six. A trend for the eye; totals are in the panels above.",
+        unit: UNIT.usd,
+        width: 8,
+        queries: [{ expr: `${exactSum(of.cost(), ["agent"], "6h")} / 6`, legend: `{{${LABEL.agent}}}` }],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "Cache hit ratio and tool success",
+        description: "Over the six hours before each point.",
+        unit: UNIT.share,
+        width: 8,
+        max: 1,
+        queries: [
+          { expr: measure.cacheHit([], "6h"), legend: "cache hit ratio" },
+          { expr: measure.toolSuccess([], "6h"), legend: "tool success" },
+        ],
+      }),
+    )
+    .withRow(new RowBuilder("Agents, models, repositories"))
+    .withPanel(
+      table({
+        title: "Agents",
+        description:
+          "What each agent did. A dash: none, or the agent does not tell; no agent's missing figures are shown as 0.",
+        width: 24,
+        height: 9,
+        by: [["agent", "Agent"]],
+        columns: [
+          { name: "Cost", expr: exactSum(of.cost(), ["agent"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
+          { name: "Calls without a price", expr: exactSum(of.unpriced(), ["agent"]), unit: UNIT.count },
+          { name: "Sessions", expr: exactSum(of.sessions(), ["agent"]), unit: UNIT.count },
+          { name: "Turns", expr: exactSum(of.sessionTurns(), ["agent"]), unit: UNIT.count },
+          { name: "Subagents", expr: exactSum(of.subagents(), ["agent"]), unit: UNIT.count },
+          { name: "Model calls", expr: exactSum(of.modelCalls(), ["agent"]), unit: UNIT.count },
+          { name: "Tool calls", expr: exactSum(of.tools(), ["agent"]), unit: UNIT.count },
+          { name: "Input tokens", expr: exactSum(of.tokens("input"), ["agent"]), unit: UNIT.count },
+          { name: "Output tokens", expr: exactSum(of.tokens("output"), ["agent"]), unit: UNIT.count },
+          { name: "Cache hits", expr: measure.cacheHit(["agent"]), unit: UNIT.share, decimals: 1, noValue: "not told" },
+          { name: "Tool success", expr: measure.toolSuccess(["agent"]), unit: UNIT.share, decimals: 1 },
+          { name: "Lines changed", expr: exactSum(of.lines(), ["agent"]), unit: UNIT.count },
+        ],
+        sortBy: "Input tokens",
+        links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
+      }),
+    )
+    .withPanel(
+      table({
+        title: "Models",
+        description: "By the model that was asked for. A model whose price is not known has the cost “unknown”.",
+        width: 14,
+        height: 9,
+        by: [["model", "Model"]],
+        columns: [
+          { name: "Cost", expr: exactSum(of.cost(), ["model"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
+          { name: "Calls", expr: exactSum(of.modelCalls(), ["model"]), unit: UNIT.count },
+          { name: "Input tokens", expr: exactSum(of.tokens("input"), ["model"]), unit: UNIT.count },
+          { name: "Output tokens", expr: exactSum(of.tokens("output"), ["model"]), unit: UNIT.count },
+          { name: "Cache hits", expr: measure.cacheHit(["model"]), unit: UNIT.share, decimals: 1, noValue: "not told" },
+        ],
+        sortBy: "Input tokens",
+      }),
+    )
+    .withPanel(
+      ranking({
+        title: "Turns by repository",
+        description: "The ten repositories with most turns.",
+        unit: UNIT.count,
+        width: 10,
+        height: 9,
+        expr: named("repository", NO_REPOSITORY, `sort_desc(topk(10, ${exactSum(of.sessionTurns(), ["repository"])}))`),
+        legend: `{{${LABEL.repository}}}`,
+      }),
+    )
+    .build();
+
+// --- internal ---
+
+/** One for each machine on which an agent had a turn. */
+const activeMachines = `${sumBy(["machine"], exact(of.turnsOfMachines()))} > 0`;
+
+/** Who a machine belongs to stands in `target_info` alone: as a label of every series it would end them when it changes. */
+const activeDevelopers = (() => {
+  const people = ["user_hash", "user_email", "user_name"];
+  const known = people.map((name) => `last_over_time(target_info{${name}!=""}[${IDLE}])`).join(" or ");
+  const active = `sum by (job, ${LABEL.machine}) (${exact(of.turnsOfMachines())}) > 0`;
+  return `count(count by (${people.join(", ")}) ((${known}) and on (job, ${LABEL.machine}) (${active})))`;
+})();

@@ -1,0 +1,246 @@
+import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
+import { DataqueryBuilder, MetricsQueryType, SearchTableType } from "@grafana/grafana-foundation-sdk/tempo";
+import * as semconv from "../../src/telemetry/semconv.ts";
+import { type Link, put, UID } from "./links.ts";
+import { built } from "./panels.ts";
+
+/** Cost by branch: branches are too many for labels of metrics, so this adds up the spans of sessions. */
+export const branches = (): Builder<Panel> =>
+  built({
+    type: "table",
+    title: "Branches (Tempo)",
+    description:
+      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: branches are too many for labels of metrics. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept.",
+    datasource: TEMPO,
+    gridPos: { x: 0, y: 0, w: 10, h: 9 },
+    targets: [
+      new DataqueryBuilder()
+        .refId("A")
+        .datasource(TEMPO)
+        .queryType("traceql")
+        .metricsQueryType(MetricsQueryType.Range)
+        .query(
+          `{ ${SESSIONS} && ${REPOSITORY} } | sum_over_time(span.${semconv.OPENHOOK_COST_USD}) by (span.${semconv.VCS_REPOSITORY_NAME}, span.${semconv.VCS_REF_HEAD_NAME})`,
+        )
+        .build(),
+    ],
+    transformations: [
+      { id: "reduce", options: { reducers: ["sum"], mode: "seriesToRows", labelsToFields: true } },
+      {
+        id: "organize",
+        options: {
+          excludeByName: { Field: true },
+          renameByName: {
+            [`span.${semconv.VCS_REPOSITORY_NAME}`]: "Repository",
+            [`span.${semconv.VCS_REF_HEAD_NAME}`]: "Branch",
+            Total: "Cost",
+          },
+        },
+      },
+    ],
+    options: { showHeader: true, sortBy: [{ displayName: "Cost", desc: true }], cellHeight: "sm" },
+    fieldConfig: { defaults: { unit: "currencyUSD", decimals: 3, noValue: "unknown" }, overrides: [] },
+  });
+
+/** Sessions in Tempo, newest first. */
+export const tempoSessions = (): Builder<Panel> =>
+  built({
+    type: "table",
+    title: "Sessions",
+    description:
+      "Session segments that ended in this time range, with what they did and cost. Choose a span id to see its trace below, or open it in Explore. An empty cost is an unknown one.",
+    datasource: TEMPO,
+    gridPos: { x: 0, y: 0, w: 24, h: 11 },
+    targets: [
+      new DataqueryBuilder()
+        .refId("A")
+        .datasource(TEMPO)
+        .queryType("traceql")
+        .tableType(SearchTableType.Spans)
+        .limit(200)
+        .query(
+          `{ ${SESSIONS} && ${REPOSITORY} && ${SESSION} } | select(${COLUMNS.map(([name]) => `span.${name}`).join(", ")})`,
+        )
+        .build(),
+    ],
+    transformations: [
+      {
+        id: "organize",
+        options: {
+          excludeByName: { traceName: true, name: true, nested: true },
+          renameByName: Object.fromEntries(
+            COLUMNS.flatMap(([name, title]) => [
+              [name, title],
+              [`span.${name}`, title],
+            ]),
+          ),
+        },
+      },
+    ],
+    options: { showHeader: true, cellHeight: "sm", sortBy: [{ displayName: "Start time", desc: true }] },
+    fieldConfig: {
+      defaults: { unit: "locale", noValue: "–" },
+      overrides: [
+        cell("Cost", "currencyUSD", "unknown", 3),
+        cell("duration", "ns", "–"),
+        cell("Duration", "ns", "–"),
+        ...["spanID", "Span ID"].map((name) => choosing(name, put("__data.fields.traceIdHidden"), exploreTempo)),
+      ],
+    },
+  });
+
+/** Slow, expensive and failed work in Tempo. */
+export const tempoSpans = (): Builder<Panel> =>
+  built({
+    type: "table",
+    title: "Failed and slow tool calls",
+    description:
+      "Tool calls that failed or were denied, and those that took more than a minute. Choose a span id to see its trace.",
+    datasource: TEMPO,
+    gridPos: { x: 0, y: 0, w: 24, h: 9 },
+    targets: [
+      new DataqueryBuilder()
+        .refId("A")
+        .datasource(TEMPO)
+        .queryType("traceql")
+        .tableType(SearchTableType.Spans)
+        .limit(100)
+        .query(
+          `{ ${kindIs("tool_call")} && ${AGENT} && ${ENVIRONMENT} && ${SESSION} && (status = error || duration > 1m) } | select(span.${semconv.GEN_AI_TOOL_NAME}, span.${semconv.OPENHOOK_TOOL_STATUS}, span.${semconv.ERROR_TYPE}, span.${semconv.PROCESS_EXECUTABLE_NAME}, span.${semconv.PROCESS_EXIT_CODE})`,
+        )
+        .build(),
+    ],
+    options: { showHeader: true, cellHeight: "sm" },
+    fieldConfig: {
+      defaults: { unit: "none", noValue: "–" },
+      overrides: ["spanID", "Span ID"].map((name) => choosing(name, put("__data.fields.traceIdHidden"), exploreTempo)),
+    },
+  });
+
+/** The chosen trace. */
+export const trace = (source: "tempo" | "jaeger"): Builder<Panel> =>
+  built({
+    type: "traces",
+    title: "The trace",
+    description:
+      "The session whose trace id stands in the field “Trace” above: turns, model calls, tool calls, subagents. Empty as long as none is chosen.",
+    datasource: source === "tempo" ? TEMPO : JAEGER,
+    gridPos: { x: 0, y: 0, w: 24, h: 16 },
+    targets: [
+      source === "tempo"
+        ? new DataqueryBuilder().refId("A").datasource(TEMPO).queryType("traceql").query("$trace").build()
+        : jaegerQuery({ query: "$trace" }),
+    ],
+    fieldConfig: { defaults: { unit: "none" }, overrides: [] },
+  });
+
+/** Sessions of one agent in Jaeger, which asks for a service at a time: the panel comes once for each agent. */
+export const jaegerSessions = (): Builder<Panel> =>
+  built({
+    type: "table",
+    title: "Sessions of $agent",
+    description:
+      "Traces of sessions of this agent in this time range. Choose a trace id to see it below, or open it in Explore. More filters: Explore, service, tags such as vcs.repository.name=… or error=true.",
+    datasource: JAEGER,
+    gridPos: { x: 0, y: 0, w: 12, h: 9 },
+    repeat: "agent",
+    repeatDirection: "h",
+    maxPerRow: 2,
+    targets: [
+      jaegerQuery({
+        queryType: "search",
+        service: "$agent",
+        tags: `${semconv.OPENHOOK_SPAN_KIND}=session`,
+        limit: 100,
+      }),
+    ],
+    options: { showHeader: true, cellHeight: "sm" },
+    fieldConfig: {
+      defaults: { unit: "none", noValue: "–" },
+      overrides: ["traceID", "Trace ID"].map((name) => choosing(name, put("__value.raw"), exploreJaeger)),
+    },
+  });
+
+// --- internal ---
+
+const TEMPO = { type: "tempo", uid: put("tempo") };
+const JAEGER = { type: "jaeger", uid: put("jaeger") };
+
+const kindIs = (kind: string): string => `span.${semconv.OPENHOOK_SPAN_KIND} = "${kind}"`;
+const AGENT = `resource.${semconv.SERVICE_NAME} =~ "$agent"`;
+/** All: also what has no such attribute, which no regular expression matches. */
+const orAll = (attribute: string, variable: string): string =>
+  `(${attribute} =~ "$${variable}" || "$${variable}" = ".*")`;
+const ENVIRONMENT = orAll("resource.deployment.environment.name", "environment");
+const SESSIONS = `${kindIs("session")} && ${AGENT} && ${ENVIRONMENT}`;
+const SESSION = `span.${semconv.SESSION_ID} =~ "$session"`;
+const REPOSITORY = orAll(`span.${semconv.VCS_REPOSITORY_NAME}`, "repository");
+
+/** What a session's span holds of interest. */
+const COLUMNS = [
+  [semconv.SESSION_ID, "Session"],
+  [semconv.VCS_REPOSITORY_NAME, "Repository"],
+  [semconv.VCS_REF_HEAD_NAME, "Branch"],
+  [semconv.OPENHOOK_END_REASON, "Ended by"],
+  [semconv.OPENHOOK_TURNS, "Turns"],
+  [semconv.OPENHOOK_MODEL_CALLS, "Model calls"],
+  [semconv.OPENHOOK_TOOL_CALLS, "Tool calls"],
+  [semconv.OPENHOOK_SUBAGENTS, "Subagents"],
+  [semconv.OPENHOOK_TOTAL.input, "Input tokens"],
+  [semconv.OPENHOOK_TOTAL.output, "Output tokens"],
+  [semconv.OPENHOOK_COST_USD, "Cost"],
+  [semconv.OPENHOOK_UNPRICED_CALLS, "Calls without a price"],
+] as const;
+
+/** The data source of Jaeger has no types of its own in the SDK. */
+const jaegerQuery = (words: Readonly<Record<string, unknown>>) => ({
+  refId: "A",
+  datasource: JAEGER,
+  ...words,
+  _implementsDataqueryVariant: () => {},
+});
+
+const cell = (name: string, unit: string, noValue: string, decimals?: number) => ({
+  matcher: { id: "byName", options: name },
+  properties: [
+    { id: "unit", value: unit },
+    { id: "noValue", value: noValue },
+    ...(decimals === undefined ? [] : [{ id: "decimals", value: decimals }]),
+  ],
+});
+
+/** A cell whose value chooses a trace. */
+const choosing = (name: string, traceId: string, explore: (traceId: string) => string) => ({
+  matcher: { id: "byName", options: name },
+  properties: [
+    {
+      id: "links",
+      value: [
+        {
+          title: "Show the trace below",
+          url: `/d/${UID.sessions}?\${__url_time_range}&${KEPT}&var-trace=${traceId}`,
+          targetBlank: false,
+        },
+        { title: "Open in Explore", url: explore(traceId), targetBlank: true },
+      ] satisfies Link[],
+    },
+  ],
+});
+
+/** All that was chosen but the trace, which would come twice. */
+const KEPT = ["datasource", "tempo", "jaeger", "agent", "environment", "repository", "session", "series"]
+  .map((name) => put(`${name}:queryparam`))
+  .join("&");
+
+const exploreTempo = (traceId: string): string =>
+  explored({ datasource: put("tempo"), queryType: "traceql", query: traceId });
+const exploreJaeger = (traceId: string): string => explored({ datasource: put("jaeger"), query: traceId });
+
+/** The address of Explore with one query in it. */
+function explored({ datasource, ...query }: Readonly<Record<string, string>>): string {
+  const pane = {
+    a: { datasource, queries: [{ refId: "A", ...query }], range: { from: put("__from"), to: put("__to") } },
+  };
+  return `/explore?schemaVersion=1&panes=${JSON.stringify(pane)}`;
+}

@@ -1,0 +1,158 @@
+import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import {
+  CustomVariableBuilder,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  TextBoxVariableBuilder,
+  type VariableModel,
+  VariableRefresh,
+  VariableSort,
+} from "@grafana/grafana-foundation-sdk/dashboard";
+import { LABEL, raw } from "./promql.ts";
+
+/** The variables that dashboards share. All of the lists are multi-valued, and begin with everything. */
+export const variable = {
+  datasource: (): Builder<VariableModel> =>
+    source(
+      "datasource",
+      "Metrics",
+      "prometheus",
+      "Prometheus, or what speaks its language (Mimir, VictoriaMetrics, Thanos).",
+    ),
+  tempo: (): Builder<VariableModel> => source("tempo", "Tempo", "tempo", "Where traces are, if that is Tempo."),
+  jaeger: (): Builder<VariableModel> => source("jaeger", "Jaeger", "jaeger", "Where traces are, if that is Jaeger."),
+  series: (): Builder<VariableModel> =>
+    new CustomVariableBuilder("series")
+      .label("Totals from")
+      .description(
+        "each machine: the counters as they came, no rules needed. recorded: sums without machines, made by rules/recording.yaml; for more than some hundred machines.",
+      )
+      .values("each machine : _,recorded : :")
+      .options([
+        { text: "each machine", value: "_", selected: true },
+        { text: "recorded", value: ":", selected: false },
+      ])
+      .current({ text: "each machine", value: "_", selected: true }),
+  agent: (): Builder<VariableModel> =>
+    list("agent", "Agent", "Which coding agents.", `{__name__=~"${anyOf(WORK)}"}`, LABEL.agent),
+  environment: (): Builder<VariableModel> =>
+    list(
+      "environment",
+      "Environment",
+      "deployment.environment.name of the settings' resource.attributes; nothing to choose where nobody set one.",
+      `{__name__=~"${anyOf(WORK)}"}`,
+      LABEL.environment,
+    ),
+  repository: (): Builder<VariableModel> =>
+    list(
+      "repository",
+      "Repository",
+      "Where the sessions ran. Work outside any repository is part of All alone.",
+      `{__name__=~"${anyOf(WORK)}", ${LABEL.agent}=~"$agent"}`,
+      LABEL.repository,
+    ),
+  model: (): Builder<VariableModel> =>
+    list(
+      "model",
+      "Model",
+      "The model that was asked for.",
+      `${raw("openhook.token.usage")}{${LABEL.agent}=~"$agent"}`,
+      LABEL.model,
+    ),
+  tool: (): Builder<VariableModel> =>
+    list(
+      "tool",
+      "Tool",
+      "As its agent calls it.",
+      `${raw("openhook.tool.call.count")}{${LABEL.agent}=~"$agent"}`,
+      LABEL.tool,
+    ),
+  machine: (): Builder<VariableModel> =>
+    list(
+      "machine",
+      "Machine",
+      "service.instance.id: one for each machine and user, made at random; no host name.",
+      raw("openhook.collector.drain.count"),
+      LABEL.machine,
+    ),
+  selfEnvironment: (): Builder<VariableModel> =>
+    list(
+      "environment",
+      "Environment",
+      "deployment.environment.name of the settings' resource.attributes.",
+      raw("openhook.collector.drain.count"),
+      LABEL.environment,
+    ),
+  trace: (): Builder<VariableModel> =>
+    new TextBoxVariableBuilder("trace")
+      .label("Trace")
+      .description("A trace id. Choose a session in one of the lists, or paste one.")
+      .defaultValue("")
+      .current({ text: "", value: "", selected: true }),
+  session: (): Builder<VariableModel> =>
+    new TextBoxVariableBuilder("session")
+      .label("Session")
+      .description(
+        "A regular expression that the session id must match; agents show theirs, and so does `openhook-otel sessions`.",
+      )
+      .defaultValue(".*")
+      .current({ text: ".*", value: ".*", selected: true }),
+} as const;
+
+/** A variable that chooses among the series of a metric. */
+export type Matched = keyof typeof MATCHERS;
+
+/** Variables by which metrics of sessions are chosen, as matchers. */
+export const matching = (...names: readonly Matched[]): string => names.map((name) => MATCHERS[name]).join(", ");
+
+// --- internal ---
+
+const MATCHERS = {
+  agent: `${LABEL.agent}=~"$agent"`,
+  environment: `${LABEL.environment}=~"$environment"`,
+  repository: `${LABEL.repository}=~"$repository"`,
+  model: `${LABEL.model}=~"$model"`,
+  tool: `${LABEL.tool}=~"$tool"`,
+  machine: `${LABEL.machine}=~"$machine"`,
+} as const;
+
+/** An agent may have told of some of these only. */
+const WORK = ["openhook.turn.count", "openhook.session.count", "openhook.tool.call.count", "openhook.token.usage"];
+
+const anyOf = (metrics: readonly string[]): string => metrics.map((metric) => raw(metric)).join("|");
+
+const source = (name: string, label: string, type: string, description: string): Builder<VariableModel> =>
+  new DatasourceVariableBuilder(name)
+    .label(label)
+    .description(description)
+    .type(type)
+    .multi(false)
+    .current({ text: type, value: type, selected: true });
+
+/** `.*` also matches what has no such label at all. */
+const list = (
+  name: string,
+  label: string,
+  description: string,
+  metric: string,
+  values: string,
+): Builder<VariableModel> =>
+  new QueryVariableBuilder(name)
+    .label(label)
+    .description(description)
+    .datasource({ type: "prometheus", uid: `\${datasource}` })
+    .query({
+      qryType: CLASSIC,
+      query: `label_values(${metric}, ${values})`,
+      refId: "PrometheusVariableQueryEditor-VariableQuery",
+    })
+    .definition(`label_values(${metric}, ${values})`)
+    .multi(true)
+    .includeAll(true)
+    .allValue(".*")
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.AlphabeticalAsc)
+    .current({ text: ["All"], value: ["$__all"], selected: true });
+
+/** A query in words, as Grafana stores it. */
+const CLASSIC = 5;
