@@ -158,6 +158,21 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     );
 
   program
+    .command("reconcile")
+    .description("compare transcripts, store, delivery and what backends answer, to the token; exits 1 if they differ")
+    .argument("[session]", "session id or the beginning of one; without it, those of the last 7 days")
+    .option("--since <time>", "an age or a time, e.g. 24h, 2026-11-14, 2026-11-14T09:00")
+    .option("--until <time>", "the same; without it, now")
+    .option("--prometheus <url>", "also ask Prometheus, e.g. http://127.0.0.1:9090")
+    .option("--jaeger <url>", "also ask Jaeger, e.g. http://127.0.0.1:16686")
+    .option("--tempo <url>", "also ask Tempo, e.g. http://127.0.0.1:3200")
+    .option("--sampled", "the gateway samples: a trace may be missing whole", false)
+    .option("--json", "as JSON", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("./commands/reconcile.ts")).reconcile(session, options, context)),
+    );
+
+  program
     .command("replay")
     .description("try again what no agent was recognised in, e.g. after an update")
     .option("--dry-run", "show what would be tried again, move nothing", false)
@@ -202,6 +217,17 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .action(async (names: string[], options) =>
       done((await import("./commands/unwrap.ts")).unwrap(names, options, context)),
     );
+
+  program
+    .command("stack")
+    .description("write Collector, Jaeger, Tempo, Prometheus and Grafana for this machine, and send to them")
+    .option("--directory <path>", "where the files go; without it, beside the configuration file")
+    .option("--print", "print compose.yaml, do nothing", false)
+    .option("-y, --yes", "do not ask before otlp.endpoint is set", false)
+    .option("--dry-run", "show what would change, write nothing", false)
+    .option("--force", "write over what you have changed", false)
+    .option("--undo", "take the files away again, and put otlp.endpoint back", false)
+    .action(async (options) => done((await import("./commands/stack.ts")).stack(options, context, packageRoot)));
 
   const config = program.command("config").description("show or change settings").helpCommand(false);
   config

@@ -233,6 +233,14 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Who works here."),
+  reconcile: z
+    .strictObject({
+      prometheus: endpoint.optional().describe("Prometheus that reconcile asks, e.g. http://127.0.0.1:9090."),
+      jaeger: endpoint.optional().describe("Jaeger that reconcile asks, e.g. http://127.0.0.1:16686."),
+      tempo: endpoint.optional().describe("Tempo that reconcile asks, e.g. http://127.0.0.1:3200."),
+    })
+    .prefault({})
+    .describe("Who is asked for what arrived; nothing is sent there."),
   selfTelemetry: z
     .boolean()
     .default(true)

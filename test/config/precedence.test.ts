@@ -34,7 +34,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
     const [min, max] = (setting.allowed.match(/\d+/g) ?? []).map(Number);
     return fc.integer({ min: min ?? 1, max: max ?? 10_000_000 });
   }
-  if (setting.path.at(-1) === "endpoint") {
+  if (setting.path.at(-1) === "endpoint" || setting.path[0] === "reconcile") {
     return fc.tuple(fc.domain(), fc.integer({ min: 1, max: 65535 })).map(([host, port]) => `http://${host}:${port}/x`);
   }
   return fc.stringMatching(setting.key === "identity.salt" ? /^[a-z]{16,30}$/ : /^[a-z/][a-z0-9./-]{0,20}$/);

@@ -1,0 +1,144 @@
+import { otlpSettings } from "../../src/config/otlp.ts";
+import { Config } from "../../src/config/schema.ts";
+import { userAttributes } from "../../src/privacy/identity.ts";
+import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { OVERFLOW } from "../../src/store/cardinality.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import * as semconv from "../../src/telemetry/semconv.ts";
+
+/** Settings of a `redaction` processor, as far as we set them. */
+export interface Redaction {
+  readonly allow_all_keys: boolean;
+  readonly allowed_keys?: readonly string[];
+  readonly ignored_keys?: readonly string[];
+  readonly ignored_key_patterns?: readonly string[];
+  readonly allowed_values?: readonly string[];
+  readonly blocked_values?: readonly string[];
+  readonly redact_all_types: boolean;
+  readonly summary: "silent" | "info";
+}
+
+/** The processors of the second net, by the names that `gateway.yaml` uses. */
+export function redactionProcessors(): Readonly<Record<string, Redaction>> {
+  return {
+    "redaction/keys": {
+      allow_all_keys: false,
+      allowed_keys: [...allowedKeys()],
+      ignored_key_patterns: [OWN_KEYS],
+      redact_all_types: false,
+      summary: "silent",
+    },
+    "redaction/secrets": {
+      allow_all_keys: true,
+      allowed_values: HARMLESS_VALUES.map(escaped),
+      blocked_values: SECRET_RULES.map(patternOf),
+      redact_all_types: true,
+      summary: "silent",
+    },
+    "redaction/people": {
+      allow_all_keys: true,
+      ignored_keys: ["user.email"],
+      allowed_values: HARMLESS_VALUES.map(escaped),
+      blocked_values: [EMAIL_RULE, ...HOME_RULES].map(patternOf),
+      redact_all_types: true,
+      summary: "silent",
+    },
+  };
+}
+
+/** The file `redaction.yaml`: the same with the reasons. */
+export function redactionYaml(): string {
+  const { "redaction/keys": keys, "redaction/secrets": secrets, "redaction/people": people } = redactionProcessors();
+  return `${[
+    "# Written by scripts/collector-redaction.mjs from src/telemetry/semconv.ts and src/privacy/rules.ts. Change nothing here.",
+    "# What the gateway lets through; gateway.yaml says in which order. Fails closed: a name that is not here goes.",
+    "processors:",
+    "  # Attributes by name, wherever they stand: resource, scope, span, event, metric point",
+    "  redaction/keys:",
+    "    allow_all_keys: false",
+    "    # Your own attributes (OTEL_RESOURCE_ATTRIBUTES, resource.attributes, .openhook-otel.json): an RE2 expression of their",
+    "    # whole names, e.g. OPENHOOK_ALLOWED_KEYS='squad|billing\\..+'. Their values are checked below like all others.",
+    `    ignored_key_patterns: [${quoted(OWN_KEYS)}]`,
+    "    redact_all_types: false",
+    "    # What was removed is not written down: the name itself may be what should not be known",
+    "    summary: silent",
+    "    allowed_keys:",
+    ...(keys?.allowed_keys ?? []).map((key) => `      - ${key}`),
+    "",
+    "  # Values that are secrets by their form, the same rules that run on the developers' machines",
+    "  redaction/secrets:",
+    "    allow_all_keys: true",
+    "    # Lists and numbers too: without it they would not be looked at. A number stays a number unless it is masked.",
+    "    redact_all_types: true",
+    "    summary: silent",
+    "    # Looked at first, and most values end here: numbers, ids and words too short for a secret. Saves most of the time.",
+    "    allowed_values:",
+    ...(secrets?.allowed_values ?? []).map((pattern) => `      - ${quoted(pattern)}`),
+    "    blocked_values:",
+    ...SECRET_RULES.flatMap((rule, i) => [
+      ...(rule.id === SECRET_RULES[i - 1]?.id ? [] : [`      # ${rule.id}`]),
+      `      - ${quoted(patternOf(rule))}`,
+    ]),
+    "",
+    "  # Addresses and names of users in paths. Without it in the pipelines of gateway.yaml they pass.",
+    "  redaction/people:",
+    "    allow_all_keys: true",
+    "    redact_all_types: true",
+    "    summary: silent",
+    "    # There on machines whose user set identity.user to plain; secrets in it are masked above",
+    `    ignored_keys: [${people?.ignored_keys?.join(", ") ?? ""}]`,
+    "    allowed_values:",
+    ...(people?.allowed_values ?? []).map((pattern) => `      - ${quoted(pattern)}`),
+    "    blocked_values:",
+    ...(people?.blocked_values ?? []).map((pattern) => `      - ${quoted(pattern)}`),
+  ].join("\n")}\n`;
+}
+
+/** Names that pass: all that this program emits but content, and what people customarily add to a resource. */
+export function allowedKeys(): readonly string[] {
+  const emitted = Object.values(semconv).flatMap((name) => (typeof name === "string" ? [name] : Object.values(name)));
+  const names = emitted.filter((name) => name !== semconv.LATEST_SCHEMA_URL && !CONTENT_ATTRIBUTES.has(name));
+  return [...new Set([...names, ...resourceKeys(), ...Object.keys(OVERFLOW), ...CUSTOMARY, ...CARRIED])].sort();
+}
+
+/**
+ * Where `gateway.yaml` carries names and texts that no redaction processor looks at, so that one does: the names of spans,
+ * events and scopes, a status' message.
+ */
+export const CARRIED = ["openhook.gateway.name", "openhook.gateway.text"] as const;
+
+/** Forms of values that none of the rules matches, whatever they hold: numbers, UUIDs and digests, short words. */
+export const HARMLESS_VALUES = [
+  "^[0-9.+-]{1,24}$",
+  "^[0-9a-f]{7,64}$",
+  "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+  // The shortest secret with a prefix has 15 characters
+  "^[A-Za-z][A-Za-z0-9_.-]{0,13}$",
+] as const;
+
+// --- internal ---
+
+/** Empty where nothing is named: then it matches no name. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the Collector's own
+const OWN_KEYS = "^(?:${env:OPENHOOK_ALLOWED_KEYS:-})$$";
+
+/** Set by the users themselves, and what dashboards group by. */
+const CUSTOMARY = ["deployment.environment", "deployment.environment.name", "host.name", "team", "department"];
+
+function resourceKeys(): readonly string[] {
+  const identity = { version: "", instanceId: "", os: "linux", arch: "x64" } as const;
+  const person = { email: "dev@example.com", name: "dev" };
+  return [
+    ...Object.keys(otlpSettings(Config.parse({}), identity).resource),
+    ...Object.keys(userAttributes("hash", person, "key")),
+    ...Object.keys(userAttributes("plain", person, "key")),
+    ...Object.keys(userAttributes("plain", { name: person.name }, "key")),
+  ];
+}
+
+/** `$` begins a variable in a Collector's configuration. */
+const escaped = (pattern: string): string => pattern.replaceAll("$", "$$$$");
+
+const patternOf = (rule: Rule): string => escaped(re2(rule));
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -1,0 +1,25 @@
+import { UserError } from "../context.ts";
+
+/**
+ * An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`, with or without a zone: without, it is local).
+ *
+ * @returns milliseconds since the epoch
+ * @throws UserError when it is neither
+ */
+export function timeOf(option: string, text: string, nowMs: number): number {
+  const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit ?? ""];
+  if (amount !== undefined && unitMs !== undefined) return nowMs - Number(amount) * unitMs;
+  // A date alone is read as UTC, with a time as local: here both are local
+  const ms = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
+  if (/^\d{4}-\d\d-\d\d(T|$)/.test(text) && !Number.isNaN(ms)) return ms;
+  throw new UserError(
+    "E_USAGE",
+    `${option} takes an age like 7d or 36h, or a time like 2026-11-14T09:00, not ${JSON.stringify(text)}`,
+  );
+}
+
+// --- internal ---
+
+const HOUR_MS = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
