@@ -1,0 +1,73 @@
+// npm run test:stack: gets the real Collector, Jaeger and Prometheus into a cache, then runs test/stack with them.
+//
+//   node scripts/stack.mjs                    all of it
+//   node scripts/stack.mjs <vitest's words>   a part, e.g. `pipeline` or `-t restart`
+//   node scripts/stack.mjs --programs         the programs alone
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const FOLDER = join(ROOT, "test", "stack");
+const say = (line) => process.stdout.write(`${line}\n`);
+
+async function main(words) {
+  const { getPrograms } = await importBundled("get.ts");
+  const got = await getPrograms(say);
+  report(got);
+  if (words.includes("--programs")) return 0;
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const { status } = spawnSync(
+    process.execPath,
+    [vitest, "run", "--config", join(FOLDER, "vitest.config.ts"), ...words],
+    { cwd: ROOT, stdio: "inherit" },
+  );
+  sayUncovered(got);
+  return status ?? 1;
+}
+
+function report(got) {
+  for (const { state, source, version, tookMs } of got) {
+    if (state === "none") continue;
+    const how = state === "new" ? `, made in ${Math.round(tookMs / 1_000)} s` : "";
+    say(`${source.name} ${version}${how}`);
+  }
+  sayUncovered(got);
+}
+
+function sayUncovered(got) {
+  for (const { state, source, reason } of got) {
+    if (state === "none") say(`NOT COVERED, as ${reason}: ${source.uncovered} (${source.name})`);
+  }
+}
+
+/** Node 20 cannot import TypeScript. */
+async function importBundled(name) {
+  const folder = mkdtempSync(join(tmpdir(), "openhook-stack-"));
+  const outfile = join(folder, "entry.mjs");
+  try {
+    await build({
+      entryPoints: [join(FOLDER, name)],
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      define: { "import.meta.url": JSON.stringify(pathToFileURL(join(FOLDER, name)).href) },
+      logLevel: "warning",
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { ROOT } from "../support/program.ts";
+import type { Team } from "./sessions.ts";
+
+/** What the recordings alone do not have, and the servers' settings, for the dashboards' stack test. */
+
+/** What goes wrong with hooks, so that panels about it have something to show. */
+export function addTrouble({ machines }: Team): void {
+  for (const [index, machine] of machines.entries()) {
+    const told = machine.calls.find(({ stdin }) => stdin !== undefined);
+    if (told === undefined) continue;
+    const torn = { received_at: told.received_at, event: told.event, stdin_raw: "{ torn" };
+    if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
+    if (index % 11 === 0) machine.put({ ...told, stdin: { ...told.stdin, a_name_of_next_year: 1 } });
+  }
+}
+
+export function repositoryIn(folder: string, name: string): void {
+  const git = join(folder, ".git");
+  mkdirSync(git);
+  writeFileSync(join(git, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(git, "config"), `[remote "origin"]\n\turl = https://git.example.org/coast/${name}.git\n`);
+}
+
+/** As the shipped outputs are: agent and environment as labels, counters that stay. */
+export const configuration = (
+  port: Readonly<Record<"otlp" | "scrape" | "health", number>>,
+  otlp: string | undefined,
+  jaegerOtlp: string | undefined,
+): Readonly<Record<string, unknown>> => ({
+  extensions: { health_check: { endpoint: `127.0.0.1:${port.health}` } },
+  receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port.otlp}` } } } },
+  // As shipped: what the dashboards choose by
+  processors: parse(readFileSync(join(ROOT, "collector-config/outputs/prometheus-scrape.yaml"), "utf8")).processors,
+  exporters: {
+    ...(jaegerOtlp === undefined ? { debug: {} } : { otlp_http: { endpoint: jaegerOtlp } }),
+    prometheus: {
+      endpoint: `127.0.0.1:${port.scrape}`,
+      metric_expiration: "720h",
+      translation_strategy: "UnderscoreEscapingWithSuffixes",
+      without_scope_info: true,
+    },
+    ...(otlp !== undefined && {
+      "otlp_http/prometheus": { metrics_endpoint: `${otlp}/v1/metrics`, sending_queue: { num_consumers: 1 } },
+    }),
+  },
+  service: {
+    extensions: ["health_check"],
+    telemetry: { metrics: { level: "none" } },
+    pipelines: {
+      metrics: {
+        receivers: ["otlp"],
+        processors: ["transform/labels"],
+        exporters: ["prometheus", ...(otlp === undefined ? [] : ["otlp_http/prometheus"])],
+      },
+      traces: { receivers: ["otlp"], exporters: [jaegerOtlp === undefined ? "debug" : "otlp_http"] },
+    },
+  },
+});
+
+/** The shipped rules, evaluated every second: nobody waits five minutes for a test. */
+export function quickened(rules: string): readonly string[] {
+  return ["recording", "budgets", "alerts"].map((name) => {
+    const path = join(rules, `${name}.yaml`);
+    const text = readFileSync(join(ROOT, "dashboards", "rules", `${name}.yaml`), "utf8");
+    writeFileSync(path, text.replaceAll(/^( +interval:).+$/gm, "$1 1s").replaceAll(/^( +for:).+$/gm, "$1 0s"));
+    return path;
+  });
+}

@@ -1,0 +1,321 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allPromNames } from "../../dashboards/src/names.ts";
+import { either, exactSum, LABEL, type LabelKey } from "../../dashboards/src/promql.ts";
+import type { Attributes } from "../../src/model/telemetry.ts";
+import { allQueries, type Chosen, interpolated, type PanelQuery } from "../dashboards/queries.ts";
+import { sleep } from "../support/program.ts";
+import { query, sum } from "./ask.ts";
+import { addTrouble, configuration, quickened, repositoryIn } from "./dashboards-stand.ts";
+import { freePorts } from "./process.ts";
+import { programs } from "./programs.ts";
+import { screens } from "./render.ts";
+import {
+  type Collector,
+  type Jaeger,
+  type Prometheus,
+  startCollector,
+  startJaeger,
+  startPrometheus,
+} from "./servers.ts";
+import { Team, type Truth, totalOf } from "./sessions.ts";
+
+/**
+ * Every query of every dashboard, and every rule, by real Prometheus servers that got every recorded session by a real
+ * Collector: once by its exporter and a scrape, once by OTLP.
+ */
+
+const found = await programs();
+const hasStack = found.collector !== undefined && found.oldPrometheus !== undefined;
+const FLAVOURS = ["scraped by Prometheus 2", "sent to Prometheus 3 by OTLP"] as const;
+type Flavour = (typeof FLAVOURS)[number];
+const there = FLAVOURS.filter((name) => name === FLAVOURS[0] || found.prometheus !== undefined);
+
+const servers = new Map<Flavour, Prometheus>();
+let collector: Collector | undefined;
+let jaeger: Jaeger | undefined;
+let team: Team | undefined;
+let truth: Truth;
+let env: Readonly<Record<string, string>>;
+const rules = mkdtempSync(join(tmpdir(), "openhook-rules-"));
+const began = Date.now();
+
+describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () => {
+  beforeAll(async () => {
+    const port = await freePorts("otlp", "scrape", "health");
+    const files = quickened(rules);
+    servers.set(
+      FLAVOURS[0],
+      await startPrometheus(found.oldPrometheus ?? "", { scrape: [`127.0.0.1:${port.scrape}`], rules: files }),
+    );
+    if (found.prometheus !== undefined) {
+      servers.set(FLAVOURS[1], await startPrometheus(found.prometheus, { otlp: true, rules: files }));
+    }
+    const otlp = servers.get(FLAVOURS[1])?.otlp;
+    if (found.jaeger !== undefined) jaeger = await startJaeger(found.jaeger);
+    collector = await startCollector(found.collector ?? "", {
+      configs: [configuration(port, otlp, jaeger?.otlpHttp)],
+      readyUrl: `http://127.0.0.1:${port.health}/`,
+    });
+    env = {
+      OPENHOOK_OTEL_OTLP_ENDPOINT: `http://127.0.0.1:${port.otlp}`,
+      OPENHOOK_OTEL_IDENTITY_USER: "hash",
+      OPENHOOK_OTEL_IDENTITY_SALT: "the salt of a team in a test",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
+    };
+    team = await Team.at();
+    for (const [index, machine] of team.machines.entries()) {
+      writeFileSync(join(machine.home, ".gitconfig"), `[user]\n\temail = dev${index % 7}@example.org\n`);
+      // Every third works outside of any repository
+      if (index % 3 > 0) repositoryIn(machine.home, index % 3 === 1 ? "lighthouse" : "harbour");
+    }
+    addTrouble(team);
+    await team.drain(env);
+    // What a drain tells of itself goes with the delivery after it
+    await team.drain(env);
+    truth = team.truth();
+    await settled();
+  }, 600_000);
+
+  afterAll(async () => {
+    await collector?.remove();
+    await jaeger?.remove();
+    for (const server of servers.values()) await server.remove();
+    team?.remove();
+    rmSync(rules, { recursive: true, force: true });
+  }, 60_000);
+
+  describe.each(there)("%s", (flavour) => {
+    const url = (): string => servers.get(flavour)?.url ?? "";
+
+    test("metrics have the names that the dashboards know", async () => {
+      const names = await query(url(), 'count by (__name__) ({__name__=~"(openhook|gen_ai)_.+"})');
+      const known = allPromNames();
+      expect(names.map(({ labels }) => labels["__name__"] ?? "").filter((name) => !known.has(name))).toEqual([]);
+      expect(names.length).toBeGreaterThan(40);
+    });
+
+    describe.each(["_", ":"] as const)("series %s", (series) => {
+      test("totals are those of the stores, to the token", () => compareAll(url(), series));
+
+      test.each(QUERIES)("%s", async (_, panelQuery) => {
+        const samples = await answer(url(), panelQuery, { series });
+        // Machines whose clocks are in step with the backend's tell no difference
+        if (columnOf(panelQuery) === "Clock ahead" && samples.length === 0) return;
+        expect(samples.length, "samples").toBeGreaterThan(0);
+        expect(samples.filter((value) => Number.isNaN(value) && !mayBeUnknown(panelQuery))).toEqual([]);
+        expect(samples.filter((value) => value < -1e-6 && !/Clock/.test(columnOf(panelQuery)))).toEqual([]);
+      });
+
+      test.each(["claude-code", "codex", "gemini-cli", "copilot", "cline", "opencode"])("%s alone", async (agent) => {
+        for (const [metric, having] of COUNTED) {
+          const more = matchers({ ...having });
+          const expr = interpolated(exactSum(`${either(metric)}{${LABEL.agent}=~"$agent"${more}}`), { series, agent });
+          expect(await sum(url(), expr), `${metric} ${more}`).toBeCloseTo(
+            totalOfAgent(truth, metric, agent, having),
+            6,
+          );
+        }
+      });
+    });
+
+    test("with one value chosen for each variable every panel that has something of it shows it", async () => {
+      const chosen: Chosen = {
+        agent: "claude-code",
+        environment: "test",
+        ...(await somethingOf("claude-code", url())),
+      };
+      const empty: string[] = [];
+      for (const [name, panelQuery] of QUERIES) {
+        if (panelQuery.dashboard === "collector-health") continue;
+        if ((await answer(url(), panelQuery, chosen)).length === 0) empty.push(name);
+      }
+      // Rightly empty: the model has a price, the tool is the agent's own, and no edit of a file was told in that repository
+      expect(empty.filter((name) => !/[Ww]ithout a price|MCP servers|Lines changed/.test(name))).toEqual([]);
+      const having = {
+        "gen_ai.request.model": chosen.model ?? "",
+        "vcs.repository.name": chosen.repository ?? "",
+        "openhook.token.type": "input",
+      };
+      const input = QUERIES.find(([name]) => name === "cost-and-tokens: Input tokens A")?.[1];
+      expect(input === undefined ? [] : await answer(url(), input, chosen)).toEqual([
+        totalOfAgent(truth, "openhook.token.usage", "claude-code", having),
+      ]);
+    });
+
+    test("every recording rule has made something, and no rule failed", async () => {
+      const groups = await rulesOf(url());
+      expect(groups.filter(({ lastError }) => (lastError ?? "") !== "")).toEqual([]);
+      for (const { name, type } of groups.filter((rule) => rule.type === "recording")) {
+        expect((await query(url(), `count({__name__="${name}"})`))[0]?.value ?? 0, `${type} ${name}`).toBeGreaterThan(
+          0,
+        );
+      }
+    });
+
+    test("alerts that fire say it in whole sentences", async () => {
+      const alerts = await alertsOf(url());
+      // Sessions that were killed and payloads set aside are among the recordings
+      expect(alerts.map(({ labels }) => labels["alertname"])).toContain("OpenhookQuarantineGrowing");
+      for (const { annotations } of alerts) {
+        expect(JSON.stringify(annotations)).not.toMatch(/<error|no value|\{\{/);
+      }
+    });
+  });
+
+  test.skipIf(found.jaeger === undefined)("the session explorer's lists find every session in Jaeger", async () => {
+    const panel = allQueries().find(({ language, text }) => language === "jaeger" && text.includes("session"));
+    const [, key = "", value = ""] = /(\S+)=(\S+)$/.exec(panel?.text ?? "") ?? [];
+    const sessions = truth.spans.filter((span) => span.attributes[key] === value);
+    for (const agent of new Set(sessions.map(({ resource }) => String(resource["service.name"])))) {
+      const traceIds = await jaegerTraces(jaeger?.url ?? "", {
+        service: agent,
+        tags: JSON.stringify({ [key]: value }),
+      });
+      const ours = sessions.filter(({ resource }) => resource["service.name"] === agent);
+      expect([...traceIds].sort(), agent).toEqual(ours.map(({ traceId }) => traceId).sort());
+    }
+  });
+
+  test("the same after the Collector was restarted, and after everything was sent again", async () => {
+    await collector?.server.stop();
+    await collector?.server.start();
+    // Idle machines are not heard of: their counters are held
+    for (const flavour of there) await compareAll(servers.get(flavour)?.url ?? "", "_");
+    await team?.drain(env);
+    await settled();
+    for (const flavour of there) {
+      for (const series of ["_", ":"] as const) await compareAll(servers.get(flavour)?.url ?? "", series);
+    }
+  }, 300_000);
+
+  test.skipIf(process.env["OPENHOOK_STACK_SCREENS"] === undefined)("pages to look at", async () => {
+    const folder = process.env["OPENHOOK_STACK_SCREENS"] ?? "";
+    await screens(folder, servers.get(FLAVOURS[0])?.url ?? "", { fromMs: began - 60_000, toMs: Date.now() });
+  });
+});
+
+test.runIf(!hasStack)("not covered here: dashboards and rules against a real Collector and Prometheus", () => {});
+
+// --- internal ---
+
+/** Everything that is counted, by what panels add up. */
+const COUNTED: readonly (readonly [string, Attributes])[] = [
+  ...["input", "output", "cache_read", "cache_write", "reasoning"].map(
+    (type) => ["openhook.token.usage", { "openhook.token.type": type }] as const,
+  ),
+  ["openhook.token.usage", { "openhook.token.type": "input", "openhook.subagent": true }],
+  ["openhook.session.count", {}],
+  ["openhook.session.count", { "openhook.session.end_reason": "timeout" }],
+  ["openhook.turn.count", {}],
+  ["openhook.turn.count", { "openhook.turn.origin": "human" }],
+  ["openhook.model.call.count", {}],
+  ["openhook.model.error.count", {}],
+  ["openhook.tool.call.count", {}],
+  ["openhook.tool.call.count", { "openhook.tool.status": "error" }],
+  ["openhook.tool.call.count", { "openhook.tool.status": "denied" }],
+  ["openhook.cost.usage", {}],
+  ["openhook.cost.unpriced.count", {}],
+  ["openhook.subagent.count", {}],
+  ["openhook.code.lines", {}],
+  ["openhook.compaction.count", {}],
+];
+
+const QUERIES = allQueries()
+  .filter(({ language }) => language === "promql")
+  .map(
+    (panelQuery) => [`${panelQuery.dashboard}: ${panelQuery.panel.title} ${columnOf(panelQuery)}`, panelQuery] as const,
+  );
+
+function columnOf({ panel, refId }: PanelQuery): string {
+  const organize = panel.transformations?.find(({ id }) => id === "organize")?.options as
+    | { readonly renameByName: Readonly<Record<string, string>> }
+    | undefined;
+  return organize?.renameByName[`Value #${refId}`] ?? refId;
+}
+
+/** A quantile of nothing is no number: tools that were only denied, agents whose turns none has ended. */
+const mayBeUnknown = ({ text }: PanelQuery): boolean => text.includes("histogram_quantile");
+
+async function compareAll(url: string, series: "_" | ":"): Promise<void> {
+  for (const [metric, having] of COUNTED) {
+    const expr = interpolated(exactSum(`${either(metric)}{${matchers(having).slice(2)}}`), { series });
+    expect(await sum(url, expr), `${metric} ${JSON.stringify(having)}`).toBeCloseTo(totalOf(truth, metric, having), 6);
+  }
+}
+
+const matchers = (having: Attributes): string =>
+  Object.entries(having)
+    .map(([name, value]) => `, ${name.replaceAll(".", "_")}="${String(value)}"`)
+    .join("");
+
+const totalOfAgent = (of: Truth, metric: string, agent: string, having: Attributes): number =>
+  totalOf({ ...of, streams: of.streams.filter(({ resource }) => resource["service.name"] === agent) }, metric, having);
+
+/** Numbers that a panel gets, whatever their labels. */
+async function answer(url: string, { text, instant }: PanelQuery, chosen: Chosen): Promise<readonly number[]> {
+  const expr = interpolated(text, { ...chosen, range: "1h", interval: "5m" });
+  if (instant) return (await query(url, expr)).map(({ value }) => value);
+  // A few points of a line
+  const now = Date.now();
+  const points = await Promise.all([0, 10_000].map((agoMs) => query(url, expr, now - agoMs)));
+  return points.flat().map(({ value }) => value);
+}
+
+/** The model, repository and tool of an agent that there is most of. */
+async function somethingOf(agent: string, url: string): Promise<Chosen> {
+  const most = async (metric: string, label: LabelKey): Promise<string> => {
+    const by = `sum by (${LABEL[label]}) (last_over_time(${metric}{${LABEL.agent}="${agent}", ${LABEL[label]}!=""}[1h]))`;
+    return (await query(url, `topk(1, ${by})`))[0]?.labels[LABEL[label]] ?? "";
+  };
+  return {
+    model: await most("openhook_token_usage_total", "model"),
+    repository: await most("openhook_token_usage_total", "repository"),
+    tool: await most("openhook_tool_call_count_total", "tool"),
+  };
+}
+
+/** Until the last sums have been scraped, and the rules have seen them: three levels of rules, a second each. */
+async function settled(): Promise<void> {
+  const input = totalOf(truth, "openhook.token.usage", { "openhook.token.type": "input" });
+  for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(500)) {
+    const sums = await Promise.all(
+      [...servers.values()].map(({ url }) =>
+        sum(url, `sum(openhook:token_usage_total{${LABEL.tokenType}="input"})`).catch(() => 0),
+      ),
+    );
+    if (sums.every((value) => value === input)) break;
+  }
+  await sleep(6_000);
+}
+
+/** As Grafana's Jaeger data source asks. @returns ids of traces */
+async function jaegerTraces(url: string, words: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const lookback = { start: "1", end: String(Date.now() * 1000), limit: "1000" };
+  const response = await fetch(`${url}/api/traces?${new URLSearchParams({ ...words, ...lookback })}`);
+  const { data } = (await response.json()) as { data: readonly { traceID: string }[] | null };
+  return (data ?? []).map(({ traceID }) => traceID);
+}
+
+interface RuleState {
+  readonly name: string;
+  readonly type: string;
+  readonly lastError?: string;
+}
+interface AlertState {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+async function rulesOf(url: string): Promise<readonly RuleState[]> {
+  const response = await fetch(`${url}/api/v1/rules`);
+  const { data } = (await response.json()) as { data: { groups: readonly { rules: readonly RuleState[] }[] } };
+  return data.groups.flatMap((group) => group.rules);
+}
+
+async function alertsOf(url: string): Promise<readonly AlertState[]> {
+  const response = await fetch(`${url}/api/v1/alerts`);
+  return ((await response.json()) as { data: { alerts: readonly AlertState[] } }).data.alerts;
+}

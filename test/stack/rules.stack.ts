@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../support/program.ts";
+import { programs } from "./programs.ts";
+
+/** The rules by promtool, of the release we build and of the old one that Debian has. */
+
+const { promtool, oldPromtool } = await programs();
+const RULES = join(ROOT, "dashboards", "rules");
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => join(folder, name));
+
+const tools = [...new Set([promtool, oldPromtool])].filter((path) => path !== undefined);
+
+describe.each(tools)("%s", (path) => {
+  test("takes the rules without a remark", () => {
+    const { status, stdout, stderr } = spawnSync(path, ["check", "rules", ...filesIn(RULES)], { encoding: "utf8" });
+    expect(`${stdout}${stderr}`).not.toMatch(/lint|duplicate|FAILED/i);
+    expect(status).toBe(0);
+  });
+
+  test("each alert fires when it should, and does not when it should not", () => {
+    const { status, stdout, stderr } = spawnSync(path, ["test", "rules", ...filesIn(join(RULES, "tests"))], {
+      encoding: "utf8",
+      cwd: RULES,
+    });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    expect(stdout.match(/SUCCESS/g)?.length).toBe(filesIn(join(RULES, "tests")).length);
+  }, 120_000);
+});
+
+test.runIf(tools.length === 0)("not covered here: the rules by promtool", () => {});

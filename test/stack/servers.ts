@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answers, freePorts, Server } from "./process.ts";
+
+/** A running Collector. */
+export interface Collector {
+  readonly server: Server;
+  /** Its folder, for what its configuration keeps; removed by `remove`. */
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * The Collector with configuration files, the later ones over the earlier, as `--config` has it.
+ *
+ * @param options.configs paths; or a configuration as an object, with its ports, which comes last
+ * @param options.readyUrl answers 200 when it takes work: of its health_check extension
+ */
+export async function startCollector(
+  program: string,
+  options: {
+    readonly configs: readonly (string | Readonly<Record<string, unknown>>)[];
+    readonly readyUrl: string;
+    readonly env?: Readonly<Record<string, string>>;
+  },
+): Promise<Collector> {
+  const folder = temporary("collector");
+  const paths = options.configs.map((config, index) => {
+    if (typeof config === "string") return config;
+    const path = join(folder, `config-${index}.yaml`);
+    writeFileSync(path, JSON.stringify(config, null, 2)); // JSON is YAML
+    return path;
+  });
+  return held(folder, {
+    name: "the Collector",
+    program,
+    args: paths.map((path) => `--config=${path}`),
+    env: options.env ?? {},
+    cwd: folder,
+    isReady: () => answers(options.readyUrl),
+  });
+}
+
+/** A running Jaeger. */
+export interface Jaeger {
+  readonly server: Server;
+  /** Of its API. */
+  readonly url: string;
+  /** OTLP over HTTP, without a path; over gRPC, without a scheme. */
+  readonly otlpHttp: string;
+  readonly otlpGrpc: string;
+  remove(): Promise<void>;
+}
+
+/** @param storage on disk it survives its death; in memory, as Jaeger comes, it does not @default disk */
+export async function startJaeger(program: string, storage: "disk" | "memory" = "disk"): Promise<Jaeger> {
+  const folder = temporary("jaeger");
+  const port = await freePorts("query", "queryGrpc", "http", "grpc");
+  const at = (name: keyof typeof port): string => `127.0.0.1:${port[name]}`;
+  const [keys, values] = [join(folder, "keys"), join(folder, "values")];
+  for (const directory of [keys, values]) mkdirSync(directory);
+  const config = {
+    extensions: {
+      jaeger_storage: {
+        backends: {
+          disk: { badger: { directories: { keys, values }, ephemeral: false, ttl: { spans: "48h" } } },
+          memory: { memory: { max_traces: 100_000 } },
+        },
+      },
+      jaeger_query: {
+        storage: { traces: storage },
+        http: { endpoint: at("query") },
+        grpc: { endpoint: at("queryGrpc") },
+      },
+    },
+    receivers: { otlp: { protocols: { http: { endpoint: at("http") }, grpc: { endpoint: at("grpc") } } } },
+    exporters: { jaeger_storage_exporter: { trace_storage: storage } },
+    service: {
+      extensions: ["jaeger_storage", "jaeger_query"],
+      // No batch: what it has taken is stored, so that a kill shows what a kill does
+      pipelines: { traces: { receivers: ["otlp"], exporters: ["jaeger_storage_exporter"] } },
+      telemetry: { metrics: { level: "none" } },
+    },
+  };
+  writeFileSync(join(folder, "config.yaml"), JSON.stringify(config, null, 2));
+  const url = `http://${at("query")}`;
+  const { server, remove } = await held(folder, {
+    name: "Jaeger",
+    program,
+    args: [`--config=${join(folder, "config.yaml")}`],
+    cwd: folder,
+    isReady: () => answers(`${url}/api/services`),
+  });
+  return { server, remove, url, otlpHttp: `http://${at("http")}`, otlpGrpc: at("grpc") };
+}
+
+/** A running Prometheus. */
+export interface Prometheus {
+  readonly server: Server;
+  readonly url: string;
+  /** OTLP metrics go to `/v1/metrics` below it; 3.x alone. */
+  readonly otlp: string;
+  remove(): Promise<void>;
+}
+
+export interface PrometheusOptions {
+  /** `host:port` of what is scraped every second; with the labels that it has of its own. @default none */
+  readonly scrape?: readonly string[];
+  /** Takes OTLP, which 2.x does not. @default false */
+  readonly otlp?: boolean;
+  /** Rule files, evaluated every second. @default none */
+  readonly rules?: readonly string[];
+  /** Over the rest of its configuration, by section. @default nothing */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export async function startPrometheus(program: string, options: PrometheusOptions = {}): Promise<Prometheus> {
+  const { scrape = [], otlp = false, rules = [], config = {} } = options;
+  const folder = temporary("prometheus");
+  const port = await freePorts("web");
+  const settings = {
+    global: { scrape_interval: "1s", evaluation_interval: "1s" },
+    ...(rules.length > 0 && { rule_files: rules }),
+    scrape_configs:
+      scrape.length === 0 ? [] : [{ job_name: "collector", honor_labels: true, static_configs: [{ targets: scrape }] }],
+    ...config,
+  };
+  writeFileSync(join(folder, "prometheus.yml"), JSON.stringify(settings, null, 2));
+  const url = `http://127.0.0.1:${port.web}`;
+  const { server, remove } = await held(folder, {
+    name: "Prometheus",
+    program,
+    args: [
+      `--config.file=${join(folder, "prometheus.yml")}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${port.web}`,
+      ...(otlp ? ["--web.enable-otlp-receiver"] : []),
+    ],
+    cwd: folder,
+    isReady: () => answers(`${url}/-/ready`),
+  });
+  return { server, remove, url, otlp: `${url}/api/v1/otlp` };
+}
+
+// --- internal ---
+
+const temporary = (name: string): string => mkdtempSync(join(tmpdir(), `openhook-${name}-`));
+
+async function held(
+  folder: string,
+  start: Parameters<typeof Server.started>[0],
+): Promise<{ readonly server: Server; readonly folder: string; remove(): Promise<void> }> {
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  const server = await Server.started(start).catch((error: unknown) => {
+    removeFolder();
+    throw error;
+  });
+  return {
+    server,
+    folder,
+    async remove() {
+      await server.kill();
+      removeFolder();
+    },
+  };
+}

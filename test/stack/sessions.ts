@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { allAgents } from "../../src/agents/registry.ts";
+import type { Attributes, SpanRecord } from "../../src/model/telemetry.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { recentSessions, settledSpans } from "../../src/store/overview.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
+import { ensureBuilt, PROGRAM } from "../support/program.ts";
+import { CASES, Replay } from "../support/replay.ts";
+
+/** A recorded run of an agent. */
+export interface Recording {
+  readonly source: string;
+  readonly name: string;
+}
+
+/** Every recorded run of every agent that has an `expected.json`: the books that `npm test` compares the store with. */
+export async function recordings(): Promise<readonly Recording[]> {
+  const sources = (await allAgents()).map(({ source }) => source).filter((source) => existsSync(join(CASES, source)));
+  return sources.flatMap((source) =>
+    readdirSync(join(CASES, source))
+      .filter((name) => existsSync(join(CASES, source, name, "expected.json")))
+      .map((name) => ({ source, name })),
+  );
+}
+
+/** One stream of a counter, or of a histogram by its count, as a store holds it. */
+export interface Stream {
+  readonly metric: string;
+  readonly attributes: Attributes;
+  /** With the machine's `service.instance.id` left out: it joins when the metric is sent. */
+  readonly resource: Attributes;
+  readonly value: number;
+}
+
+/** What all stores of a team hold: what backends must answer. */
+export interface Truth {
+  /** As they were or will be sent; one for each span id. */
+  readonly spans: readonly SpanRecord[];
+  readonly streams: readonly Stream[];
+  readonly sessions: number;
+}
+
+/** Machines, one for each recording, each with a home of its own: what its agents did lies in the inbox. */
+export class Team {
+  readonly machines: readonly Replay[];
+
+  private constructor(machines: readonly Replay[]) {
+    this.machines = machines;
+  }
+
+  /**
+   * Has the agents' hooks called as they were recorded, by the hook program, with the transcripts in their places.
+   *
+   * @param which @default all recordings
+   */
+  static async at(which?: readonly Recording[]): Promise<Team> {
+    await ensureBuilt();
+    const machines = (which ?? (await recordings())).map(({ source, name }) => {
+      const machine = new Replay(source, name);
+      // OpenCode's plugin runs in OpenCode itself and writes the file without a program
+      for (const call of machine.calls) source === "opencode" ? machine.put(call) : machine.hook(call);
+      return machine;
+    });
+    return new Team(machines);
+  }
+
+  /**
+   * `openhook-otel drain --end-idle` on every machine, by the built program.
+   *
+   * @param env with the endpoint, e.g. `OPENHOOK_OTEL_OTLP_ENDPOINT`
+   * @returns what the drains said, machine by machine @throws when one did not exit with 0
+   */
+  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainSaid[]> {
+    const queue = new PQueue({ concurrency: DRAINS_AT_ONCE });
+    return queue.addAll(
+      this.machines.map((machine) => async () => {
+        const { code, stdout, stderr } = await run(machine.home, ["drain", "--end-idle", "--json"], env);
+        if (code !== 0)
+          throw new Error(`openhook-otel drain in ${machine.home} exited with ${code}: ${stdout}${stderr}`);
+        return JSON.parse(stdout);
+      }),
+    );
+  }
+
+  /** @throws when two stores hold different spans of one id */
+  truth(): Truth {
+    const spans = new Map<string, SpanRecord>();
+    const streams: Stream[] = [];
+    let sessions = 0;
+    for (const { places } of this.machines) {
+      const db = openDatabase(places.storePath);
+      try {
+        for (const span of spansIn(db)) spans.set(`${span.traceId}/${span.spanId}`, span);
+        streams.push(...counterValues(db));
+        sessions += recentSessions(db, 1_000).length;
+      } finally {
+        db.close();
+      }
+    }
+    return { spans: [...spans.values()], streams, sessions };
+  }
+
+  remove(): void {
+    for (const machine of this.machines) machine.remove();
+  }
+}
+
+/** The sum of a metric over the streams that have all of these attributes. */
+export const totalOf = ({ streams }: Truth, metric: string, having: Attributes = {}): number =>
+  streams
+    .filter((stream) => stream.metric === metric)
+    .filter(({ attributes }) => Object.entries(having).every(([key, value]) => attributes[key] === value))
+    .reduce((total, { value }) => total + inUnits(metric, value), 0);
+
+/** What a drain says of itself, of which tests need this. */
+export interface DrainSaid {
+  readonly spans: number;
+  readonly sent: number;
+  readonly waiting: number;
+  readonly rejected: number;
+  readonly problems: readonly string[];
+}
+
+// --- internal ---
+
+/** Each is a process of 100 MB on two processors. */
+const DRAINS_AT_ONCE = 3;
+
+function* spansIn(db: Database): Generator<SpanRecord> {
+  const rows = db.prepare("SELECT session, ordinal FROM segments").all();
+  for (const row of rows) yield* settledSpans(db, Number(row["session"]), Number(row["ordinal"]));
+}
+
+/** Money is kept in billionths. */
+const inUnits = (metric: string, value: number): number =>
+  METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value;
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(home: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Finished> {
+  return new Promise((done, failed) => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: home,
+      env: { PATH: process.env["PATH"], HOME: home, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (data: Buffer) => {
+      said.stdout += data.toString("utf8");
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      said.stderr += data.toString("utf8");
+    });
+    child.on("error", failed);
+    child.on("close", (code) => done({ code, ...said }));
+  });
+}

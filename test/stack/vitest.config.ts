@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** Real backends on loopback. `npm test` does not come here. */
+export default defineConfig({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  test: {
+    include: ["test/stack/**/*.stack.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    maxWorkers: 2,
+    reporters: ["verbose"],
+  },
+});
