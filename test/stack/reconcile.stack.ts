@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import PQueue from "p-queue";
@@ -36,18 +36,23 @@ interface Said {
 }
 
 /** The built program on one machine. */
-function reconcile(
+async function reconcile(
   { home }: Pick<Replay, "home">,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-): Said {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [PROGRAM, "reconcile", "--since", "2020-01-01", "--json", ...args],
-    { cwd: home, env: { PATH: process.env["PATH"], HOME: home, ...env }, encoding: "utf8", maxBuffer: 1 << 28 },
+): Promise<Said> {
+  const { code, stdout, stderr } = await new Promise<{ code: number | null; stdout: string; stderr: string }>(
+    (done) => {
+      const child = execFile(
+        process.execPath,
+        [PROGRAM, "reconcile", "--since", "2020-01-01", "--json", ...args],
+        { cwd: home, env: { PATH: process.env["PATH"], HOME: home, ...env }, maxBuffer: 1 << 28 },
+        (_error, stdout, stderr) => done({ code: child.exitCode, stdout, stderr }),
+      );
+    },
   );
-  if (status !== 0 && status !== 1) throw new Error(`reconcile in ${home} exited with ${status}: ${stdout}${stderr}`);
-  return { code: status, err: stderr, ...JSON.parse(stdout) };
+  if (code !== 0 && code !== 1) throw new Error(`reconcile in ${home} exited with ${code}: ${stdout}${stderr}`);
+  return { code, err: stderr, ...JSON.parse(stdout) };
 }
 
 /** Changes a store behind the program's back. */
@@ -93,7 +98,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
   test("every recorded session agrees, to the token and the span", async () => {
     const queue = new PQueue({ concurrency: 2 });
     const all = await queue.addAll(
-      team.machines.map((machine) => async () => ({ machine, said: reconcile(machine, env, args) })),
+      team.machines.map((machine) => async () => ({ machine, said: await reconcile(machine, env, args) })),
     );
     let spans = 0;
     for (const { machine, said } of all) {
@@ -130,10 +135,10 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
       encoding: "utf8",
     });
     expect(drained.status).toBe(0);
-    expect(reconcile(machine, env, args)).toMatchObject({ code: 0, differences: [] });
+    expect(await reconcile(machine, env, args)).toMatchObject({ code: 0, differences: [] });
   });
 
-  test("a line that was added to a transcript is named", () => {
+  test("a line that was added to a transcript is named", async () => {
     const machine = machineOf(team, "claude-code", /mcp__/);
     const files = readdirSync(machine.transcriptRoot, { recursive: true, encoding: "utf8" });
     const path = join(
@@ -143,7 +148,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     const last = lines.findLast((line) => line.includes('"output_tokens"')) ?? "";
     appendFileSync(path, `${last.replaceAll(/"(msg|req)_[^"]+"/g, '"$1_planted"')}\n`);
-    const said = reconcile(machine, env, args);
+    const said = await reconcile(machine, env, args);
     expect(said.code).toBe(1);
     expect(said.first_difference).toMatchObject({
       between: "transcript and store",
@@ -152,14 +157,14 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(said.err).toContain("first difference");
   });
 
-  test("a span that Jaeger never had is named", () => {
+  test("a span that Jaeger never had is named", async () => {
     const machine = machineOf(team, "codex", /tool/);
     tamper(
       machine,
       `INSERT INTO spans (key, session, segment, record) SELECT 'planted', session, segment,
          json_set(record, '$.spanId', 'feedfeedfeedfeed') FROM spans ORDER BY seq LIMIT 1`,
     );
-    const said = reconcile(machine, env, args);
+    const said = await reconcile(machine, env, args);
     expect(said.code).toBe(1);
     expect(said.differences).toHaveLength(1);
     expect(said.first_difference).toMatchObject({
@@ -169,13 +174,13 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     });
   });
 
-  test("a span that the store has lost is named", () => {
+  test("a span that the store has lost is named", async () => {
     const machine = machineOf(team, "opencode", /./);
     tamper(
       machine,
       `DELETE FROM spans WHERE seq = (SELECT max(seq) FROM spans WHERE record LIKE '%"name":"execute_tool%')`,
     );
-    const said = reconcile(machine, env, args);
+    const said = await reconcile(machine, env, args);
     expect(said.code).toBe(1);
     expect(said.first_difference).toMatchObject({
       between: "store and Jaeger",
@@ -184,28 +189,28 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     });
   });
 
-  test("tokens of one span that are other than in Jaeger are named with both numbers", () => {
+  test("tokens of one span that are other than in Jaeger are named with both numbers", async () => {
     const machine = machineOf(team, "gemini-cli", /./);
     tamper(
       machine,
       `UPDATE spans SET record = json_set(record, '$.attributes."gen_ai.usage.output_tokens"', 123456)
        WHERE seq = (SELECT min(seq) FROM spans WHERE record LIKE '%"name":"chat %')`,
     );
-    const said = reconcile(machine, env, args);
+    const said = await reconcile(machine, env, args);
     expect(said.code).toBe(1);
     expect(said.differences).toContainEqual(
       expect.objectContaining({ what: "gen_ai.usage.output_tokens", left: 123456, right: expect.any(Number) }),
     );
   });
 
-  test("a counter that is other than in Prometheus is named with both numbers", () => {
+  test("a counter that is other than in Prometheus is named with both numbers", async () => {
     const machine = machineOf(team, "copilot", /./);
     tamper(
       machine,
       `UPDATE counters SET value = value + 1, sent_value = sent_value + 1
        WHERE metric = 'openhook.tool.call.count' AND id = (SELECT min(id) FROM counters WHERE metric = 'openhook.tool.call.count')`,
     );
-    const said = reconcile(machine, env, args);
+    const said = await reconcile(machine, env, args);
     expect(said.code).toBe(1);
     expect(said.differences).toHaveLength(1);
     const { between, subject, left, right } = said.first_difference ?? {};
@@ -218,10 +223,10 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     const machine = machineOf(team, "cline", /./);
     const empty = await startJaeger(jaeger ?? "");
     try {
-      const said = reconcile(machine, env, ["--jaeger", empty.url]);
+      const said = await reconcile(machine, env, ["--jaeger", empty.url]);
       expect(said.code).toBe(1);
       expect(said.first_difference).toMatchObject({ what: "was delivered and is not there; spans", right: 0 });
-      const sampled = reconcile(machine, env, ["--jaeger", empty.url, "--sampled"]);
+      const sampled = await reconcile(machine, env, ["--jaeger", empty.url, "--sampled"]);
       expect(sampled).toMatchObject({ code: 0, differences: [] });
       expect(sampled.unknown.join("\n")).toContain("not kept by the sampler, or lost");
     } finally {
@@ -295,8 +300,8 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
       // What the gateway has taken passes its queue first
       const untilMs = Date.now() + 30_000;
       for (const machine of team.machines) {
-        let said = reconcile(machine, env, args);
-        while (said.code !== 0 && Date.now() < untilMs) said = reconcile(machine, env, args);
+        let said = await reconcile(machine, env, args);
+        while (said.code !== 0 && Date.now() < untilMs) said = await reconcile(machine, env, args);
         expect([machine.source, said.differences]).toEqual([machine.source, []]);
         expect([machine.source, said.code]).toEqual([machine.source, 0]);
       }
@@ -343,7 +348,7 @@ describe.skipIf(collector === undefined || oldPrometheus === undefined)(
       await team.drain(env);
       await new Promise((done) => setTimeout(done, 3_000));
       for (const machine of team.machines) {
-        const said = reconcile(machine, env, ["--prometheus", metrics.url]);
+        const said = await reconcile(machine, env, ["--prometheus", metrics.url]);
         const where = `${machine.source} ${machine.calls[0]?.received_at}`;
         expect([where, said.code, said.differences]).toEqual([where, 0, []]);
         for (const [kind, { store, prometheus: found }] of Object.entries(said.counters.tokens)) {
