@@ -113,7 +113,7 @@ describe("who may import whom", () => {
       }
       reported = cruise(copy).violations;
     });
-    afterAll(() => rmSync(copy, { recursive: true, force: true }));
+    afterAll(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
 
     test.each(Object.keys(PLANTED))("%s", (name) => {
       const planted = PLANTED[name];

@@ -47,7 +47,7 @@ let home = "";
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-replies-"));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const run = (
   command: readonly [string, ...string[]],

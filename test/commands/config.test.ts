@@ -13,7 +13,7 @@ let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-otel-config-"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const places = () => placesOf({ env: {}, home, platform: "linux" });
 const path = () => places().configPath;

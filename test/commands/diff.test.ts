@@ -90,7 +90,7 @@ describe("unified diff", () => {
         { numRuns: 60 },
       );
     } finally {
-      rmSync(dir, { recursive: true, force: true });
+      rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 });

@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   of.remove();
-  rmSync(bin, { recursive: true, force: true });
+  rmSync(bin, { recursive: true, force: true, maxRetries: 10 });
 });
 
 interface Said {

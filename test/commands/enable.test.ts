@@ -135,7 +135,7 @@ beforeEach(() => {
   writeFileSync(hookSource, '#!/bin/sh\necho "ran $*"\n');
   printed = "";
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
 const contextOf = (change: Partial<Context> = {}): Context => {
   // PATH leads nowhere: the version of a Claude Code on this machine must not change what a test sees

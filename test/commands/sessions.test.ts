@@ -93,7 +93,7 @@ describe("what is not known", () => {
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-sessions-"));
   });
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("no store: says what to do, exit 0, makes nothing", async () => {

@@ -336,7 +336,7 @@ describe("any store", () => {
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-show-"));
   });
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
   const places = () => placesOf({ env: {}, home, platform: "linux" });
   const run = async (options: Partial<ShowOptions> = {}, session?: string, world: ContextOptions = {}) => {

@@ -30,7 +30,7 @@ beforeEach(() => {
   mkdirSync(places.home, { recursive: true });
   folder = join(dirname(places.configPath), "stack");
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
 const DEFAULTS: StackOptions = { print: false, dryRun: false, yes: true, force: false, undo: false };
 
@@ -266,7 +266,7 @@ describe("stack, from the package as npm packs it", () => {
     const [archive] = readdirSync(installed);
     execFileSync("tar", ["-xzf", archive ?? ""], { cwd: installed });
   });
-  afterAll(() => rmSync(installed, { recursive: true, force: true }));
+  afterAll(() => rmSync(installed, { recursive: true, force: true, maxRetries: 10 }));
 
   const program = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(installed, "package", "dist", "openhook-otel.cjs"), "stack", ...args], {

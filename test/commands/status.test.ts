@@ -36,7 +36,7 @@ beforeEach(() => {
   program = join(home, "openhook-otel.cjs");
   writeFileSync(program, "");
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const places = (): Places => placesOf({ env: {}, home, platform: "linux" });
 const settingsPath = (): string => join(home, ".claude", "settings.json");

@@ -10,7 +10,7 @@ export function makePlace() {
   return {
     configPath,
     directory,
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    remove: () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }),
     /** Loads with this file (absent: none), environment and flags. */
     load: (file: unknown, env: Record<string, string> = {}, flags: Flags = {}): Promise<LoadedConfig> => {
       rmSync(configPath, { force: true });

@@ -40,7 +40,7 @@ int statfs64(const char *path, struct statfs64 *to) {
 `;
 
 const folder = mkdtempSync(join(tmpdir(), "openhook-no-locks-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 const shim = join(folder, "no-locks.so");
 writeFileSync(join(folder, "no-locks.c"), NO_LOCKS);
 const hasShim =

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await machine.remove();
-  rmSync(temporary, { recursive: true, force: true });
+  rmSync(temporary, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const run = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
@@ -146,7 +146,7 @@ describe("says in one line what is missing", () => {
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-e2e-package-"));
   });
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
   test("the recordings", async () => {
     const { context } = contextAt(placesOf({ env: {}, home: root, platform: "linux" }));

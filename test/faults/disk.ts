@@ -20,7 +20,7 @@ export function smallDisk(bytes: number): SmallDisk | string {
   const mount = (...args: readonly string[]) => spawnSync("mount", [...args], { encoding: "utf8" });
   const made = mount("-t", "tmpfs", "-o", `size=${bytes},mode=0700`, "tmpfs", dir);
   if (made.status !== 0) {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     return `no tmpfs could be mounted: ${(made.stderr ?? made.error?.message ?? "").trim()}`;
   }
   const filler = join(dir, "filler");
@@ -38,7 +38,7 @@ export function smallDisk(bytes: number): SmallDisk | string {
     },
     remove() {
       spawnSync("umount", ["-l", dir]);
-      rmSync(dir, { recursive: true, force: true });
+      rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

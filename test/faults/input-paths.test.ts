@@ -232,7 +232,7 @@ describe("folders that were moved", () => {
       await world.drain();
       expect(tokensOf("t")).toBe(7);
     } finally {
-      rmSync(disk, { recursive: true, force: true });
+      rmSync(disk, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 });

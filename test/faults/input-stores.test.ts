@@ -73,7 +73,7 @@ describe("a database in the place of OpenCode's", () => {
       () => symlinkSync("/dev/zero", path),
       () => symlinkSync(join(world.home, "elsewhere.db"), path),
     ]) {
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true, maxRetries: 10 });
       writeFileSync(join(world.home, "elsewhere.db"), "");
       place();
       await expect(read()).rejects.toThrow(/not read|not a regular file/);

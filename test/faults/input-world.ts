@@ -83,7 +83,7 @@ export class InputWorld {
   }
 
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

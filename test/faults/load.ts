@@ -84,7 +84,7 @@ export async function play(machine: Machine, lanes: readonly Lane[], hook: reado
       said: drivers.map((driver) => driver.said).join(""),
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -132,7 +132,7 @@ function withCopyOf<T>(state: State, look: (path: string) => T): T {
     }
     return look(copy);
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

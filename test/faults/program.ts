@@ -70,7 +70,7 @@ export class FaultBuild {
   }
 
   remove(): void {
-    rmSync(this.#dir, { recursive: true, force: true });
+    rmSync(this.#dir, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -104,7 +104,7 @@ export class World {
   }
 
   remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #mover(hooks: string): (text: string) => string {
@@ -170,7 +170,7 @@ export class State {
   }
 
   remove(): void {
-    rmSync(this.places.stateDir, { recursive: true, force: true });
+    rmSync(this.places.stateDir, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

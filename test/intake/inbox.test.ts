@@ -40,7 +40,7 @@ beforeEach(async () => {
   dirs = dirsOf(stateDir);
   await ensureStateDirs(dirs);
 });
-afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+afterEach(() => rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 }));
 
 const dirsOf = (dir: string) => ({
   stateDir: dir,

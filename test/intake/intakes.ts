@@ -87,7 +87,7 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
     twinPath: join(root, "twin.cjs"),
     programPath: join(root, "drain.cjs"),
     drainedDir: join(root, "drained"),
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 10 }),
   };
   mkdirSync(hookDir, { recursive: true });
   mkdirSync(sandbox.drainedDir);

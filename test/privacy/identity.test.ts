@@ -42,7 +42,7 @@ describe("who it is", () => {
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-person-"));
   });
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const git = (text: string) => writeFileSync(join(home, ".gitconfig"), text);
 
   test.each([

@@ -15,7 +15,7 @@ describe("the state directory", () => {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-private-"));
   });
-  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
   const state = () => join(root, "state");
 
   test("of this user is fine, and so is one that is not there yet, and a link of his own", async () => {

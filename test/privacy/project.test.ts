@@ -114,7 +114,7 @@ describe("which file is about a folder", () => {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-project-"));
   });
-  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
   const put = (folder: string, value: unknown, name = PROJECT_FILE): void => {
     mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, folder, name), typeof value === "string" ? value : JSON.stringify(value));
@@ -199,7 +199,7 @@ describe("what becomes of a session in such a project", () => {
   const folders: string[] = [];
   afterAll(async () => {
     for (const teller of tellers) teller.remove();
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     await receiver?.close();
   });
 

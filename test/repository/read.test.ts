@@ -9,7 +9,7 @@ let dir = "";
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "openhook-repository-")));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
 
 /** Git with no settings of this machine. */
 function git(cwd: string, ...args: string[]): string {

@@ -95,7 +95,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
   });
   afterAll(async () => {
     for (const server of running) await server.kill();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
 
   test("takes what openhook-otel sends, and shows it", async () => {

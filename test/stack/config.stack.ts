@@ -12,7 +12,7 @@ import { programs } from "./programs.ts";
 
 const { collector, jaeger, promtool } = await programs();
 const folder = mkdtempSync(join(tmpdir(), "openhook-config-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 /** What is needed, and what is not the same everywhere. */
 const ENV = {

@@ -84,7 +84,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     await jaeger?.remove();
     for (const server of servers.values()) await server.remove();
     team?.remove();
-    rmSync(rules, { recursive: true, force: true });
+    rmSync(rules, { recursive: true, force: true, maxRetries: 10 });
   }, 60_000);
 
   describe.each(there)("%s", (flavour) => {

@@ -65,7 +65,7 @@ export async function startGateway(
     metricsUrl: `http://${at("metrics")}/metrics`,
     async remove() {
       await collector.remove();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -20,7 +20,7 @@ export async function getPrograms(say: (line: string) => void): Promise<readonly
   const got: Got[] = [];
   for (const source of SOURCES) got.push(await get(source, say));
   // Ten gigabytes of modules and of what was compiled of them, for programs of some three hundred megabytes
-  if (got.some(({ state }) => state === "new")) rmSync(GO(), { recursive: true, force: true });
+  if (got.some(({ state }) => state === "new")) rmSync(GO(), { recursive: true, force: true, maxRetries: 10 });
   return got;
 }
 
@@ -73,7 +73,7 @@ const GO_MINOR = 26;
 function make(source: Source): void {
   const folder = folderOf(source);
   const part = `${folder}.part`;
-  rmSync(part, { recursive: true, force: true });
+  rmSync(part, { recursive: true, force: true, maxRetries: 10 });
   mkdirSync(part, { recursive: true });
   try {
     makeIn(part, source);
@@ -82,7 +82,7 @@ function make(source: Source): void {
       cause: error,
     });
   }
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   renameSync(part, folder);
 }
 
@@ -141,7 +141,7 @@ function unpackDebian(folder: string, name: string): void {
   const packages = readdirSync(folder).filter((file) => file.endsWith(".deb"));
   for (const file of packages) run(folder, ["dpkg", "-x", file, "."]);
   for (const done of [...packages, "apt-state", "apt-cache"])
-    rmSync(join(folder, done), { recursive: true, force: true });
+    rmSync(join(folder, done), { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** @returns stdout @throws with the end of what it wrote */

@@ -151,7 +151,7 @@ async function held(
   folder: string,
   start: Parameters<typeof Server.started>[0],
 ): Promise<{ readonly server: Server; readonly folder: string; remove(): Promise<void> }> {
-  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   const server = await Server.started(start).catch((error: unknown) => {
     removeFolder();
     throw error;

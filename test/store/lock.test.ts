@@ -42,7 +42,7 @@ beforeAll(async () => {
     external: ["libsql"],
   });
 });
-afterAll(() => rmSync(bundles, { recursive: true, force: true }));
+afterAll(() => rmSync(bundles, { recursive: true, force: true, maxRetries: 10 }));
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "openhook-lock-"));
@@ -51,7 +51,7 @@ beforeEach(() => {
 afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
   children = [];
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 interface Worker {

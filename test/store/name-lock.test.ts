@@ -45,7 +45,7 @@ beforeAll(async () => {
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
 });
-afterAll(() => rmSync(bundles, { recursive: true, force: true }));
+afterAll(() => rmSync(bundles, { recursive: true, force: true, maxRetries: 10 }));
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "openhook-name-lock-"));
   path = join(dir, "drain.lock.name");
@@ -53,7 +53,7 @@ beforeEach(() => {
 afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
   children = [];
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const log = (): string => join(dir, "log");

@@ -15,7 +15,7 @@ export function temporaryStores() {
   afterEach(() => {
     for (const db of opened) db.close();
     opened = [];
-    if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     dir = undefined;
   });
   return {

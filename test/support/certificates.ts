@@ -77,6 +77,6 @@ export function makeCertificates(): Certificates {
     otherHost: signed("other-host", "DNS:collector.example"),
     client: signed("client", "DNS:laptop.example"),
     stranger: authority("stranger"),
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }),
   };
 }

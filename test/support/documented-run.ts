@@ -64,6 +64,6 @@ export class DocumentedRun {
   }
 
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

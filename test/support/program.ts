@@ -132,7 +132,7 @@ export class Machine {
 
   async remove(): Promise<void> {
     await this.quiet();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** What `enable` asks for its version; without one it registers what the oldest version knows. */

@@ -185,7 +185,7 @@ export class Replay {
   }
 
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #moved(text: string): string {

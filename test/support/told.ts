@@ -73,6 +73,6 @@ export class Teller {
   }
 
   remove(): void {
-    rmSync(this.#home, { recursive: true, force: true });
+    rmSync(this.#home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

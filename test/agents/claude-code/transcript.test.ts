@@ -18,7 +18,7 @@ beforeEach(() => {
   project = join(home, ".claude", "projects", "-home-dev-acme-shop");
   mkdirSync(project, { recursive: true });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const put = (path: string, text = '{"type":"user"}\n'): string => {
   mkdirSync(dirname(path), { recursive: true });

@@ -32,7 +32,7 @@ beforeEach(() => {
   folder = join(home, ".cline", "hooks");
   mkdirSync(folder, { recursive: true });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const read = async (): Promise<readonly SettingsText[]> =>
   (await installer.paths("user", target)).map((path) => ({

@@ -14,7 +14,7 @@ let home = "";
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-cline-"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const ID = "1795241132829_gyok9";
 const folder = (id = ID) => join(home, ".cline", "data", "sessions", id);

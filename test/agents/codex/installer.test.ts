@@ -287,7 +287,7 @@ describe("where the files are", () => {
     symlinkSync(join(folder, "real"), join(folder, "link"));
     symlinkSync(join(folder, "shop"), join(folder, "shop-link"));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const at = (rest: Partial<InstallTarget>): InstallTarget => ({ home: folder, project: folder, env: {}, ...rest });
 
   test("as Codex names them: links are resolved in CODEX_HOME and in the project, not in HOME", async () => {

@@ -27,7 +27,7 @@ let home = "";
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-codex-"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const recorded = (name: string): void => cpSync(join(CASES, name, "transcripts"), home, { recursive: true });
 

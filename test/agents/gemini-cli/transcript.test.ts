@@ -19,7 +19,7 @@ beforeEach(() => {
   chats = join(home, ".gemini", "tmp", "acme-shop", "chats");
   mkdirSync(chats, { recursive: true });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const put = (path: string, text: string): string => {
   mkdirSync(dirname(path), { recursive: true });

@@ -16,7 +16,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "openhook-kiro-"));
   target = { home: join(root, "home"), project: join(root, "project"), env: { PATH: join(root, "bin") } };
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
 const put = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true });

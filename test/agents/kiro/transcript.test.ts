@@ -51,10 +51,10 @@ const usageOf = async (counts: Record<string, unknown>) => {
 };
 
 beforeEach(() => {
-  rmSync(FOLDER, { recursive: true, force: true });
+  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 10 });
   mkdirSync(FOLDER, { recursive: true });
 });
-afterAll(() => rmSync(HOME, { recursive: true, force: true }));
+afterAll(() => rmSync(HOME, { recursive: true, force: true, maxRetries: 10 }));
 
 describe("a turn's counts", () => {
   it("are unknown where they are placeholders", async () => {

@@ -64,6 +64,6 @@ test("its configuration alone shows that it is here", async () => {
     mkdirSync(join(home, ".config", "opencode"), { recursive: true });
     expect(await installer.detect(here)).toEqual({ present: true });
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -98,7 +98,7 @@ export class Made {
 
   remove(): void {
     this.db.close();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -65,7 +65,7 @@ afterEach(() => {
   vi.useRealTimers();
   process.env = before;
   chmodSync(home, 0o700);
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** What `enable` puts there. */

@@ -11,7 +11,7 @@ const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook${dr
 const project = mkdtempSync(join(tmpdir(), "openhook-project-"));
 const target = { home: "/home/dev", project, env: {} };
 const path = join(project, ".openhook.json");
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+afterAll(() => rmSync(project, { recursive: true, force: true, maxRetries: 10 }));
 
 const registration = { scope: "project", target, command, version: undefined } as const;
 const add = (text: string | undefined): string => installer.add([{ path, text }], registration)[0]?.text ?? "";

@@ -266,6 +266,6 @@ function inGo(Patterns: readonly string[], Texts: readonly string[]): readonly (
     });
     return JSON.parse(output) as string[][][];
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }

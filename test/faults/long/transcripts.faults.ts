@@ -111,7 +111,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
       expect(after.tokens).toBeGreaterThanOrEqual(before.tokens);
       for (const id of before.spans.keys()) expect(after.spans.get(id)).toBe(before.spans.get(id));
 
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true, maxRetries: 10 });
       writeFileSync(path, whole);
       world.fill(state, [LAST, 1]);
       const end = await drained(state, "--end-idle");
