@@ -35,7 +35,7 @@ export async function demo(
       await receiver.close();
     }
   } finally {
-    if (!options.keep) await rm(places.root, { recursive: true, force: true });
+    if (!options.keep) await rm(places.root, { recursive: true, force: true, maxRetries: 10 });
   }
   // Last, so that a reader that has seen enough (`| head`) leaves nothing of ours behind
   writeLines(context.stdout, seen.lines);
