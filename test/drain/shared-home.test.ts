@@ -173,6 +173,9 @@ test.skipIf(!isRoot)("two users: neither sees the other's, and both work at once
       spawnSync("cp", ["-rL", join(ROOT, "node_modules", name), join(program, "node_modules")]);
     }
     spawnSync("cp", ["-r", join(ROOT, "package.json"), program]);
+    // This Node may lie where others cannot go
+    const node = join(program, "node");
+    spawnSync("cp", [process.execPath, node]);
     spawnSync("chmod", ["-R", "a+rX", folder]);
     chmodSync(dirname(program), 0o755);
     await Promise.all(
@@ -187,7 +190,7 @@ test.skipIf(!isRoot)("two users: neither sees the other's, and both work at once
           });
         }
         const { code, stderr } = await run(
-          [process.execPath, join(program, "dist", "openhook-otel.cjs"), "drain", "--end-idle"],
+          [node, join(program, "dist", "openhook-otel.cjs"), "drain", "--end-idle"],
           as,
         );
         expect([code, stderr]).toEqual([0, ""]);

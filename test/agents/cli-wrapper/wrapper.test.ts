@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -238,7 +239,9 @@ describe("whatever is in PATH", () => {
       "#!/nonexistent\n",
       "#!/bin/sh\nsleep 3\n",
     ]) {
-      writeFileSync(home.places.hookPath, hook);
+      // A file that is just being started cannot be written to
+      writeFileSync(`${home.places.hookPath}.new`, hook, { mode: 0o755 });
+      renameSync(`${home.places.hookPath}.new`, home.places.hookPath);
       const outcome = await through(["x"]);
       expect(outcome).toMatchObject({ stdout: "plain x\n", stderr: "", code: 0 });
       expect(outcome.durationMs).toBeLessThan(2_000);
