@@ -7,13 +7,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { type ParsedFile, parseInboxFile } from "../../src/intake/facts.ts";
+import { removeFolder } from "../support/remove.ts";
 
 const HOOK_SH = resolve("src/intake/hook.sh");
 
@@ -87,7 +87,7 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
     twinPath: join(root, "twin.cjs"),
     programPath: join(root, "drain.cjs"),
     drainedDir: join(root, "drained"),
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 10 }),
+    remove: () => removeFolder(root),
   };
   mkdirSync(hookDir, { recursive: true });
   mkdirSync(sandbox.drainedDir);

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Places, placesOf } from "../../src/config/places.ts";
+import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
 import type { Place, Program } from "./programs.ts";
 
@@ -103,7 +104,7 @@ export class Machine {
   /** With everything on it. */
   remove(): void {
     this.stop();
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(this.home);
   }
 
   /** Ids of processes of this machine, by what `ps` shows of their command lines. */

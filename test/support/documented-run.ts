@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { allAgents } from "../../src/agents/registry.ts";
@@ -8,6 +8,7 @@ import { placesOf } from "../../src/config/places.ts";
 import type { DrainReport } from "../../src/drain/deps.ts";
 import { drain } from "../../src/pipeline.ts";
 import type { DocumentedCall } from "./documented.ts";
+import { removeFolder } from "./remove.ts";
 import { ROOT } from "./replay.ts";
 
 /** A home directory of its own; documented calls go through the real hook program, and the drain takes them from there. */
@@ -64,6 +65,6 @@ export class DocumentedRun {
   }
 
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(this.home);
   }
 }

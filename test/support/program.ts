@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -16,6 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Places, placesOf } from "../../src/config/places.ts";
+import { removeFolder } from "./remove.ts";
 import type { RecordedCall } from "./replay.ts";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -132,7 +132,7 @@ export class Machine {
 
   async remove(): Promise<void> {
     await this.quiet();
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(this.home);
   }
 
   /** What `enable` asks for its version; without one it registers what the oldest version knows. */

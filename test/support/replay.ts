@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -20,6 +19,7 @@ import type { DrainDeps, DrainReport } from "../../src/drain/deps.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { PROGRAM } from "./program.ts";
+import { removeFolder } from "./remove.ts";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const CASES = join(ROOT, "test", "agents");
@@ -185,7 +185,7 @@ export class Replay {
   }
 
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(this.home);
   }
 
   #moved(text: string): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
@@ -9,6 +9,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { Event } from "../../src/model/event.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { removeFolder } from "./remove.ts";
 
 /** An agent whose payloads say in our own words what they tell: for what cards can do and no recording shows. */
 export const ACME: Agent = {
@@ -73,6 +74,6 @@ export class Teller {
   }
 
   remove(): void {
-    rmSync(this.#home, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(this.#home);
   }
 }

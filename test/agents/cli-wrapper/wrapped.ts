@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { wrap } from "../../../src/commands/wrap.ts";
 import { placesOf } from "../../../src/config/places.ts";
 import { readInbox, until } from "../../intake/intakes.ts";
 import { contextAt } from "../../support/context.ts";
+import { removeFolder } from "../../support/remove.ts";
 
 /** How the wrapper runs: by which shell, with or without an `env` that gives signals back. */
 export interface Setup {
@@ -88,7 +89,7 @@ export class Wrapped {
   }
 
   remove(): void {
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    removeFolder(this.root);
   }
 }
 
