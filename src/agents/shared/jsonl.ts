@@ -90,8 +90,8 @@ async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<Line
   const { chunkBytes, maxLineBytes } = place;
   const chunk = Buffer.allocUnsafe(chunkBytes);
   let position = place.fromBytes;
-  // Pieces of the line that is still open, and how long it is; the pieces of a line that is too long are dropped
-  let pieces: Buffer[] = [];
+  // What was read of the line that is still open, and how long it is; of one that is too long nothing is kept
+  const open = new OpenLine();
   let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
   let toldBytes = position;
   for (;;) {
@@ -105,19 +105,18 @@ async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<Line
       const length = openBytes + (at - start);
       if (length > maxLineBytes) tooLong++;
       else if (length > 0) {
-        // The chunk is used again: the last piece must be a copy
-        const piece = Buffer.from(chunk.subarray(start, at));
-        lines.push(pieces.length === 0 ? piece : shortened(Buffer.concat([...pieces, piece], length)));
+        const piece = chunk.subarray(start, at);
+        lines.push(openBytes === 0 ? Buffer.from(piece) : shortened(open.with(piece)));
       }
-      pieces = [];
+      open.clear();
       openBytes = 0;
       start = at + 1;
       endBytes = position + start;
     }
     if (start < bytesRead) {
       openBytes += bytesRead - start;
-      if (openBytes > maxLineBytes) pieces = [];
-      else pieces.push(Buffer.from(chunk.subarray(start, bytesRead)));
+      if (openBytes > maxLineBytes) open.clear();
+      else open.with(chunk.subarray(start, bytesRead));
     }
     position += bytesRead;
     if (endBytes !== -1) {
@@ -132,11 +131,34 @@ async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<Line
   }
 }
 
-/** A line that is no JSON stays what it is: its reader says so. */
+/** A copy, without long texts where it is long. A line that is no JSON stays what it is: its reader says so. */
 function shortened(line: Buffer): Buffer {
-  if (line.length <= MAX_WHOLE_LINE_BYTES) return line;
+  if (line.length <= MAX_WHOLE_LINE_BYTES) return Buffer.from(line);
   const shrunk = shrinkJson(line);
-  return shrunk.ok && !shrunk.closed ? Buffer.from(shrunk.text()) : line;
+  return Buffer.from(shrunk.ok && !shrunk.closed ? shrunk.text() : line);
+}
+
+/** A line that goes on behind its chunk, in memory that the next one uses again: large ones would else pile up as garbage. */
+class OpenLine {
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+
+  /** @returns all of it so far, until the next call */
+  with(piece: Buffer): Buffer {
+    const length = this.#length + piece.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    piece.copy(this.#bytes, this.#length);
+    this.#length = length;
+    return this.#bytes.subarray(0, length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
 }
 
 async function headDigest(file: FileHandle, endBytes: number): Promise<string> {

@@ -6,7 +6,7 @@ import { type Run, watchedDrain, writeLongLine, writeTurns } from "../input-larg
 import { InputWorld } from "../input-world.ts";
 import { record } from "../record.ts";
 
-const MAX_OVER_EMPTY_MIB = 256;
+const MAX_OVER_EMPTY_MIB = 150;
 const GIGABYTE = 1_000_000_000;
 
 let emptyMib = 0;
