@@ -191,13 +191,15 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     }
   }, 300_000);
 
-  test.skipIf(process.env["OPENHOOK_STACK_SCREENS"] === undefined)("pages to look at", async () => {
-    const folder = process.env["OPENHOOK_STACK_SCREENS"] ?? "";
-    await screens(folder, servers.get(FLAVOURS[0])?.url ?? "", { fromMs: began - 60_000, toMs: Date.now() });
-  });
+  const folder = process.env["OPENHOOK_STACK_SCREENS"];
+  if (folder !== undefined) {
+    test("pages to look at", async () => {
+      await screens(folder, servers.get(FLAVOURS[0])?.url ?? "", { fromMs: began - 60_000, toMs: Date.now() });
+    });
+  }
 });
 
-test.runIf(!hasStack)("not covered here: dashboards and rules against a real Collector and Prometheus", () => {});
+if (!hasStack) test.skip("not covered here: dashboards and rules against a real Collector and Prometheus");
 
 // --- internal ---
 

@@ -235,30 +235,32 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
   });
 
   // The answers that `npm test` reads: OPENHOOK_STACK_RECORD=1 npm run test:stack -- reconcile
-  test.skipIf(process.env["OPENHOOK_STACK_RECORD"] !== "1")("writes down what they answer", async () => {
-    const [machine] = (await Team.at([{ source: "claude-code", name: "subagent" }])).machines;
-    if (machine === undefined) throw new Error("no such recording");
-    const drained = spawnSync(process.execPath, [PROGRAM, "drain", "--end-idle"], {
-      env: { PATH: process.env["PATH"], HOME: machine.home, ...env, OPENHOOK_OTEL_SELF_TELEMETRY: "false" },
-      encoding: "utf8",
+  const record = (): void =>
+    test("writes down what they answer", async () => {
+      const [machine] = (await Team.at([{ source: "claude-code", name: "subagent" }])).machines;
+      if (machine === undefined) throw new Error("no such recording");
+      const drained = spawnSync(process.execPath, [PROGRAM, "drain", "--end-idle"], {
+        env: { PATH: process.env["PATH"], HOME: machine.home, ...env, OPENHOOK_OTEL_SELF_TELEMETRY: "false" },
+        encoding: "utf8",
+      });
+      expect(drained.status).toBe(0);
+      const db = openDatabase(machine.places.storePath);
+      const traceId = String(db.prepare("SELECT json_extract(record, '$.traceId') AS id FROM spans").get()?.["id"]);
+      const instance = String(db.prepare("SELECT value FROM meta WHERE key = 'instance.id'").get()?.["value"]);
+      db.close();
+      const folder = join(ROOT, "test", "commands", "reconcile");
+      mkdirSync(folder, { recursive: true });
+      const keep = async (name: string, url: string): Promise<void> => {
+        const answer = await fetch(url);
+        writeFileSync(join(folder, name), `${JSON.stringify(await answer.json(), null, 1)}\n`);
+      };
+      await keep("jaeger-v3.json", `${traces.url}/api/v3/traces/${traceId}`);
+      await keep("jaeger-ui.json", `${traces.url}/api/traces/${traceId}`);
+      const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",instance="${instance}"}[1h])`;
+      await keep("prometheus.json", `${metrics.url}/api/v1/query?query=${encodeURIComponent(query)}`);
+      machine.remove();
     });
-    expect(drained.status).toBe(0);
-    const db = openDatabase(machine.places.storePath);
-    const traceId = String(db.prepare("SELECT json_extract(record, '$.traceId') AS id FROM spans").get()?.["id"]);
-    const instance = String(db.prepare("SELECT value FROM meta WHERE key = 'instance.id'").get()?.["value"]);
-    db.close();
-    const folder = join(ROOT, "test", "commands", "reconcile");
-    mkdirSync(folder, { recursive: true });
-    const keep = async (name: string, url: string): Promise<void> => {
-      const answer = await fetch(url);
-      writeFileSync(join(folder, name), `${JSON.stringify(await answer.json(), null, 1)}\n`);
-    };
-    await keep("jaeger-v3.json", `${traces.url}/api/v3/traces/${traceId}`);
-    await keep("jaeger-ui.json", `${traces.url}/api/traces/${traceId}`);
-    const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",instance="${instance}"}[1h])`;
-    await keep("prometheus.json", `${metrics.url}/api/v1/query?query=${encodeURIComponent(query)}`);
-    machine.remove();
-  });
+  if (process.env["OPENHOOK_STACK_RECORD"] === "1") record();
 });
 
 describe.skipIf(collector === undefined || jaeger === undefined || prometheus === undefined)(

@@ -33,4 +33,4 @@ describe.each(tools)("%s", (path) => {
   }, 120_000);
 });
 
-test.runIf(tools.length === 0)("not covered here: the rules by promtool", () => {});
+if (tools.length === 0) test.skip("not covered here: the rules by promtool");
