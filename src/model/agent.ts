@@ -52,6 +52,25 @@ export interface TranscriptQuery {
   readonly roots?: readonly string[];
 }
 
+/** Where past sessions are looked for. */
+export interface LocateQuery {
+  readonly home: string;
+  /**
+   * The folders (or files) to look in: those of `roots` for the usual and every other environment, and any the user named. The
+   * agent's folder, or the home above it, does as well. What lies in two of them is found once.
+   */
+  readonly roots: readonly string[];
+  /** What was passed over, with the reason: a folder that cannot be read, a link that leads out, a form we cannot read. */
+  readonly onProblem: (path: string, error: Error) => void;
+}
+
+/** A query for `files`; the folders that may be read are still to be said. `path` need not exist. */
+export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
+  readonly path: string;
+  /** What `files` would give, where whoever looked has seen it already. */
+  readonly files?: readonly TranscriptFile[];
+};
+
 export interface TranscriptReader {
   /**
    * The folders (or files) that this agent keeps its sessions in: nothing else is read, whatever path a payload tells.
@@ -60,8 +79,17 @@ export interface TranscriptReader {
    * @param env as the intake kept it: variables that move the agent's folders
    */
   roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[];
-  /** Every session below a home directory, for `import`. Yields nothing where there is none. */
-  locate(home: string): AsyncIterable<TranscriptQuery & { readonly path: string }>;
+  /**
+   * Every past session, for `import`: each once, under the id that the agent's hooks tell, as `files` and `read` know it. The
+   * order is the same each time, the oldest first as far as that is known without reading: who copied another's history
+   * comes after it. No file is opened where its name says enough. What a session holds is not known yet: it can be nothing.
+   *
+   * Subagents are no sessions of their own. One whose session is gone is given as that session: `path` is then where the
+   * session would be, or the subagent's own file, and `files` gives what is left.
+   *
+   * @throws never; what cannot be looked at, or must not, is told to `onProblem`, and the rest is found
+   */
+  locate(query: LocateQuery): AsyncIterable<LocatedSession>;
   /** All parts of one session that exist now, the main one first; empty when there is none. */
   files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
   /**
@@ -75,6 +103,8 @@ export interface TranscriptReader {
 export interface ReadOptions {
   /** Also give what was written. Without it nothing of that is built. @default false */
   readonly content?: boolean;
+  /** Wait for the disk, as threads do that have nothing else to do. @default false */
+  readonly blocks?: boolean;
 }
 
 /** What a stretch of a file held. */

@@ -1,4 +1,5 @@
 import type { Event } from "./event.ts";
+import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 
 // What agents and their transcripts say is theirs to choose: any length, any character, any number. From here on it is
@@ -65,39 +66,43 @@ export function boundName(name: string): string {
   return cleaned(name.length <= MAX_NAME_CHARACTERS ? name : `${name.slice(0, MAX_NAME_CHARACTERS - 1)}…`);
 }
 
+/**
+ * Whether an entry is within bounds as it is, by a look that costs little: no member of a member is gone into but usage. Names
+ * and paths are the caller's to judge.
+ *
+ * @param isFine whether a name or path may stay
+ */
+export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: string) => boolean): boolean {
+  for (const [member, value] of Object.entries(entry)) {
+    switch (typeof value) {
+      case "string":
+        if (ID_MEMBERS.has(member) ? !isPlainId(value) : !isFine(value, member)) return false;
+        break;
+      case "number":
+        if (boundNumber(value, member) !== value) return false;
+        break;
+      case "boolean":
+        break;
+      default:
+        if (member !== "usage" || !isPlainUsage(value)) return false;
+    }
+  }
+  return true;
+}
+
 // --- internal ---
+
+const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
+
+function isPlainUsage(usage: unknown): boolean {
+  if (typeof usage !== "object" || usage === null) return false;
+  for (const n of Object.values(usage)) if (!Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
+  return true;
+}
 
 /** Of an id that is shortened, to know it by. */
 const HEAD_CHARACTERS = 64;
 
-/** Members that hold an id: compared, joined by, and part of what spans and counts are known by. */
-const IDS = new Set([
-  "id",
-  "source",
-  "session_id",
-  "tool_call_id",
-  "tool_call_ids",
-  "prompt_id",
-  "agent_id",
-  "spawned_agent_id",
-  "parent_session_id",
-  "process",
-  "input_digest",
-  "key",
-  "globalKey",
-  "promptKey",
-  "agentId",
-  "responseId",
-  "requestId",
-  "callId",
-  "spawnedAgentId",
-  "parentCallId",
-  "parentAgentId",
-  "parentSessionId",
-  "inputDigest",
-]);
-const PATHS = new Set(["cwd", "transcript_path"]);
-const TIMES = new Set(["timeMs", "startMs", "endMs"]);
 const DURATION = /(?:Ms|_ms)$/;
 
 /** Nothing to replace in it: the usual case, and quick to tell. */
@@ -118,8 +123,8 @@ const clampTime = (ms: number): number => Math.min(MAX_TIME_MS, Math.max(MIN_TIM
 function bound(value: unknown, name: string, depth: number, digest: Digest): unknown {
   switch (typeof value) {
     case "string":
-      if (IDS.has(name)) return boundId(value, digest);
-      return PATHS.has(name) ? boundPath(value) : boundName(value);
+      if (ID_MEMBERS.has(name)) return boundId(value, digest);
+      return PATH_MEMBERS.has(name) ? boundPath(value) : boundName(value);
     case "number":
       return boundNumber(value, name);
     case "boolean":
@@ -157,7 +162,7 @@ const boundPath = (path: string): string | undefined =>
   path.length <= MAX_PATH_CHARACTERS && !path.includes("\0") && !/\p{Cs}/u.test(path) ? path : undefined;
 
 function boundNumber(value: number, name: string): number | undefined {
-  if (TIMES.has(name)) return clampTime(value);
+  if (TIME_MEMBERS.has(name)) return clampTime(value);
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
   return DURATION.test(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
 }

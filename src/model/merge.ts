@@ -25,7 +25,9 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
   const joined: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
     const other = joined[name];
-    if (value !== undefined && value !== other && canonical(value) < canonical(other)) joined[name] = value;
+    // Told by `answer`, by what it means
+    if (name === "usage" && other !== undefined) continue;
+    if (value !== undefined && value !== other && isLess(value, other)) joined[name] = value;
   }
   // An answer belongs to the turn it began in, also when the next prompt is there before its last line
   const order = a.timeMs - b.timeMs || (canonical(a.promptKey) <= canonical(b.promptKey) ? -1 : 1);
@@ -50,7 +52,8 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
 
 function fuller(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"] {
   if (a === undefined || b === undefined) return a ?? b;
-  return (a.output - b.output || (canonical(a) >= canonical(b) ? 1 : -1)) > 0 ? a : b;
+  if (a.output !== b.output) return a.output > b.output ? a : b;
+  return canonical(a) >= canonical(b) ? a : b;
 }
 
 /** Cumulative: the larger sums are the later ones. */
@@ -63,6 +66,14 @@ const totalOf = (entry: Reported): number =>
 
 const isBefore = (a: TranscriptEntry, b: TranscriptEntry): boolean =>
   a.timeMs !== b.timeMs ? a.timeMs < b.timeMs : canonical(a) < canonical(b);
+
+/** By their canonical texts; of numbers and texts that is told without sorting anything. */
+function isLess(a: unknown, b: unknown): boolean {
+  if (b === undefined) return true;
+  if (typeof a === "number" && typeof b === "number") return String(a) < String(b);
+  if (typeof a === "string" && typeof b === "string") return JSON.stringify(a) < JSON.stringify(b);
+  return canonical(a) < canonical(b);
+}
 
 /** The same text for the same value, whatever the order of its members; nothing at all sorts last. */
 const canonical = (value: unknown): string =>

@@ -1,3 +1,4 @@
+import { ID_MEMBERS, PATH_MEMBERS } from "../model/members.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { Redact } from "./redact.ts";
 
@@ -104,37 +105,7 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Members of events and entries that hold ids, times, paths and words of our own. */
-const KEPT: ReadonlySet<string> = new Set([
-  "id",
-  "openhook",
-  "source",
-  "type",
-  "kind",
-  "time",
-  "session_id",
-  "tool_call_id",
-  "tool_call_ids",
-  "prompt_id",
-  "agent_id",
-  "spawned_agent_id",
-  "parent_session_id",
-  "process",
-  "input_digest",
-  "cwd",
-  "transcript_path",
-  "key",
-  "globalKey",
-  "promptKey",
-  "agentId",
-  "responseId",
-  "requestId",
-  "callId",
-  "spawnedAgentId",
-  "parentCallId",
-  "parentAgentId",
-  "parentSessionId",
-  "inputDigest",
-]);
+const KEPT: ReadonlySet<string> = new Set([...ID_MEMBERS, ...PATH_MEMBERS, "openhook", "type", "kind", "time"]);
 
 function walk(value: unknown, name: string, redact: Redact): unknown {
   if (typeof value === "string") return KEPT.has(name) ? value : redact(value);

@@ -8,6 +8,7 @@ import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
 import { EVENT_TYPES, Event, Extras, isEnvelope } from "../../src/model/event.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { recordedPayloads } from "../session/recorded.ts";
+import { locateAll } from "../support/located.ts";
 
 const agents = await allAgents();
 const recorded = recordedPayloads();
@@ -95,9 +96,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     const reader = (await agent.transcript?.())?.default;
     if (reader !== undefined) {
       for (const part of [reader.locate, reader.files, reader.read]) expect(part).toBeTypeOf("function");
-      const found: string[] = [];
-      for await (const { path } of reader.locate("/home/dev/nowhere")) found.push(path);
-      expect(found).toEqual([]);
+      expect(await locateAll(reader, "/home/dev/nowhere")).toEqual({ sessions: [], problems: [] });
       const nowhere = { sessionId: "s", home: "/home/dev/nowhere" };
       expect(await reader.files(nowhere)).toEqual([]);
       expect(await reader.files({ ...nowhere, path: "/home/dev/nowhere/s.jsonl" })).toEqual([]);

@@ -3,6 +3,8 @@ import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../mod
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import type { JsonLine } from "../shared/jsonl.ts";
+import { isCut } from "../shared/shorten.ts";
 import { exitCodeOf } from "./adapter.ts";
 import { patchLines } from "./patch.ts";
 
@@ -20,25 +22,35 @@ export interface LineState {
   readonly facts?: string;
 }
 
+/** What a line told, and the state behind it. */
+export interface LineResult {
+  readonly entries: readonly TranscriptEntry[];
+  readonly state: LineState;
+}
+
 /**
  * One transcript line → its entries.
  *
  * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
  */
-export function readLine(
-  line: Buffer,
-  state: LineState,
-  agentId: string | undefined,
-): { readonly entries: readonly TranscriptEntry[]; readonly state: LineState } | undefined {
-  // Most bytes of a transcript are attachments and requests: do not parse what cannot matter
-  if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
-    return line[0] === OPEN_BRACE ? { entries: [], state } : undefined;
+export function readLine(line: JsonLine, state: LineState, agentId: string | undefined): LineResult | undefined {
+  if (line.isCut) {
+    // Most bytes of a transcript are outputs and files, in long strings that tell us nothing
+    const o = parse(line.text());
+    if (o === undefined) return undefined;
+    const result = needsWhole(o) ? undefined : read(o, line, state, agentId);
+    if (result?.entries.every(isWhole) === true) return result;
   }
-  const o = parse(line);
-  if (o === undefined) return undefined;
+  const o = parse(line.isCut ? line.bytes.toString("utf8") : line.text());
+  return o === undefined ? undefined : read(o, line, state, agentId);
+}
+
+// --- internal ---
+
+function read(o: Line, line: JsonLine, state: LineState, agentId: string | undefined): LineResult {
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   const sidechain = agentId ?? sidechainOf(o);
-  const here: Here = { o, bytes: line.length, timeMs, state: { ...state, timeMs }, agentId: sidechain };
+  const here: Here = { o, line, timeMs, state: { ...state, timeMs }, agentId: sidechain };
   switch (o["type"]) {
     case "user":
       return userLine(here);
@@ -55,13 +67,11 @@ export function readLine(
   }
 }
 
-// --- internal ---
-
 type Line = Readonly<Record<string, unknown>>;
 
 interface Here {
   readonly o: Line;
-  readonly bytes: number;
+  readonly line: JsonLine;
   readonly timeMs: number;
   readonly state: LineState;
   readonly agentId: string | undefined;
@@ -71,15 +81,47 @@ interface Here {
 const sidechainOf = (o: Line): string | undefined =>
   o["isSidechain"] === true ? (asString(o["agentId"]) ?? "sidechain") : undefined;
 
-const OPEN_BRACE = 0x7b;
-const WORTH_PARSING = ["user", "assistant", "system", "api-request", "cost-state"].map((t) => `"type":"${t}"`);
-
-function parse(line: Buffer): Line | undefined {
+function parse(text: string): Line | undefined {
   try {
-    return asObject(JSON.parse(line.toString("utf8")));
+    return asObject(JSON.parse(text));
   } catch {
     return undefined;
   }
+}
+
+/** Whether something that counts can be behind the beginning of a long string: a length, an outcome, an edit, a command. */
+function needsWhole(o: Line): boolean {
+  const content = asObject(o["message"])?.["content"];
+  switch (o["type"]) {
+    case "user": {
+      const blocks = asArray(content).map(asObject);
+      const results = blocks.filter((block) => block?.["type"] === "tool_result");
+      const outcome = o["toolUseResult"];
+      return (
+        results.length === 0 ||
+        results.some((block) => block?.["is_error"] === true) ||
+        typeof outcome === "string" ||
+        Array.isArray(asObject(outcome)?.["structuredPatch"])
+      );
+    }
+    case "assistant":
+      return asArray(content).some((block) => {
+        const command = asObject(asObject(block)?.["input"])?.["command"];
+        return typeof command === "string" && isCut(command);
+      });
+    case "api-request":
+      return typeof o["id"] === "string" && isCut(o["id"]);
+    case "cost-state":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** No name or id of it was cut. */
+function isWhole(entry: TranscriptEntry): boolean {
+  for (const value of Object.values(entry)) if (typeof value === "string" && isCut(value)) return false;
+  return true;
 }
 
 /** The fields that every entry has. */
@@ -353,7 +395,7 @@ function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state:
     gitBranch: asString(o["gitBranch"]),
   });
   // What must be remembered of them is whether they changed, not what they are
-  const told = inputDigest(facts) ?? "{}";
+  const told = digestOfFacts(facts);
   if (told === state.facts) return { entries: [], state };
   return {
     entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
@@ -362,4 +404,13 @@ function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state:
 }
 
 /** Old lines have no id: time and length are the same each time they are read. */
-const lineId = (here: Here): string => asString(here.o["uuid"]) ?? `${here.timeMs}:${here.bytes}`;
+const lineId = (here: Here): string => asString(here.o["uuid"]) ?? `${here.timeMs}:${here.line.bytes.length}`;
+
+/** The last one: they hardly ever change from line to line. */
+let digested = { text: "", digest: "" };
+
+function digestOfFacts(facts: Readonly<Record<string, string>>): string {
+  const text = `${facts["agentVersion"]}\n${facts["cwd"]}\n${facts["gitBranch"]}`;
+  if (text !== digested.text) digested = { text, digest: inputDigest(facts) ?? "{}" };
+  return digested.digest;
+}

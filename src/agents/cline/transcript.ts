@@ -2,6 +2,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type {
+  LocatedSession,
+  LocateQuery,
   ReadOptions,
   TranscriptBatch,
   TranscriptFile,
@@ -14,6 +16,7 @@ import { type EntryOf, type Offset, START, type TranscriptEntry } from "../../mo
 import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";
+import { type Entry, entriesIn, foldersBelow, located, mapSome, seen } from "../shared/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
@@ -26,12 +29,20 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [sessionsFolder(env, home)];
 }
 
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  const folder = sessionsFolder({}, home);
-  for (const sessionId of await namesIn(folder)) {
-    const path = messagesPath(folder, sessionId);
-    if (path !== undefined && (await isFile(path))) yield { sessionId, path, home };
+/** In the order of their ids, which begin with a time. Of a session whose main messages are gone its subagents are left. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, string>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+      const main = isFolder && !sessions.has(name) ? messagesPath(folder, name) : undefined;
+      if (main === undefined) continue;
+      const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
+      const sizes = await mapSome(parts, (part) => seen(part.path, query));
+      if (sizes.some((size) => size !== undefined && size.sizeBytes > 0)) sessions.set(name, main);
+    }
   }
+  const ids = [...sessions.keys()].sort((a, b) => timeIn(a) - timeIn(b) || (a < b ? -1 : 1));
+  for (const sessionId of ids) yield located({ sessionId, path: sessions.get(sessionId) ?? "" }, query);
 }
 
 /** The main agent's messages, then those of each subagent. */
@@ -93,6 +104,14 @@ async function* read(
 }
 
 // --- internal ---
+
+/** Of a root that is not the folder of sessions itself. */
+const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions")];
+
+const isMessages = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(MESSAGES) && isFileName(name);
+
+/** Milliseconds; of an id of another make nought. */
+const timeIn = (sessionId: string): number => Number(/^\d{13}(?=_|$)/.exec(sessionId)?.[0] ?? 0);
 
 // Enough to share a commit, few enough to hold
 const BATCH_ENTRIES = 500;

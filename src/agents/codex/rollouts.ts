@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { FolderMemory } from "../shared/folder-memory.ts";
 import { firstBytes } from "../shared/open.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
@@ -7,11 +8,30 @@ import { type Head, headOfBytes } from "./head.ts";
 export interface Rollout {
   readonly path: string;
   readonly threadId: string;
+  /** When the thread was made, where its id says so. */
+  readonly bornMs?: number;
+}
+
+/** The file of a thread, by its name. */
+export function rolloutAt(path: string, name: string): Rollout | undefined {
+  const threadId = threadIdOf(name);
+  if (threadId === undefined) return undefined;
+  const bornMs = v7Ms(threadId);
+  return { path, threadId, ...(bornMs !== undefined && { bornMs }) };
 }
 
 /** Name of a rollout file → the thread it is of. */
 export const threadIdOf = (name: string): string | undefined =>
   /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(name)?.[1];
+
+/** The folders that threads of one Codex lie in: archived ones in another, of which each may be moved for itself. */
+export function foldersBeside(path: string): readonly string[] {
+  const own = sessionsRoot(path);
+  return [...new Set([own, ...FOLDERS.map((name) => join(dirname(own), name))])];
+}
+
+/** Below Codex's home. */
+export const FOLDERS = ["sessions", "archived_sessions"];
 
 /** The `sessions` folder that a file lies in; of other places the folder itself. */
 export function sessionsRoot(path: string): string {
@@ -24,19 +44,8 @@ export function sessionsRoot(path: string): string {
  * included), and the folder itself, where older and archived files lie.
  */
 export async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
-  for (const file of await rolloutsOf(root)) yield file;
-  for (const year of await numbersIn(root, 4)) {
-    if (year < from.slice(0, 4) || year > to.slice(0, 4)) continue;
-    for (const month of await numbersIn(join(root, year), 2)) {
-      const ofMonth = `${year}/${month}`;
-      if (ofMonth < from.slice(0, 7) || ofMonth > to.slice(0, 7)) continue;
-      for (const day of await numbersIn(join(root, year, month), 2)) {
-        const ofDay = `${ofMonth}/${day}`;
-        if (ofDay < from || ofDay.slice(0, to.length) > to) continue;
-        yield* await rolloutsOf(join(root, year, month, day));
-      }
-    }
-  }
+  yield* await rollouts.of(root);
+  for await (const folder of daysIn(root, from, to)) yield* await rollouts.of(folder);
 }
 
 /** The file of one thread; its folder is that of the day in its id, give or take a time zone. */
@@ -50,34 +59,44 @@ export async function findRollout(root: string, threadId: string): Promise<strin
 /**
  * Files of the subagents of a session, at any depth. A subagent is younger than its root, and was started before the root's
  * file was last written to; only the first bytes of files that can be one are read.
+ *
+ * @param folders that they can lie in
+ * @param mainPath the root's own file; `undefined` where it is gone
  */
 export async function subagentsOf(
-  root: string,
+  folders: readonly string[],
   rootId: string,
-  mainPath: string,
+  mainPath: string | undefined,
   roots: readonly string[] | undefined,
 ): Promise<readonly Rollout[]> {
   const bornMs = v7Ms(rootId);
-  const lastMs = (await stat(mainPath).catch(() => undefined))?.mtimeMs ?? 0;
-  const [from, to] = bornMs === undefined ? [] : [dayOf(bornMs - DAY_MS), dayOf(lastMs + DAY_MS)];
+  const lastMs =
+    mainPath === undefined ? Number.POSITIVE_INFINITY : ((await stat(mainPath).catch(() => undefined))?.mtimeMs ?? 0);
+  const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
+  const to = bornMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
   const parents = new Map<string, string>();
-  const found: Rollout[] = [];
-  for await (const rollout of rolloutsIn(root, from, to)) {
-    const { path, threadId } = rollout;
-    const threadMs = v7Ms(threadId);
-    if (path === mainPath || threadId === rootId) continue;
-    if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS)) continue;
-    const head = await readHead(path, roots);
-    if (head === undefined || head.rootId === head.threadId) continue;
-    parents.set(head.threadId, head.rootId);
-    found.push(rollout);
+  const found = new Map<string, Rollout>();
+  for (const folder of folders) {
+    for (const candidates of [await rollouts.of(folder), ...(await rolloutsOfDays(folder, from, to))]) {
+      for (const rollout of candidates) {
+        const { path, threadId, bornMs: threadMs } = rollout;
+        if (path === mainPath || threadId === rootId || found.has(threadId)) continue;
+        if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS))
+          continue;
+        const head = await readHead(path, roots);
+        if (head === undefined || head.rootId === head.threadId) continue;
+        parents.set(head.threadId, head.rootId);
+        found.set(threadId, rollout);
+      }
+    }
   }
-  /** Versions that do not tell the root tell the parent. */
-  const topOf = (threadId: string, depth = 0): string => {
-    const parent = parents.get(threadId);
-    return parent === undefined || depth > MAX_DEPTH ? threadId : topOf(parent, depth + 1);
-  };
-  return found.filter(({ threadId }) => topOf(threadId) === rootId);
+  return [...found.values()].filter(({ threadId }) => topOf(parents, threadId) === rootId);
+}
+
+/** The thread at the top, as far as the parents are known: versions that do not tell the root tell the parent. */
+export function topOf(parents: ReadonlyMap<string, string>, threadId: string, depth = 0): string {
+  const parent = parents.get(threadId);
+  return parent === undefined || depth > MAX_DEPTH ? threadId : topOf(parents, parent, depth + 1);
 }
 
 /** Who a file's thread is; `undefined` for what cannot be read or is none. Heads never change: each is read once. */
@@ -112,18 +131,38 @@ const heads = new Map<string, Head>();
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "/");
 
+async function* daysIn(root: string, from: string, to: string): AsyncGenerator<string> {
+  for (const year of await numbersIn(root, 4)) {
+    if (year < from.slice(0, 4) || year > to.slice(0, 4)) continue;
+    for (const month of await numbersIn(join(root, year), 2)) {
+      const ofMonth = `${year}/${month}`;
+      if (ofMonth < from.slice(0, 7) || ofMonth > to.slice(0, 7)) continue;
+      for (const day of await numbersIn(join(root, year, month), 2)) {
+        const ofDay = `${ofMonth}/${day}`;
+        if (ofDay >= from && ofDay.slice(0, to.length) <= to) yield join(root, year, month, day);
+      }
+    }
+  }
+}
+
 /** Milliseconds in an id of version 7. */
 function v7Ms(id: string): number | undefined {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
-async function rolloutsOf(folder: string): Promise<readonly Rollout[]> {
-  const names = await namesIn(folder);
-  return names.flatMap((name) => {
-    const threadId = threadIdOf(basename(name));
-    return threadId === undefined ? [] : [{ path: join(folder, name), threadId }];
-  });
+/** Of each folder of a day from one to another, as in `rolloutsIn`. */
+async function rolloutsOfDays(root: string, from: string, to: string): Promise<readonly (readonly Rollout[])[]> {
+  const found: (readonly Rollout[])[] = [];
+  for await (const folder of daysIn(root, from, to)) found.push(await rollouts.of(folder));
+  return found;
 }
+
+const rollouts = new FolderMemory((folder, names) =>
+  names.flatMap((name) => {
+    const rollout = rolloutAt(join(folder, name), name);
+    return rollout === undefined ? [] : [rollout];
+  }),
+);
 
 const numbersIn = async (folder: string, digits: number): Promise<readonly string[]> =>
   (await namesIn(folder)).filter((name) => name.length === digits && /^\d+$/.test(name));

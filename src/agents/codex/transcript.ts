@@ -1,5 +1,5 @@
 // Line shapes as recorded from 0.110.0, 0.150.0 and 0.169.0, read 2026-11-21; token rules in README.md beside this file
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type {
   ReadOptions,
   TranscriptBatch,
@@ -14,7 +14,8 @@ import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
 import { lineContent } from "./content.ts";
 import { readLine } from "./lines.ts";
-import { findRollout, isFile, readHead, rolloutsIn, sessionsRoot, subagentsOf } from "./rollouts.ts";
+import { locate } from "./past.ts";
+import { FOLDERS, findRollout, foldersBeside, isFile, readHead, subagentsOf } from "./rollouts.ts";
 import type { LineState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -25,31 +26,29 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return FOLDERS.map((folder) => join(codexHome, folder));
 }
 
-/** Main threads below `~/.codex`, in order of time, those that were archived last. */
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  for (const folder of FOLDERS) {
-    for await (const { path, threadId } of rolloutsIn(join(home, ".codex", folder))) {
-      const head = await readHead(path, undefined);
-      if (head !== undefined && head.rootId === head.threadId) yield { sessionId: threadId, path, home };
-    }
-  }
-}
-
-/** The main thread's file, then one for each subagent. A subagent that is asked for gives the file that names its parent. */
+/**
+ * The main thread's file, then one for each subagent. A subagent that is asked for gives the file that names its parent; one
+ * that is told as where its root lies gives the root's, or of a root that is gone its subagents'.
+ */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const main = await findMain(sessionId, path, home);
-  if (main === undefined) return [];
-  const head = await readHead(main, roots);
-  if (head === undefined) return [];
-  if (head.rootId !== head.threadId) return [{ path: main, key: `${PARENT_OF}${main}` }];
-  const children = await subagentsOf(sessionsRoot(main), head.threadId, main, roots);
-  return [{ path: main }, ...children.map((child) => ({ path: child.path, agentId: child.threadId }))];
+  const told = await findMain(sessionId, path, home);
+  const head = told === undefined ? undefined : await readHead(told, roots);
+  if (told === undefined || head === undefined) return [];
+  const isRoot = head.rootId === head.threadId;
+  if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${told}` }];
+  const folders = foldersBeside(told);
+  const main = isRoot ? told : await findRolloutIn(folders, sessionId);
+  const rootId = isRoot ? head.threadId : sessionId;
+  const children = await subagentsOf(folders, rootId, main, roots);
+  const parts = children.map((child) => ({ path: child.path, agentId: child.threadId }));
+  return main === undefined ? parts : [{ path: main }, ...parts];
 }
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    blocks: wanted.blocks,
     roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
@@ -62,7 +61,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
       const entries: TranscriptEntry[] = [];
       const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
-      for (const line of batch.lines) {
+      for (const { bytes: line } of batch.lines) {
         const result = readLine(line, state);
         if (result === undefined) unreadable++;
         else {
@@ -92,8 +91,6 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 const KINDS = `session_meta turn_context token_usage_record response_item event_msg compacted world_state
   inter_agent_communication_metadata ghost_snapshot`;
 
-const FOLDERS = ["sessions", "archived_sessions"];
-
 interface Memo {
   readonly state: LineState;
   readonly fingerprint: string;
@@ -110,10 +107,12 @@ function parentOf({ rootId, threadId, beganMs, timeMs }: LineState): readonly Tr
 /** Where it was told; else by its name: notifications tell no path, and archived files have moved. */
 async function findMain(sessionId: string, path: string | undefined, home: string): Promise<string | undefined> {
   if (path !== undefined && (await isFile(path))) return path;
-  const codexHome = path === undefined ? join(home, ".codex") : dirname(sessionsRoot(path));
-  const told = path === undefined ? join(home, ".codex", "sessions") : sessionsRoot(path);
-  for (const root of new Set([told, join(codexHome, "sessions"), join(codexHome, "archived_sessions")])) {
-    const found = await findRollout(root, sessionId);
+  return findRolloutIn(foldersBeside(path ?? join(home, ".codex", "sessions", "x")), sessionId);
+}
+
+async function findRolloutIn(folders: readonly string[], sessionId: string): Promise<string | undefined> {
+  for (const folder of folders) {
+    const found = await findRollout(folder, sessionId);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,7 +1,9 @@
 // Line shapes of 1.0.102, recorded and by the schema that the program ships, read 2026-11-21; token rule in README.md beside this file
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type {
+  LocatedSession,
+  LocateQuery,
   ReadOptions,
   TranscriptBatch,
   TranscriptFile,
@@ -13,6 +15,16 @@ import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
+import {
+  type Dated,
+  type Entry,
+  entriesIn,
+  foldersBelow,
+  located,
+  mapSome,
+  oldestFirst,
+  seen,
+} from "../shared/past.ts";
 import { isFolderName } from "./adapter.ts";
 import { lineContent } from "./content.ts";
 import type { LineState } from "./here.ts";
@@ -26,22 +38,35 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [moved === undefined ? stateBelow(home) : join(moved, STATE)];
 }
 
-/** Session files below `~/.copilot/session-state`, one folder each. Another home is not looked for. */
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  const state = stateBelow(home);
-  const names = await readdir(state).catch(() => []);
-  for (const sessionId of names.sort()) {
-    const path = join(state, sessionId, FILE);
-    if (isFolderName(sessionId) && (await isFile(path))) yield { sessionId, path, home };
+/** A folder for each session; older versions wrote one file for each, which a session that is resumed leaves behind. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated>();
+  for (const state of await foldersBelow(query, [STATE, join(".copilot", STATE)])) {
+    const entries = await entriesIn(state, query);
+    // Folders first: theirs is the file that goes on
+    const places = [
+      ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, FILE)] as const),
+      ...entries.filter(isBare).map(({ name, path }) => [basename(name, LINES), path] as const),
+    ];
+    const dated = await mapSome(places, async ([sessionId, path]) => {
+      const file = isFolderName(sessionId) ? await seen(path, query) : undefined;
+      return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, beganMs: file.beganMs }];
+    });
+    for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
   }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
 /** One file holds a session and all its subagents. A path that names another session's file is that of the parent. */
 async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!isFolderName(sessionId)) return [];
-  const told = path !== undefined && basename(dirname(path)) === sessionId ? [path] : [];
-  const beside = path === undefined ? [] : [join(dirname(dirname(path)), sessionId, FILE)];
-  for (const place of [...told, ...beside, join(stateBelow(home), sessionId, FILE)]) {
+  const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
+  const told = path !== undefined && isOf(path, sessionId) ? [path] : [];
+  const places = [...folders, stateBelow(home)].flatMap((folder) => [
+    join(folder, sessionId, FILE),
+    join(folder, `${sessionId}${LINES}`),
+  ]);
+  for (const place of [...told, ...places]) {
     if (await isFile(place)) return [{ path: place }];
   }
   return [];
@@ -51,6 +76,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    blocks: wanted.blocks,
     roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
@@ -62,7 +88,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
       const entries: TranscriptEntry[] = [];
       const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
-      for (const line of batch.lines) {
+      for (const { bytes: line } of batch.lines) {
         const result = readLine(line, state);
         if (result === undefined) unreadable++;
         else {
@@ -95,6 +121,12 @@ const KINDS = `session.start session.resume session.context_changed session.usag
   permission.completed abort pending_messages.modified`;
 
 const FILE = "events.jsonl";
+const LINES = ".jsonl";
+
+const isBare = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(LINES);
+
+const isOf = (path: string, sessionId: string): boolean =>
+  basename(path) === FILE ? basename(dirname(path)) === sessionId : basename(path) === `${sessionId}${LINES}`;
 
 interface Memo {
   readonly state: LineState;

@@ -1,13 +1,6 @@
 // Layout as recorded from 0.61.0 and read in its source and that of 0.21.3, 2026-11-21; token rule in README.md beside this file
-import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import type {
-  ReadOptions,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "../../model/agent.ts";
+import { dirname, join } from "node:path";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
@@ -17,6 +10,7 @@ import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/open.ts";
 import { messageContent } from "./content.ts";
+import { files, HEAD_BYTES, locate } from "./places.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
 import type { ChatState, Fields } from "./state.ts";
 
@@ -25,35 +19,6 @@ export default { roots, locate, files, read } satisfies TranscriptReader;
 /** `~/.gemini/tmp`; `GEMINI_CLI_HOME` takes the home's place. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [join(asString(env["GEMINI_CLI_HOME"]) ?? home, ".gemini", "tmp")];
-}
-
-/** Sessions of all projects below `~/.gemini/tmp`, each once. */
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  for (const chats of await chatFolders(home)) {
-    const seen = new Set<string>();
-    // Reversed, so that of a session that was resumed by a newer program the newer file comes first
-    for (const name of (await namesIn(chats)).reverse()) {
-      const path = join(chats, name);
-      const sessionId = SESSION_FILE.test(name) ? await sessionIdOf(path, undefined) : undefined;
-      if (sessionId === undefined || seen.has(sessionId)) continue;
-      seen.add(sessionId);
-      yield { sessionId, path, home };
-    }
-  }
-}
-
-/**
- * The session's own files, then those of its subagents. Mostly one; a session that was resumed by a newer program has the
- * old `.json` beside the `.jsonl`, and before subagents had a folder each could leave one more file under the session's id.
- */
-async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const told = path === undefined ? [] : await partsIn(dirname(path), sessionId, roots);
-  if (told.length > 0) return told;
-  for (const chats of await chatFolders(home)) {
-    const found = await partsIn(chats, sessionId, roots);
-    if (found.length > 0) return found;
-  }
-  return [];
 }
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
@@ -72,6 +37,7 @@ async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOption
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    blocks: wanted.blocks,
     roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
@@ -84,7 +50,7 @@ async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOption
       const entries: TranscriptEntry[] = [];
       const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
-      for (const line of batch.lines) {
+      for (const { bytes: line } of batch.lines) {
         if (!isWorthParsing(line)) continue;
         const o = parse(line.toString("utf8"));
         if (o === undefined) {
@@ -185,50 +151,3 @@ function parse(text: string): Fields | undefined {
     return undefined;
   }
 }
-
-// --- where files lie ---
-
-const SESSION_FILE = /^session-.*\.jsonl?$/;
-
-async function partsIn(
-  chats: string,
-  sessionId: string,
-  roots: readonly string[] | undefined,
-): Promise<readonly TranscriptFile[]> {
-  const short = sessionId.slice(0, 8);
-  const names = (await namesIn(chats)).filter(
-    (name) =>
-      SESSION_FILE.test(name) &&
-      basename(name)
-        .replace(/\.jsonl?$/, "")
-        .endsWith(`-${short}`),
-  );
-  const main: TranscriptFile[] = [];
-  for (const name of names) {
-    const path = join(chats, name);
-    if ((await sessionIdOf(path, roots)) === sessionId) main.push({ path });
-  }
-  if (main.length === 0) return [];
-  // The program replaces what a file's name cannot hold; ids of its own have nothing of that
-  const folder = join(chats, sessionId.replace(/[^a-zA-Z0-9_-]/g, "_"));
-  const below = (await namesIn(folder)).filter((name) => name.endsWith(".jsonl"));
-  return [...main, ...below.map((name) => ({ path: join(folder, name), agentId: basename(name, ".jsonl") }))];
-}
-
-/** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
-async function sessionIdOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
-  const text = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
-  return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
-}
-const HEAD_BYTES = 512;
-
-async function chatFolders(home: string): Promise<readonly string[]> {
-  const tmp = join(home, ".gemini", "tmp");
-  return (await namesIn(tmp)).map((project) => join(tmp, project, "chats"));
-}
-
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );

@@ -1,11 +1,20 @@
 // ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; why only this much: README.md
-import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile, TranscriptQuery, TranscriptReader } from "../../model/agent.ts";
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type {
+  LocatedSession,
+  LocateQuery,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { FolderMemory } from "../shared/folder-memory.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";
+import { type Dated, entriesIn, foldersBelow, located, mapSome, oldestFirst, tellUnreadable } from "../shared/past.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -14,24 +23,46 @@ function roots(home: string): readonly string[] {
   return [folderOf(home)];
 }
 
-/** Sessions of the CLI's TUI, the only ones that are kept in files we can read. */
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  for (const name of await sessionFiles(folderOf(home))) {
-    yield { sessionId: basename(name, ".json"), path: join(folderOf(home), name), home };
+/**
+ * Sessions of the CLI's TUI, the only ones that are kept in files we can read. Whose subagent one is stands inside: each file
+ * is read, here and for `files` together once.
+ */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated & { readonly parent: string | undefined }>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
+    const heads = await mapSome(entries, async ({ name, path }) => {
+      const head = await headOf(path, query.roots);
+      if (head === undefined) await tellUnreadable(path, query, "it is no session of Kiro, or too large to be one");
+      const sessionId = basename(name, ".json");
+      return head === undefined ? [] : [{ sessionId, path, parent: head.parent, beganMs: head.createdMs }];
+    });
+    for (const one of heads.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
+  }
+  const parents = new Map([...sessions].map(([id, { parent }]) => [id, parent]));
+  const told = new Set<string>();
+  for (const session of oldestFirst(sessions.values())) {
+    const sessionId = topOf(parents, session.sessionId);
+    // The root tells its subagents; where it is gone, the first of them stands for it
+    if (told.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
+    told.add(sessionId);
+    yield located({ sessionId, path: session.path }, query);
   }
 }
 
-/** The session's own file, then those of the subagents below it, which are sessions that name their parent. */
+/**
+ * The session's own file, then those of the subagents below it, which are sessions that name their parent. Where it is gone
+ * they are left, in the folder of the path.
+ */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!SAFE_ID.test(sessionId)) return [];
-  const main = path ?? join(folderOf(home), `${sessionId}.json`);
-  const session = await load(main, roots);
-  if (session === undefined) {
-    await refuseTooLarge(main);
-    return [];
-  }
-  const children = session.parent === undefined ? await descendants(main, sessionId, session.createdMs, roots) : [];
-  return [{ path: main }, ...children];
+  const told = path ?? join(folderOf(home), `${sessionId}.json`);
+  const own = basename(told, ".json") === sessionId ? told : join(dirname(told), `${sessionId}.json`);
+  const session = await headOf(own, roots);
+  if (session === undefined) await refuseTooLarge(own);
+  if (session?.parent !== undefined) return [{ path: own }];
+  const children = await descendants(own, sessionId, session?.createdMs ?? 0, roots);
+  return session === undefined ? children : [{ path: own }, ...children];
 }
 
 /** The file is written anew each time: all of it, each time. */
@@ -65,11 +96,12 @@ const MAX_BYTES = 16 << 20;
 
 const folderOf = (home: string): string => join(home, ".kiro", "sessions", "cli");
 
-const sessionFiles = (folder: string): Promise<readonly string[]> =>
-  readdir(folder).then(
-    (names) => names.filter((name) => name.endsWith(".json") && SAFE_ID.test(basename(name, ".json"))).sort(),
-    () => [],
-  );
+/** Of a root that is not the folder of sessions itself. */
+const LAYOUTS = [join("sessions", "cli"), join(".kiro", "sessions", "cli")];
+
+const isSession = (name: string): boolean => name.endsWith(".json") && SAFE_ID.test(basename(name, ".json"));
+
+const sessionFiles = new FolderMemory((folder, names) => names.filter(isSession).map((name) => join(folder, name)));
 
 async function refuseTooLarge(path: string): Promise<void> {
   const bytes = (await stat(path).catch(() => undefined))?.size ?? 0;
@@ -105,22 +137,49 @@ async function descendants(
   sinceMs: number,
   roots: readonly string[] | undefined,
 ): Promise<readonly TranscriptFile[]> {
-  const folder = join(main, "..");
-  const parents = new Map<string, { readonly path: string; readonly parent: string }>();
-  for (const name of await sessionFiles(folder)) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (path === main || found === undefined || found.mtimeMs < sinceMs) continue;
-    const session = await load(path, roots);
-    if (session?.parent !== undefined) parents.set(session.id, { path, parent: session.parent });
+  const folder = dirname(main);
+  const paths = new Map<string, string>();
+  const parents = new Map<string, string | undefined>();
+  for (const path of await sessionFiles.of(folder)) {
+    // Who is nobody's child stays so: most are, and are not looked at again
+    const known = heads.get(path);
+    if (path === main || (known !== undefined && known.head.parent === undefined)) continue;
+    const child = await headOf(path, roots, sinceMs);
+    if (child?.parent === undefined) continue;
+    parents.set(child.id, child.parent);
+    paths.set(child.id, path);
   }
-  const below = (id: string, seen: readonly string[] = []): boolean => {
-    const parent = parents.get(id)?.parent;
-    if (parent === undefined || seen.includes(id)) return false;
-    return parent === root || below(parent, [...seen, id]);
-  };
-  return [...parents].filter(([id]) => below(id)).map(([agentId, { path }]) => ({ path, agentId }));
+  return [...paths].filter(([id]) => topOf(parents, id) === root).map(([agentId, path]) => ({ path, agentId }));
 }
+
+/** The session at the top, as far as the parents are known. */
+function topOf(parents: ReadonlyMap<string, string | undefined>, id: string, depth = 0): string {
+  const parent = parents.get(id);
+  return parent === undefined || depth > MAX_DEPTH ? id : topOf(parents, parent, depth + 1);
+}
+const MAX_DEPTH = 32;
+
+type Head = Pick<SessionFile, "id" | "parent" | "createdMs">;
+
+/**
+ * Who a session is. Every session asks it of all others: each file is read once for as long as it stays as it is.
+ *
+ * @param sinceMs a file that was last written before is not looked into
+ */
+async function headOf(path: string, roots: readonly string[] | undefined, sinceMs = 0): Promise<Head | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.mtimeMs < sinceMs) return undefined;
+  const known = heads.get(path);
+  if (known?.size === found.size && known.mtimeMs === found.mtimeMs) return known.head;
+  const session = await load(path, roots);
+  if (session === undefined) return undefined;
+  const head = { id: session.id, parent: session.parent, createdMs: session.createdMs };
+  if (heads.size >= MAX_HEADS) heads.clear();
+  heads.set(path, { size: found.size, mtimeMs: found.mtimeMs, head });
+  return head;
+}
+const MAX_HEADS = 50_000;
+const heads = new Map<string, { readonly size: number; readonly mtimeMs: number; readonly head: Head }>();
 
 function entriesOf(session: SessionFile, agentId: string | undefined): readonly TranscriptEntry[] {
   const facts = defined<EntryOf<"session">>({

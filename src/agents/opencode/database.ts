@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { checkedPath, RefusedError } from "../shared/open.ts";
@@ -74,6 +74,12 @@ export function databasesFor(home: string, told?: string): readonly string[] {
   return [...new Set(all)];
 }
 
+/** The names of databases, that of the stable build first. */
+export const databasesAmong = (names: readonly string[]): readonly string[] =>
+  names
+    .filter((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name))
+    .sort((a, b) => Number(b === STABLE) - Number(a === STABLE) || (a < b ? -1 : 1));
+
 // --- internal ---
 
 const STABLE = "opencode.db";
@@ -97,9 +103,7 @@ const notRegular = (path: string): RefusedError =>
 
 function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(basename(name)))
-      .sort((a, b) => Number(b === STABLE) - Number(a === STABLE) || (a < b ? -1 : 1));
+    return databasesAmong(readdirSync(folder));
   } catch {
     return [];
   }

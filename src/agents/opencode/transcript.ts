@@ -1,6 +1,9 @@
 // Tables as written by 1.18.33, read 2026-11-21; token rule in README.md beside this file
+import { readdir, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type {
+  LocatedSession,
+  LocateQuery,
   ReadOptions,
   TranscriptBatch,
   TranscriptFile,
@@ -10,9 +13,10 @@ import type {
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/json.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, tell } from "../shared/past.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
-import { databasesFor, openDatabase, type View } from "./database.ts";
+import { databasesAmong, databasesFor, openDatabase, type View } from "./database.ts";
 import { callThatMade, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
 import { descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
@@ -27,18 +31,28 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return named === undefined || !isAbsolute(named) ? [folder] : [folder, named];
 }
 
-/** Every session that is nobody's subagent, in all databases at the usual place. */
-async function* locate(home: string): AsyncGenerator<TranscriptQuery & { readonly path: string }> {
-  let failure: unknown;
-  for (const path of databasesFor(home)) {
-    try {
-      for (const { id } of await look(path, undefined, rootSessions)) yield { sessionId: id, path, home };
-    } catch (error) {
-      // one that cannot be read must not hide the others
-      failure ??= error;
+/** Every session that is nobody's subagent, of all databases. One that cannot be read does not hide the others. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    const databases = await databasesIn(folder, query);
+    for (const path of databases) {
+      try {
+        for (const { id, createdMs } of await look(path, query.roots, rootSessions)) {
+          if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, beganMs: createdMs });
+        }
+      } catch (error) {
+        tell(query, path, error);
+      }
     }
+    const older = join(folder, "storage", "session");
+    if (databases.length > 0 || (await entriesIn(older, query)).length === 0) continue;
+    query.onProblem(
+      older,
+      new Error("sessions of a version without a database; a newer OpenCode takes them over when it is started"),
+    );
   }
-  if (failure !== undefined) throw failure;
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
 /**
@@ -101,6 +115,18 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 }
 
 // --- internal ---
+
+/** Of a root that is neither the folder of databases nor one of them. */
+const LAYOUTS = ["opencode", join(".local", "share", "opencode")];
+
+/** A root can be a database itself, under any name. */
+async function databasesIn(root: string, query: LocateQuery): Promise<readonly string[]> {
+  const found = await stat(root).catch((error: unknown) => tell(query, root, error));
+  if (found?.isFile() === true) return [root];
+  const names = (await readdir(root).catch((error: unknown) => tell(query, root, error))) ?? [];
+  // What may not be opened, opening it says
+  return databasesAmong(names).map((name) => join(root, name));
+}
 
 /** Where reading stopped, and what must be looked at again. */
 interface Memo {

@@ -1,11 +1,21 @@
 import { createHash } from "node:crypto";
+import { readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { shrinkJson } from "../../model/shrink.ts";
 import { openRegular } from "./open.ts";
+import { makeShortener, type Shortener, type ShortLine } from "./shorten.ts";
+
+/** One line, to be looked at before the next batch is asked for: its bytes are used again. */
+export interface JsonLine {
+  readonly bytes: Buffer;
+  /** As it stands there, or without its long strings where `isCut`. */
+  text(): string;
+  readonly isCut: boolean;
+}
 
 /** A stretch of complete lines. `endBytes` is the offset behind the last of them, or inside a line that is passed over. */
 export interface LineBatch {
-  readonly lines: readonly Buffer[];
+  readonly lines: readonly JsonLine[];
   readonly endBytes: number;
   /** Lines longer than the limit, passed over. */
   readonly tooLong: number;
@@ -21,6 +31,10 @@ export interface JsonlOptions {
   readonly maxLineBytes?: number;
   /** Folders the file must really lie in. */
   readonly roots?: readonly string[] | undefined;
+  /** Texts of lines come without their long strings. @default false */
+  readonly shortens?: boolean;
+  /** Wait for the disk, as threads do that have nothing else to do. @default false */
+  readonly blocks?: boolean | undefined;
 }
 
 export interface JsonlFile {
@@ -43,21 +57,26 @@ export interface JsonlFile {
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
   const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
   const { file, stats } = await openRegular(path, options.roots);
+  const heads = new Heads(file, options.blocks === true);
   try {
     const isInside = options.fingerprint?.endsWith(INSIDE) === true;
     const same =
       options.fromBytes <= stats.size &&
       (options.fingerprint === undefined ||
-        options.fingerprint === `${await headDigest(file, options.fromBytes)}${isInside ? INSIDE : ""}`);
+        options.fingerprint === `${await heads.digest(options.fromBytes)}${isInside ? INSIDE : ""}`);
     const fromBytes = same ? options.fromBytes : 0;
     const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
+    const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
+    const read = options.blocks === true ? readNow(file) : readLater(file);
     return {
       fromBytes,
       modifiedMs: stats.mtimeMs,
-      batches: readBatches(file, place),
-      fingerprint: async (endBytes) =>
-        `${await headDigest(file, endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
-      close: () => file.close(),
+      batches: readBatches(read, place, shortener),
+      fingerprint: async (endBytes) => `${await heads.digest(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
+      close: async () => {
+        giveBack(shortener);
+        await file.close();
+      },
     };
   } catch (error) {
     await file.close();
@@ -86,32 +105,53 @@ interface Place {
   insideAt: number;
 }
 
-async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<LineBatch> {
+type Read = (into: Buffer, length: number, position: number) => Promise<number> | number;
+
+const readNow =
+  ({ fd }: FileHandle): Read =>
+  (into, length, position) =>
+    readSync(fd, into, 0, length, position);
+
+const readLater =
+  (file: FileHandle): Read =>
+  async (into, length, position) =>
+    (await file.read(into, 0, length, position)).bytesRead;
+
+async function* readBatches(read: Read, place: Place, shortener: Shortener | undefined): AsyncGenerator<LineBatch> {
   const { chunkBytes, maxLineBytes } = place;
-  const chunk = Buffer.allocUnsafe(chunkBytes);
+  const chunk = shortener?.bytes ?? Buffer.allocUnsafe(chunkBytes);
   let position = place.fromBytes;
   // What was read of the line that is still open, and how long it is; of one that is too long nothing is kept
   const open = new OpenLine();
   let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
   let toldBytes = position;
   for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, chunkBytes, position);
+    const told = read(chunk, chunkBytes, position);
+    // Awaiting what is there already would let others run in between
+    const bytesRead = typeof told === "number" ? told : await told;
     if (bytesRead === 0) return;
-    const lines: Buffer[] = [];
+    const lines: JsonLine[] = [];
     let tooLong = 0;
     let endBytes = -1;
     let start = 0;
-    for (let at = chunk.indexOf(NEWLINE, 0); at !== -1 && at < bytesRead; at = chunk.indexOf(NEWLINE, at + 1)) {
-      const length = openBytes + (at - start);
-      if (length > maxLineBytes) tooLong++;
-      else if (length > 0) {
-        const piece = chunk.subarray(start, at);
-        lines.push(openBytes === 0 ? Buffer.from(piece) : shortened(open.with(piece)));
-      }
+    const first = openBytes === 0 ? -1 : chunk.indexOf(NEWLINE);
+    if (openBytes > 0 && first !== -1 && first < bytesRead) {
+      const isTooLong = openBytes + first > maxLineBytes;
+      if (isTooLong) tooLong++;
+      else lines.push(wholeLine(shortened(open.with(chunk.subarray(0, first)))));
       open.clear();
       openBytes = 0;
-      start = at + 1;
+      start = first + 1;
       endBytes = position + start;
+    }
+    if (openBytes === 0) {
+      for (const line of linesIn(chunk, start, bytesRead, shortener)) {
+        const length = line.end - line.start;
+        if (length > maxLineBytes) tooLong++;
+        else if (length > 0) lines.push(line);
+        start = line.end + 1;
+        endBytes = position + start;
+      }
     }
     if (start < bytesRead) {
       openBytes += bytesRead - start;
@@ -130,6 +170,52 @@ async function* readBatches(file: FileHandle, place: Place): AsyncGenerator<Line
     }
   }
 }
+
+function* linesIn(
+  chunk: Buffer,
+  from: number,
+  to: number,
+  shortener: Shortener | undefined,
+): Generator<ChunkLine, void, void> {
+  if (shortener !== undefined) {
+    for (const line of shortener.lines(from, to)) yield new ChunkLine(chunk, line.start, line.end, line);
+    return;
+  }
+  let start = from;
+  for (let at = chunk.indexOf(NEWLINE, from); at !== -1 && at < to; at = chunk.indexOf(NEWLINE, at + 1)) {
+    yield new ChunkLine(chunk, start, at, undefined);
+    start = at + 1;
+  }
+}
+
+/** A line that lies in its chunk as a whole. */
+class ChunkLine implements JsonLine {
+  readonly start: number;
+  readonly end: number;
+  readonly #chunk: Buffer;
+  readonly #short: ShortLine | undefined;
+
+  constructor(chunk: Buffer, start: number, end: number, short: ShortLine | undefined) {
+    this.#chunk = chunk;
+    this.start = start;
+    this.end = end;
+    this.#short = short;
+  }
+
+  get bytes(): Buffer {
+    return this.#chunk.subarray(this.start, this.end);
+  }
+
+  get isCut(): boolean {
+    return this.#short?.isCut === true;
+  }
+
+  text(): string {
+    return this.#short?.text() ?? this.#chunk.toString("utf8", this.start, this.end);
+  }
+}
+
+const wholeLine = (bytes: Buffer): JsonLine => ({ bytes, isCut: false, text: () => bytes.toString("utf8") });
 
 /** A copy, without long texts where it is long. A line that is no JSON stays what it is: its reader says so. */
 function shortened(line: Buffer): Buffer {
@@ -161,8 +247,37 @@ class OpenLine {
   }
 }
 
-async function headDigest(file: FileHandle, endBytes: number): Promise<string> {
-  const head = Buffer.alloc(Math.min(HEAD_BYTES, endBytes));
-  const { bytesRead } = await file.read(head, 0, head.length, 0);
-  return createHash("sha256").update(head.subarray(0, bytesRead)).digest("hex").slice(0, 16);
+/** Digests of the file's first bytes. What was read of them once is there already. */
+class Heads {
+  readonly #read: Read;
+  #head = Buffer.alloc(0);
+  #last: { readonly bytes: number; readonly digest: string } | undefined;
+
+  constructor(file: FileHandle, blocks: boolean) {
+    this.#read = blocks ? readNow(file) : readLater(file);
+  }
+
+  async digest(endBytes: number): Promise<string> {
+    const bytes = Math.min(HEAD_BYTES, endBytes);
+    if (this.#last?.bytes === bytes) return this.#last.digest;
+    if (this.#head.length < bytes) {
+      const head = Buffer.alloc(bytes);
+      this.#head = head.subarray(0, await this.#read(head, bytes, 0));
+    }
+    const digest = createHash("sha256").update(this.#head.subarray(0, bytes)).digest("hex").slice(0, 16);
+    this.#last = { bytes, digest };
+    return digest;
+  }
+}
+
+/** Those that nobody uses at the moment: their memory is a megabyte or two each. */
+const idle: { readonly capacity: number; readonly shortener: Shortener }[] = [];
+
+function taken(capacity: number): Shortener | undefined {
+  const at = idle.findIndex((one) => one.capacity === capacity);
+  return at === -1 ? makeShortener(capacity) : idle.splice(at, 1)[0]?.shortener;
+}
+
+function giveBack(shortener: Shortener | undefined): void {
+  if (shortener !== undefined) idle.push({ capacity: shortener.bytes.length, shortener });
 }

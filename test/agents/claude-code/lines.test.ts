@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { shortLine, wholeLine } from "../shared/line.ts";
 
 const AT_MS = Date.UTC(2026, 9, 5, 12);
 const SECRET = "hunter2-in-the-orchard";
@@ -29,7 +30,10 @@ const result = (block: Json, rest: Json = {}, ms = 0) =>
 function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: string): readonly TranscriptEntry[] {
   let now = state;
   return lines.flatMap((o) => {
-    const read = readLine(Buffer.from(JSON.stringify(o)), now, agentId);
+    const text = JSON.stringify(o);
+    const read = readLine(wholeLine(text), now, agentId);
+    // Long strings have no bearing, wherever they stand
+    expect(readLine(shortLine(text), now, agentId)).toEqual(read);
     if (read === undefined) throw new Error(`unreadable: ${JSON.stringify(o)}`);
     now = read.state;
     return read.entries.map((entry) => TranscriptEntry.parse(entry));
@@ -226,14 +230,94 @@ describe("other lines", () => {
   });
 });
 
+describe("long strings", () => {
+  // What they begin with decides in places, their length in others
+  const beginnings = [
+    "",
+    "<task-notification>",
+    "[Tool use interrupted",
+    "Exit code 2\n",
+    "Permission to use ",
+    "git ",
+    "gh; ",
+  ];
+  const long = fc
+    .tuple(
+      fc.constantFrom(...beginnings),
+      fc.constantFrom("x", "\\", '"', "\n", "ß", "漢", "🙂", "\u0000", " "),
+      fc.nat(1_200),
+    )
+    .map(([beginning, letter, times]) => beginning + letter.repeat(times));
+  const block = fc.record(
+    {
+      type: fc.constantFrom("text", "tool_use", "tool_result", "thinking"),
+      id: fc.oneof(fc.constant("t1"), long),
+      tool_use_id: fc.oneof(fc.constant("t1"), long),
+      name: fc.oneof(fc.constant("Bash"), long),
+      text: long,
+      content: long,
+      is_error: fc.boolean(),
+      input: fc.record({ command: long, file_path: long }, { requiredKeys: [] }),
+    },
+    { requiredKeys: ["type"] },
+  );
+  const result = fc.oneof(
+    long,
+    fc.record(
+      {
+        type: fc.constantFrom("create", "update"),
+        content: long,
+        agentId: fc.oneof(fc.constant("a1"), long),
+        interrupted: fc.boolean(),
+        structuredPatch: fc.array(fc.record({ lines: fc.array(long, { maxLength: 3 }) }), { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+  );
+  const any = fc.record(
+    {
+      type: fc.constantFrom("user", "assistant", "system", "api-request", "cost-state", "attachment"),
+      uuid: fc.oneof(fc.constant("u1"), long),
+      promptId: fc.oneof(fc.constant("p1"), long),
+      cwd: fc.oneof(fc.constant("/home/dev/shop"), long),
+      id: fc.oneof(fc.constant("r1"), long),
+      requestId: long,
+      message: fc.record(
+        {
+          id: fc.oneof(fc.constant("m1"), long),
+          model: fc.oneof(fc.constant("claude-sonnet-4-5"), long),
+          stop_reason: fc.constantFrom("tool_use", "end_turn"),
+          usage: fc.constant({ input_tokens: 1, output_tokens: 2 }),
+          content: fc.oneof(long, fc.array(block, { maxLength: 3 })),
+        },
+        { requiredKeys: [] },
+      ),
+      toolUseResult: result,
+      modelUsage: fc.dictionary(long, fc.constant({ inputTokens: 1, outputTokens: 1 }), { maxKeys: 2 }),
+      timestamp: fc.constant("2026-10-05T12:00:00.000Z"),
+    },
+    { requiredKeys: ["type"] },
+  );
+
+  test("a line without them tells what the whole line tells", () => {
+    fc.assert(
+      fc.property(any, (o) => {
+        const text = JSON.stringify(o);
+        expect(readLine(shortLine(text), FRESH, undefined)).toEqual(readLine(wholeLine(text), FRESH, undefined));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 describe("robustness", () => {
   test.each(["", "{", '{"type":"user"', "null", "42", '"user"', '[{"type":"user"}]', "\u0000\u0001"])("%j", (text) => {
-    const read = readLine(Buffer.from(text), FRESH, undefined);
+    const read = readLine(wholeLine(text), FRESH, undefined);
     expect(read === undefined || read.entries.length === 0).toBe(true);
   });
 
   test("a line of the right type that is torn is unreadable", () => {
-    expect(readLine(Buffer.from('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
+    expect(readLine(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
   });
 
   test("any JSON in the fields gives valid entries", () => {
@@ -261,7 +345,7 @@ describe("robustness", () => {
   test("nesting as deep as JSON takes is no stack overflow", () => {
     const nest = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const text = `{"type":"user","message":{"content":"hello","deep":${nest}},"toolUseResult":${nest}}`;
-    expect(readLine(Buffer.from(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
+    expect(readLine(wholeLine(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
   });
 
   test("no content: neither text, argument nor result", () => {

@@ -7,6 +7,7 @@ import reader from "../../../src/agents/claude-code/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 
 const SESSION = "1989bcb3-7aa5-4b16-b591-43dca3a46730";
 const RECORDED = join(dirname(new URL(import.meta.url).pathname), "subagent", "transcripts", "-home-dev-acme-shop");
@@ -38,11 +39,7 @@ async function read(file: TranscriptFile, from: Offset = START) {
   return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
 }
 
-async function located(): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { path } of reader.locate(home)) found.push(path);
-  return found;
-}
+const located = async (): Promise<string[]> => (await locateAll(reader, home)).sessions.map(({ path }) => path).sort();
 
 describe("locate", () => {
   test("every main file of every project, no subagent's", async () => {

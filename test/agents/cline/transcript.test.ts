@@ -7,6 +7,7 @@ import cline from "../../../src/agents/cline/transcript.ts";
 import { elementsOf } from "../../../src/agents/shared/elements.ts";
 import type { TranscriptReader } from "../../../src/model/agent.ts";
 import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -66,7 +67,7 @@ describe("recorded sessions", () => {
   it("are found by import, and by their id alone", async () => {
     cpSync(join(here, "subagent", "transcripts"), home, { recursive: true });
     const found: string[] = [];
-    for await (const { sessionId, path } of reader.locate(home)) {
+    for (const { sessionId, path } of (await locateAll(reader, home)).sessions) {
       found.push(sessionId);
       expect(await reader.files({ sessionId, path, home: "/nowhere" })).toHaveLength(2);
     }
@@ -103,7 +104,7 @@ describe("recorded sessions", () => {
     for (const name of ["basic", "subagent", "tool-errors", "unicode-large", "api-error"]) {
       cpSync(join(here, name, "transcripts"), home, { recursive: true });
     }
-    for await (const { sessionId } of reader.locate(home)) {
+    for (const { sessionId } of (await locateAll(reader, home)).sessions) {
       const told = JSON.stringify(await entriesOf(sessionId));
       expect(told).not.toMatch(/README|price\.js|Preis|shop__|echo hi|malformed|PRICE-FINDER|Where is/);
     }

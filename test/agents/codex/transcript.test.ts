@@ -17,6 +17,7 @@ import reader from "../../../src/agents/codex/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));
 const ROOT = "01a1fca1-43d1-7dd2-8a64-c98c7c371885";
@@ -61,11 +62,8 @@ function merged(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
 const kindOf = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K) =>
   entries.filter((entry): entry is Extract<TranscriptEntry, { kind: K }> => entry.kind === kind);
 
-async function located(): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { sessionId } of reader.locate(home)) found.push(sessionId);
-  return found;
-}
+const located = async (): Promise<string[]> =>
+  (await locateAll(reader, home)).sessions.map(({ sessionId }) => sessionId);
 
 const session = (day: string, threadId: string): string =>
   join(home, ".codex", "sessions", day, `rollout-2026-11-21T00-00-00-${threadId}.jsonl`);

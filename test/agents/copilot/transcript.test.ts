@@ -7,6 +7,7 @@ import reader from "../../../src/agents/copilot/transcript.ts";
 import { inputDigest } from "../../../src/agents/shared/digest.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ID = "9b5d9f7a-eaf4-4d35-bd6a-85c5ac5f9a3b";
@@ -374,8 +375,7 @@ describe("reading", () => {
     await write(user("hi"), "b");
     await write(user("hi"), "a");
     await mkdir(join(home, ".copilot", "session-state", "empty"), { recursive: true });
-    const found: string[] = [];
-    for await (const { sessionId } of reader.locate(home)) found.push(sessionId);
-    expect(found).toEqual(["a", "b"]);
+    const { sessions } = await locateAll(reader, home);
+    expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(["a", "b"]);
   });
 });

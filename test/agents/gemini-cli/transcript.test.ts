@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
@@ -7,6 +16,7 @@ import reader from "../../../src/agents/gemini-cli/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
 
 const SESSION = "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40";
@@ -96,9 +106,10 @@ describe("where sessions lie", () => {
     put(join(chats, "session-2026-11-21T05-44-deadbeef.jsonl"), "");
     put(join(chats, "notes.txt"), lines(head));
     put(join(home, ".gemini", "tmp", "bin", "rg"), "");
-    const found: [string, string][] = [];
-    for await (const one of reader.locate(home)) found.push([one.sessionId, one.path]);
-    expect(found).toEqual([
+    // The older form of the session was written last here; both are its parts
+    utimesSync(path.slice(0, -1), new Date("2026-11-20"), new Date("2026-11-20"));
+    const { sessions } = await locateAll(reader, home);
+    expect(sessions.map(({ sessionId, path }) => [sessionId, path])).toEqual([
       ["5c0ffee0-0000", other],
       [SESSION, path],
     ]);

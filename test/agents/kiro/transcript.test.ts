@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import reader from "../../../src/agents/kiro/transcript.ts";
 import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const HOME = mkdtempSync(join(tmpdir(), "openhook-kiro-"));
@@ -132,11 +133,30 @@ describe("files", () => {
     for await (const batch of reader.read({ path }, START)) batches.push(batch);
     expect(batches).toEqual([{ entries: [], next: { bytes: 1, memo: {} }, unreadable: 1 }]);
   });
+  it("of subagents whose session is gone are that session's, with their tokens", async () => {
+    write(ROOT_ID, []);
+    const counts = { input_token_count: 10, output_token_count: 2 };
+    write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
+    const path = write("grandchild", [turn(2, counts)], { parent_session_id: "child" });
+    expect((await locateAll(reader, HOME)).sessions.map(({ sessionId }) => sessionId)).toEqual([ROOT_ID]);
+    rmSync(join(FOLDER, `${ROOT_ID}.json`));
+    const { sessions } = await locateAll(reader, HOME);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([ROOT_ID]);
+    for (const told of [sessions[0]?.path ?? "", path, join(FOLDER, `${ROOT_ID}.json`)]) {
+      const files = await reader.files({ sessionId: ROOT_ID, home: HOME, path: told });
+      expect(files.map(({ agentId }) => agentId)).toEqual(["child", "grandchild"]);
+    }
+    const calls = (await entries(ROOT_ID)).filter((entry) => entry.kind === "model_call");
+    expect(calls.map(({ usage }) => usage)).toEqual([
+      { input: 10, output: 2 },
+      { input: 10, output: 2 },
+    ]);
+  });
   it("are found for an import", async () => {
     write(ROOT_ID, []);
     writeFileSync(join(FOLDER, `${ROOT_ID}.jsonl`), "");
-    const found = [];
-    for await (const one of reader.locate(HOME)) found.push(one);
-    expect(found).toEqual([{ sessionId: ROOT_ID, path: join(FOLDER, `${ROOT_ID}.json`), home: HOME }]);
+    expect((await locateAll(reader, HOME)).sessions).toEqual([
+      { sessionId: ROOT_ID, path: join(FOLDER, `${ROOT_ID}.json`), home: HOME },
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/opencode/transcript.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { locateAll } from "../../support/located.ts";
 import { Made, merged, ofKind, readAll } from "./made.ts";
 
 const T = Date.UTC(2026, 10, 21, 9);
@@ -28,9 +29,8 @@ describe("which sessions, and where", () => {
     other.exec("CREATE TABLE session (id text, parent_id text, directory text, version text, time_created integer)");
     other.exec("INSERT INTO session VALUES ('ses_dev', NULL, '/home/dev', '1.0.0', 1)");
     other.close();
-    const found: string[] = [];
-    for await (const { sessionId, path } of reader.locate(made.home)) found.push(`${sessionId} ${path}`);
-    expect(found).toEqual([`${S} ${made.path}`, `ses_orphan ${made.path}`, `ses_dev ${dev}`]);
+    const found = (await locateAll(reader, made.home)).sessions.map(({ sessionId, path }) => `${sessionId} ${path}`);
+    expect(found).toEqual([`ses_dev ${dev}`, `${S} ${made.path}`, `ses_orphan ${made.path}`]);
     expect((await reader.files({ sessionId: "ses_dev", path: made.path, home: made.home }))[0]?.path).toBe(dev);
   });
 
@@ -62,9 +62,9 @@ describe("which sessions, and where", () => {
     // one that cannot be read does not hide the next
     copyFileSync(join(folder, "opencode.db"), join(dirname(made.path), "opencode-a.db"));
     expect(await reader.files({ sessionId: S, home: made.home })).toHaveLength(1);
-    await expect(async () => {
-      for await (const { sessionId } of reader.locate(made.home)) expect(sessionId).toBe(S);
-    }).rejects.toThrow(/not a database/);
+    const { sessions, problems } = await locateAll(reader, made.home);
+    expect(sessions).toMatchObject([{ sessionId: S }]);
+    expect(problems).toMatchObject([{ error: { message: expect.stringMatching(/not a database/) } }]);
   });
 });
 

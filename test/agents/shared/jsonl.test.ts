@@ -29,7 +29,7 @@ async function read(options: Partial<JsonlOptions> = {}): Promise<Reading> {
     const lines: string[] = [];
     let [endBytes, tooLong] = [file.fromBytes, 0];
     for await (const batch of file.batches) {
-      lines.push(...batch.lines.map((line) => line.toString("utf8")));
+      lines.push(...batch.lines.map((line) => line.bytes.toString("utf8")));
       endBytes = batch.endBytes;
       tooLong += batch.tooLong;
     }

@@ -1,0 +1,2 @@
+export const MODULE_PATH: string;
+export function moduleText(): Promise<string>;

@@ -1,0 +1,178 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import { FolderMemory } from "../shared/folder-memory.ts";
+import { openJsonl } from "../shared/jsonl.ts";
+import {
+  type Dated,
+  type Entry,
+  entriesIn,
+  foldersBelow,
+  located,
+  mapSome,
+  oldestFirst,
+  seen,
+} from "../shared/past.ts";
+
+/**
+ * Sessions of all projects, by the names of their files. Of a session that lies in two folders, as after somebody copied one,
+ * the file that was last written counts: it goes on where the other stops.
+ */
+export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Candidate>();
+  const orphans: Candidate[] = [];
+  for (const projects of await foldersBelow(query, LAYOUTS)) {
+    for (const project of await entriesIn(projects, query)) {
+      if (!project.isFolder) continue;
+      const { mains, left } = await lookInto(project.path, query);
+      orphans.push(...left);
+      for (const main of mains) {
+        const known = sessions.get(main.sessionId);
+        if (known === undefined || known.writtenMs < main.writtenMs) sessions.set(main.sessionId, main);
+      }
+    }
+  }
+  for (const orphan of orphans) {
+    const known = sessions.get(orphan.sessionId);
+    // Its file was moved to another project and they were not: by their place `files` finds both
+    if (known === undefined) sessions.set(orphan.sessionId, orphan);
+    else if (isBeside(known, orphan)) sessions.set(orphan.sessionId, { ...orphan, beganMs: known.beganMs });
+    else query.onProblem(orphan.path, new Error(`subagents of a session that lies at ${JSON.stringify(known.path)}`));
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+/**
+ * The main file, where there is one; then all below `<session>/subagents`, of workflows in folders of their own; then the
+ * `agent-*.jsonl` beside it that 2.0.77 wrote.
+ */
+export async function files({ path, sessionId, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  if (path === undefined) return [];
+  const main = await findMain(path, sessionId);
+  const found: TranscriptFile[] = main === undefined ? [] : [{ path: main }];
+  for (const folder of new Set([dirname(main ?? path), dirname(path)])) {
+    found.push(...(await subagentsBelow(join(folder, sessionId, SUBAGENTS))));
+    for (const part of await besides.of(folder)) {
+      if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
+    }
+  }
+  return found;
+}
+
+// --- internal ---
+
+/** Of a root that is not the folder of projects itself. */
+const LAYOUTS = ["projects", join(".claude", "projects"), join(".config", "claude", "projects")];
+const SUBAGENTS = "subagents";
+const LINES = ".jsonl";
+
+interface Candidate extends Dated {
+  readonly writtenMs: number;
+}
+
+const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)\.jsonl$/.exec(name)?.[1];
+
+const besides = new FolderMemory((folder, names) => subagentsAmong(folder, names));
+
+const subagentsAmong = (folder: string, names: readonly string[]): readonly TranscriptFile[] =>
+  names.flatMap((name) => {
+    const agentId = agentIdOf(name);
+    return agentId === undefined ? [] : [{ path: join(folder, name), agentId }];
+  });
+
+const isBeside = (a: Candidate, b: Candidate): boolean => dirname(dirname(a.path)) === dirname(dirname(b.path));
+
+/** One project's sessions, and those of which subagents alone are left. */
+async function lookInto(project: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
+  const entries = await entriesIn(project, query);
+  const isMain = ({ name, isFolder }: Entry): boolean =>
+    !isFolder && name.endsWith(LINES) && !name.startsWith("agent-");
+  const dated = await mapSome(entries.filter(isMain), async ({ name, path }) => {
+    const file = await seen(path, query);
+    return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId: basename(name, LINES), path, ...file }];
+  });
+  const mains = dated.flat();
+  const known = new Set(mains.map(({ sessionId }) => sessionId));
+  const left = new Map<string, Candidate>();
+  const add = async (sessionId: string, part: string): Promise<void> => {
+    const file = known.has(sessionId) || left.has(sessionId) ? undefined : await seen(part, query);
+    if (file !== undefined && file.sizeBytes > 0) {
+      left.set(sessionId, { sessionId, path: join(project, `${sessionId}${LINES}`), ...file });
+    }
+  };
+  for (const { name, path, isFolder } of entries) {
+    if (isFolder && !known.has(name)) {
+      const [part] = await subagentsBelow(join(path, SUBAGENTS));
+      if (part !== undefined) await add(name, part.path);
+    }
+    const sessionId = isFolder || agentIdOf(name) === undefined ? undefined : await parentOf(path, query.roots);
+    if (sessionId !== undefined) await add(sessionId, path);
+  }
+  return { mains, left: [...left.values()] };
+}
+
+/** EnterWorktree moves the file to another project's folder while the session runs. */
+async function findMain(mainPath: string, sessionId: string): Promise<string | undefined> {
+  if (await exists(mainPath)) return mainPath;
+  const projects = dirname(dirname(mainPath));
+  for (const project of await namesIn(projects)) {
+    const path = join(projects, project, `${basename(sessionId)}${LINES}`);
+    if (await exists(path)) return path;
+  }
+  return undefined;
+}
+
+/** Those in the folder itself, then those of its folders (`workflows/<run>/`). Links are not followed. */
+async function subagentsBelow(folder: string, depth = 0): Promise<readonly TranscriptFile[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const sorted = [...entries].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = sorted.map(({ name }) => name);
+  const found = [...subagentsAmong(folder, names)];
+  if (depth === MAX_DEPTH) return found;
+  for (const entry of sorted) {
+    if (entry.isDirectory()) found.push(...(await subagentsBelow(join(folder, entry.name), depth + 1)));
+  }
+  return found;
+}
+const MAX_DEPTH = 4;
+
+/**
+ * 2.0.77 keeps all sessions' subagents in one folder; their lines carry the parent's session id. That of the first line never
+ * changes: each file is read once, and not once for each session beside it.
+ */
+async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<string | undefined> {
+  const known = parents.get(path);
+  if (known !== undefined) return known;
+  // What cannot be opened, or is no file, is nobody's
+  const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384, maxLineBytes: 1 << 20, roots }).catch(
+    () => undefined,
+  );
+  if (jsonl === undefined) return undefined;
+  try {
+    for await (const { lines } of jsonl.batches) {
+      const told = lines.map((line) => SESSION_ID.exec(line.text())?.[1]).find((id) => id !== undefined);
+      if (told === undefined) return undefined;
+      if (parents.size >= MAX_PARENTS) parents.clear();
+      parents.set(path, told);
+      return told;
+    }
+    return undefined;
+  } finally {
+    await jsonl.close();
+  }
+}
+const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
+const MAX_PARENTS = 50_000;
+const parents = new Map<string, string>();
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (s) => s.isFile(),
+    () => false,
+  );
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );

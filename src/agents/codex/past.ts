@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
+import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/past.ts";
+import { FOLDERS, type Rollout, readHead, rolloutAt, topOf } from "./rollouts.ts";
+
+/**
+ * Main threads, by the times in their files' names, and last the roots of subagents that are left without theirs. Whether a
+ * thread is a main one only its first line says; `files` wants to know the same, and each is read once.
+ */
+export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const threads = new Map<string, Rollout>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    for (const rollout of await rolloutsBelow(folder, query)) {
+      if (!threads.has(rollout.threadId)) threads.set(rollout.threadId, rollout);
+    }
+  }
+  const mains = new Set<string>();
+  const parents = new Map<string, string>();
+  const subagents: Rollout[] = [];
+  for (const rollout of [...threads.values()].sort(byName)) {
+    const head = await readHead(rollout.path, query.roots);
+    if (head === undefined) await tellUnreadable(rollout.path, query, NO_HEAD);
+    else if (head.rootId !== head.threadId) {
+      parents.set(head.threadId, head.rootId);
+      subagents.push(rollout);
+    } else if (!mains.has(head.threadId)) {
+      mains.add(head.threadId);
+      yield located({ sessionId: head.threadId, path: rollout.path }, query);
+    }
+  }
+  for (const { path, threadId } of subagents) {
+    const sessionId = topOf(parents, threadId);
+    if (mains.has(sessionId)) continue;
+    mains.add(sessionId);
+    yield located({ sessionId, path }, query);
+  }
+}
+
+// --- internal ---
+
+/** Of a root that is not the folder of sessions itself. */
+const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(home, folder)));
+
+const NO_HEAD = "its first line does not say whose it is: no session, or one of an early version, which told no tokens";
+const DIGITS = [4, 2, 2];
+
+/** The time stands at the beginning of a name. */
+const byName = (a: Rollout, b: Rollout): number => (nameOf(a) < nameOf(b) ? -1 : 1);
+const nameOf = ({ path }: Rollout): string => path.slice(path.search(/rollout-[^/\\]*$/));
+
+/** In the folder itself, where archived ones lie, and in its folders of days. */
+async function rolloutsBelow(folder: string, query: LocateQuery, depth = 0): Promise<readonly Rollout[]> {
+  const found: Rollout[] = [];
+  let compressed = 0;
+  let old = 0;
+  const entries = await entriesIn(folder, query);
+  const names = new Set(entries.map(({ name }) => name));
+  for (const { name, path, isFolder } of entries) {
+    if (isFolder) {
+      const isNumber = name.length === DIGITS[depth] && /^\d+$/.test(name);
+      if (isNumber) found.push(...(await rolloutsBelow(path, query, depth + 1)));
+      continue;
+    }
+    const rollout = rolloutAt(path, name);
+    if (rollout !== undefined) found.push(rollout);
+    else if (/^rollout-.*\.jsonl\.zst$/.test(name)) compressed += names.has(name.slice(0, -".zst".length)) ? 0 : 1;
+    else if (/^rollout-.*\.json$/.test(name)) old++;
+  }
+  if (compressed > 0)
+    query.onProblem(folder, new Error(`${sessions(compressed)} compressed (.jsonl.zst), which is not read`));
+  if (old > 0)
+    query.onProblem(
+      folder,
+      new Error(`${sessions(old)} of a version before Codex was written in Rust, which told no tokens`),
+    );
+  return found;
+}
+
+const sessions = (count: number): string => (count === 1 ? "1 session is" : `${count} sessions are`);

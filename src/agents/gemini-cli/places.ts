@@ -1,0 +1,147 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import { FolderMemory } from "../shared/folder-memory.ts";
+import { firstBytes } from "../shared/open.ts";
+import {
+  type Dated,
+  type Entry,
+  entriesIn,
+  foldersBelow,
+  located,
+  mapSome,
+  oldestFirst,
+  type Seen,
+  seen,
+  tellUnreadable,
+} from "../shared/past.ts";
+
+/**
+ * Sessions of all projects. A newer program copies a project's folder to one with a name that people can read, and leaves the
+ * old one: of a session that lies in both, the file that was last written counts.
+ */
+export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Candidate>();
+  const orphans: Candidate[] = [];
+  for (const tmp of await foldersBelow(query, LAYOUTS)) {
+    for (const project of await entriesIn(tmp, query)) {
+      if (!project.isFolder) continue;
+      const { mains, left } = await lookInto(join(project.path, CHATS), query);
+      orphans.push(...left);
+      for (const main of mains) sessions.set(main.sessionId, later(sessions.get(main.sessionId), main));
+    }
+  }
+  for (const orphan of orphans) if (!sessions.has(orphan.sessionId)) sessions.set(orphan.sessionId, orphan);
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+/**
+ * The session's own files, then those of its subagents. Mostly one; a session that was resumed by a newer program has the
+ * old `.json` beside the `.jsonl`, and before subagents had a folder each could leave one more file under the session's id.
+ * Of a session whose own files are gone its subagents are left.
+ */
+export async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const told = path === undefined ? [] : [dirname(path)];
+  const usual = (await namesIn(tmpOf(home))).map((project) => join(tmpOf(home), project, CHATS));
+  for (const chats of new Set([...told, ...usual])) {
+    const main = await mainIn(chats, sessionId, roots);
+    if (main.length > 0) return [...main, ...(await subagentsIn(chats, sessionId))];
+  }
+  for (const chats of told) return subagentsIn(chats, sessionId);
+  return [];
+}
+
+/** First bytes of a file that say whose it is and since when. */
+export const HEAD_BYTES = 512;
+
+// --- internal ---
+
+/** Of a root that is not the folder of projects itself. */
+const LAYOUTS = ["tmp", join(".gemini", "tmp")];
+const CHATS = "chats";
+const SESSION_FILE = /^session-.*\.jsonl?$/;
+
+interface Candidate extends Dated, Seen {}
+
+const tmpOf = (home: string): string => join(home, ".gemini", "tmp");
+
+const later = (known: Candidate | undefined, one: Candidate): Candidate =>
+  known === undefined || known.writtenMs < one.writtenMs
+    ? { ...one, beganMs: Math.min(one.beganMs, known?.beganMs ?? one.beganMs) }
+    : { ...known, beganMs: Math.min(one.beganMs, known.beganMs) };
+
+async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
+  const entries = await entriesIn(chats, query);
+  const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
+  const heads = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
+    const sessionId = await sessionIdOf(path, query.roots);
+    const file = sessionId === undefined ? undefined : await seen(path, query);
+    if (sessionId === undefined) await tellUnreadable(path, query, "its beginning does not say which session it is of");
+    if (sessionId === undefined || file === undefined) return [];
+    return [{ sessionId, path, ...file, beganMs: timeIn(name) ?? file.beganMs }];
+  });
+  const mains = heads.flat();
+  const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
+  const left: Candidate[] = [];
+  for (const { name, path, isFolder } of entries) {
+    const [part] = isFolder && !known.has(name) ? await subagentsAt(path) : [];
+    const file = part === undefined ? undefined : await seen(part.path, query);
+    if (file !== undefined && file.sizeBytes > 0) {
+      left.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
+    }
+  }
+  return { mains, left };
+}
+
+/** When it was begun, to the minute, in UTC. */
+function timeIn(name: string): number | undefined {
+  const [, day, hour, minute] = /^session-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})/.exec(name) ?? [];
+  const ms = Date.parse(`${day}T${hour}:${minute}:00Z`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+async function mainIn(
+  chats: string,
+  sessionId: string,
+  roots: readonly string[] | undefined,
+): Promise<readonly TranscriptFile[]> {
+  const found: TranscriptFile[] = [];
+  for (const path of (await byShortId.of(chats)).get(sessionId.slice(0, 8)) ?? []) {
+    if ((await sessionIdOf(path, roots)) === sessionId) found.push({ path });
+  }
+  return found;
+}
+
+/** A name ends with the first characters of the id. */
+const byShortId = new FolderMemory((chats, names) => {
+  const paths = new Map<string, string[]>();
+  for (const name of names) {
+    const short = /-([^-]{1,8})\.jsonl?$/.exec(name)?.[1];
+    if (short === undefined || !SESSION_FILE.test(name)) continue;
+    paths.set(short, [...(paths.get(short) ?? []), join(chats, name)]);
+  }
+  return paths;
+});
+
+const subagentsIn = (chats: string, sessionId: string): Promise<readonly TranscriptFile[]> =>
+  subagentsAt(join(chats, folderName(sessionId)));
+
+const subagentsAt = async (folder: string): Promise<readonly TranscriptFile[]> =>
+  (await namesIn(folder))
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => ({ path: join(folder, name), agentId: basename(name, ".jsonl") }));
+
+/** The program replaces what a file's name cannot hold; ids of its own have nothing of that. */
+const folderName = (sessionId: string): string => sessionId.replace(/[^a-zA-Z0-9_-]/g, "_");
+
+/** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
+async function sessionIdOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+  const text = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
+  return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
+}
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );

@@ -1,0 +1,32 @@
+/** Members of events and entries that hold an id: compared, joined by, and part of what spans and counts are known by. */
+export const ID_MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "source",
+  "session_id",
+  "tool_call_id",
+  "tool_call_ids",
+  "prompt_id",
+  "agent_id",
+  "spawned_agent_id",
+  "parent_session_id",
+  "process",
+  "input_digest",
+  "key",
+  "globalKey",
+  "promptKey",
+  "agentId",
+  "responseId",
+  "requestId",
+  "callId",
+  "spawnedAgentId",
+  "parentCallId",
+  "parentAgentId",
+  "parentSessionId",
+  "inputDigest",
+]);
+
+/** Those that hold a path: how transcripts and repositories are found. */
+export const PATH_MEMBERS: ReadonlySet<string> = new Set(["cwd", "transcript_path"]);
+
+/** Those that hold a time, in milliseconds since 1970. */
+export const TIME_MEMBERS: ReadonlySet<string> = new Set(["timeMs", "startMs", "endMs"]);
