@@ -15,7 +15,7 @@ export async function bundle(outdir, plugins = []) {
   mkdirSync(outdir, { recursive: true });
   await build({
     absWorkingDir: ROOT,
-    entryPoints: { cli: "src/cli.ts", hook: "src/hook-main.ts" },
+    entryPoints: { cli: "src/cli.ts", hook: "src/hook-main.ts", reader: "src/import/worker.ts" },
     outdir: resolve(outdir),
     outExtension: { ".js": ".cjs" },
     bundle: true,

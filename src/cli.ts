@@ -27,6 +27,10 @@ const context: Context = {
   now: Date.now,
   nodePath: process.execPath,
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
+  onInterrupt: (listener) => {
+    process.once("SIGINT", listener);
+    return () => process.off("SIGINT", listener);
+  },
 };
 
 // A reader that goes away early (`| head`) is no error of ours
@@ -147,6 +151,18 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("-q, --quiet", "print nothing", false)
     .option("--json", "as JSON", false)
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
+
+  program
+    .command("import")
+    .description("past sessions of the agents on this machine into the store; nothing of them is sent unless you ask")
+    .argument("[agents...]", "e.g. claude-code; without one, all that keep their sessions")
+    .option("--since <time>", "only sessions active since an age or a time, e.g. 90d, 2026-10-01")
+    .option("--dry-run", "show what would be imported, write nothing", false)
+    .option("--export", "also send what was imported, now or before, to otlp.endpoint", false)
+    .option("--json", "as JSON", false)
+    .action(async (names: string[], options) =>
+      done((await import("./commands/import.ts")).importPast(names, options, context)),
+    );
 
   program
     .command("preview")

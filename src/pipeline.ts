@@ -13,6 +13,7 @@ import { counted } from "./drain/self.ts";
 import { checkStore } from "./drain/sound.ts";
 import { takeInbox } from "./drain/take.ts";
 import { ensureStateDirs } from "./intake/inbox.ts";
+import { ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { unfinishedSessions } from "./store/facts.ts";
 import { withDrainLock } from "./store/lock.ts";
@@ -27,6 +28,8 @@ export interface DrainOptions {
   readonly isEager?: boolean;
   /** In the place of sending: for a look at what would leave. */
   readonly deliver?: typeof deliver;
+  /** Numbers of sessions whose transcripts have something new, whether or not hooks told. */
+  readonly sessions?: readonly number[];
   /** Take old sessions out of the store, after all else is done. */
   readonly prune?: PruneRequest;
 }
@@ -84,7 +87,13 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
   const sessions = await read(
     work,
-    new Set([...touched, ...unsettledSessions(work.db), ...unfinishedSessions(work.db), ...late]),
+    new Set([
+      ...touched,
+      ...(options.sessions ?? []),
+      ...unsettledSessions(work.db),
+      ...unfinishedSessions(work.db),
+      ...late,
+    ]),
   );
   let awaiting = derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
@@ -149,7 +158,7 @@ async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   correctTimes(work.db, work.now());
   for (const session of idle) {
     if (work.partly.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
-    const nativeReason = options.endIdle === true ? "ended_by_user" : "idle";
-    deriveSession(work, session, { patient: false, endIdle: { reason: "timeout", nativeReason } });
+    const asked = { reason: "timeout", nativeReason: "ended_by_user" } as const;
+    deriveSession(work, session, { patient: false, endIdle: options.endIdle === true ? asked : ENDED_IDLE });
   }
 }

@@ -6,6 +6,7 @@ import type { Output } from "./commands/context.ts";
  */
 export const safeOutput = (stream: Output): Output => ({
   write: (text) => stream.write(safeText(text, stream.isTTY === true)),
+  rewrite: (text) => stream.write(`\r\x1b[K${safeText(text, true).replaceAll("\n", " ")}`),
   get isTTY() {
     return stream.isTTY;
   },

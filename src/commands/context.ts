@@ -4,6 +4,8 @@ import type { Places } from "../config/places.ts";
 /** What a stream must do for us to write to it. */
 export interface Output {
   write(text: string): unknown;
+  /** Puts a text in the place of the line that the cursor is in; on terminals alone. */
+  rewrite?(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
@@ -24,6 +26,8 @@ export interface Context {
   /** The Node binary and the built program, absolute: what a detached drain is started with. */
   readonly nodePath: string;
   readonly programPath: string;
+  /** Calls it when the user wants to stop; a second wish ends the program. @returns what takes that back */
+  readonly onInterrupt: (listener: () => void) => () => void;
 }
 
 /**

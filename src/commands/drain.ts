@@ -70,11 +70,15 @@ const ASK_AGAIN_MS = 100;
  */
 export async function drainNow(
   deps: DrainDeps,
-  { endIdle, quiet, prune }: Pick<DrainCommandOptions, "endIdle" | "quiet"> & Pick<DrainOptions, "prune">,
+  {
+    endIdle,
+    quiet,
+    ...more
+  }: Pick<DrainCommandOptions, "endIdle" | "quiet"> & Pick<DrainOptions, "prune" | "sessions">,
 ): Promise<DrainReport | undefined> {
   const untilMs = deps.now() + OTHER_DRAIN_MS;
   for (;;) {
-    const report = await runDrain(deps, { endIdle, isEager: !quiet, ...(prune !== undefined && { prune }) });
+    const report = await runDrain(deps, { endIdle, isEager: !quiet, ...more });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
     await deps.sleep(ASK_AGAIN_MS);
   }

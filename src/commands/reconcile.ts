@@ -5,6 +5,7 @@ import { cardOf, emptyReport } from "../drain/deps.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { Database } from "../store/database.ts";
 import { findSessions } from "../store/overview.ts";
+import { isPacked } from "../store/packed.ts";
 import { VERSION } from "../version.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain.ts";
@@ -94,9 +95,8 @@ async function compareAll(
   // One look at everything the store has, before the first transcript is read: what a drain adds meanwhile can only make
   // transcripts say more, and only of sessions that are open
   const books = lookAt(context, (db) => {
-    const { numbers, pruned } =
-      session === undefined ? sessionsIn(db, range) : { numbers: [numberOf(db, session)], pruned: 0 };
-    return { sessions: numbers.map((number) => bookOf(db, number)), pruned, machine: machineBook(db) };
+    const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
+    return { sessions: numbers.map((number) => bookOf(db, number)), pruned, imported, machine: machineBook(db) };
   });
   if (books === undefined) return undefined;
   const { destinations, instanceId, serviceName } = asSent(config, context, books.machine.instanceId);
@@ -139,6 +139,10 @@ async function compareAll(
   }
   if (books.pruned > 0)
     unknown.push(`${books.pruned} sessions of that time were pruned: their tokens are in the sums alone`);
+  if (books.imported > 0) {
+    const were = books.imported === 1 ? "1 session was" : `${books.imported} sessions were`;
+    unknown.push(`${were} imported and not sent: there is nothing to compare before openhook-otel import --export`);
+  }
   const prometheus = backends.find(({ name }) => name === "prometheus");
   // Counters know no sessions: where one was asked for, they are compared only if somebody wants them to be
   const machine =
@@ -172,6 +176,12 @@ async function compareAll(
 
 function inWords({ sinceMs, untilMs }: TimeRange, { until }: ReconcileOptions): string {
   return `since ${localTime(sinceMs)}${until === undefined ? "" : ` until ${localTime(untilMs)}`}`;
+}
+
+function oneOf(db: Database, name: string): ReturnType<typeof sessionsIn> {
+  const number = numberOf(db, name);
+  const packed = isPacked(db, number);
+  return { numbers: packed ? [] : [number], pruned: 0, imported: packed ? 1 : 0 };
 }
 
 function numberOf(db: Database, name: string): number {

@@ -1,8 +1,8 @@
 import type { Segment } from "../model/session.ts";
+import { hasUsage, type SessionSummary, type SessionView, sumOf } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import { type CallSums, type SettledCall, settledSpans } from "../store/overview.ts";
 import { isoTime, usd } from "./figures.ts";
-import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
 
 /**
  * One session as a JSON document, in parts that are written one after the other: its spans are never in memory at once.
@@ -12,6 +12,10 @@ import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./sessio
 export function* jsonParts(db: Database, view: SessionView): Generator<string> {
   yield `${JSON.stringify(documentOf(view)).slice(0, -1)},"spans":[`;
   let separator = "";
+  for (const { record } of view.isPacked ? view.openSpans : []) {
+    yield `${separator}${JSON.stringify(record)}`;
+    separator = ",";
+  }
   for (const { ordinal } of view.segments) {
     for (const record of settledSpans(db, view.stored.id, ordinal)) {
       yield `${separator}${JSON.stringify(record)}`;
@@ -97,7 +101,7 @@ const documentOf = (view: SessionView) => ({
   by_model: byModel(view.calls),
   totals: sumsJson(view.sums, view.facts),
   reported_usage: view.reported ?? null,
-  open_spans: view.openSpans.map(({ record }) => record),
+  open_spans: view.isPacked ? [] : view.openSpans.map(({ record }) => record),
 });
 
 const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][number]) => ({

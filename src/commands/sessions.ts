@@ -1,10 +1,10 @@
 import { allAgents } from "../agents/registry.ts";
+import { activeMs, hasUsage, type SessionSummary, summarise } from "../report/session-view.ts";
 import { recentSessions } from "../store/overview.ts";
 import type { Context } from "./context.ts";
 import { count, dollars, duration, localTime } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { endJson, headJson, sumsJson } from "./session-json.ts";
-import { activeMs, hasUsage, type SessionSummary, summarise } from "./session-view.ts";
 import { type Column, table } from "./table.ts";
 import { printable, terminalOf, writeLines } from "./terminal.ts";
 

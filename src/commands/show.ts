@@ -6,6 +6,7 @@ import type { Agent } from "../model/agent.ts";
 import { ENVELOPE_TYPES, type Envelope } from "../model/envelope.ts";
 import { isEnvelope, timeMsOf } from "../model/event.ts";
 import type { Segment } from "../model/session.ts";
+import { activeMs, hasUsage, type SessionView, viewOf } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import { eventsOf } from "../store/facts.ts";
 import { findSessions, recentSessions, settledSpans } from "../store/overview.ts";
@@ -15,7 +16,6 @@ import { type Context, UserError } from "./context.ts";
 import { count, dollars, duration, localTime, plural } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { jsonParts } from "./session-json.ts";
-import { activeMs, hasUsage, type SessionView, viewOf } from "./session-view.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
 import { waterfall } from "./waterfall.ts";
 

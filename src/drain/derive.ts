@@ -1,19 +1,20 @@
 import { keepsContent } from "../model/capture.ts";
 import { ofResponse } from "../model/content.ts";
-import { NOTHING_SETTLED, type Segment, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
+import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
 import { sourcesOf } from "../session/sources.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
+import { packedFacts } from "../store/packed.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { contextOf, type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
+import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, METRIC_SHAPES, runCounts, segmentCounts } from "../telemetry/metrics.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
-import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
+import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
 import { countsAtLevel, levelOf, ownNamesOf } from "./level.ts";
 import { attributesOfProject, withAttributes } from "./project.ts";
@@ -76,7 +77,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       const before = kept.get(segment.ordinal);
       const totals = addTotals(
         before === undefined ? NO_TOTALS : (JSON.parse(before.totals) as Totals),
-        settledTotals(session, segment, facts, stored),
+        segmentTotals(session, segment, costsOf(facts.provider), reportedOf(stored)),
       );
       const ends = segment.endMs !== undefined && before?.delivered !== true;
       if (ends) {
@@ -122,8 +123,19 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
   }, "commit.session");
 }
 
-/** The whole session as far as it is not settled, with nothing written: for `show`. */
+/** The whole session as far as it is not settled, with nothing written: for `show`. Of a packed one that is all of it. */
 export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSession): Session {
+  const packed = packedFacts(drain.db, stored.id);
+  if (packed !== undefined) {
+    return buildSession({
+      facts: factsOf(drain, stored),
+      events: [],
+      entries: packed,
+      context: NOTHING_SETTLED,
+      expectsTranscript: expectsTranscript(drain, stored),
+      endIdle: ENDED_IDLE,
+    });
+  }
   const open = openFacts(drain.db, stored.id);
   return buildSession({
     facts: factsOf(drain, stored),
@@ -160,6 +172,9 @@ export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">):
 
 // --- internal ---
 
+const reportedOf = ({ reported }: StoredSession): Totals["reported"] =>
+  reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);
+
 const inSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
   spans.map((span) => ({ ...span, segment }));
 
@@ -167,20 +182,3 @@ const expectsTranscript = (deps: Pick<DrainDeps, "agents">, stored: StoredSessio
   const card = cardOf(deps, stored.source);
   return card?.tokens === "transcript" && card.transcript !== undefined;
 };
-
-/** What the runs that close now add to their segment. */
-function settledTotals(session: Session, segment: Segment, facts: SessionFacts, stored: StoredSession): Totals {
-  const here = <T extends { readonly segment: number; readonly closed: boolean }>(runs: readonly T[]): readonly T[] =>
-    runs.filter((run) => run.closed && run.segment === segment.ordinal);
-  const turns = here(session.turns);
-  const subagents = here(session.subagents);
-  return {
-    ...totalOf([...turns, ...subagents], facts.provider),
-    turns: turns.filter((t) => t.origin === "human" || t.origin === "machine").length,
-    subagents: subagents.filter((s) => s.key === s.agentId).length,
-    compactions: session.compactions.filter(
-      (c) => c.timeMs >= segment.startMs && c.timeMs <= (segment.endMs ?? Infinity),
-    ).length,
-    ...(stored.reported !== undefined && { reported: JSON.parse(stored.reported) as NonNullable<Totals["reported"]> }),
-  };
-}

@@ -1,6 +1,7 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
+import { isPacked } from "../store/packed.ts";
 import { keptSessions, prunableSessions, pruneSession } from "../store/prune.ts";
 import { giveBack, spaceOf, writeAnew } from "../store/space.ts";
 import { isSteady } from "./clock.ts";
@@ -33,7 +34,7 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   const beforeMs = drain.now() - request.olderThanMs;
   let [sessions, rows] = [0, 0];
   for (;;) {
-    const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY);
+    const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY, true);
     if (did.sessions === 0) break;
     sessions += did.sessions;
     rows += did.rows;
@@ -80,7 +81,7 @@ export async function pruneDaily(drain: Drain): Promise<void> {
   const beforeMs = now() - loaded.config.store.retentionDays * DAY_MS;
   let sessions = 0;
   while (performance.now() < untilMs) {
-    const did = await pruneSome(drain, beforeMs, untilMs);
+    const did = await pruneSome(drain, beforeMs, untilMs, false);
     sessions += did.sessions;
     if (did.isAll) {
       writeMeta(db, PRUNED, String(now()));
@@ -108,16 +109,19 @@ async function pruneSome(
   drain: Drain,
   beforeMs: number,
   untilMs: number,
+  isAsked: boolean,
 ): Promise<{ readonly sessions: number; readonly rows: number; readonly isAll: boolean }> {
   const { db, now } = drain;
-  const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE);
+  const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isAsked });
   let [sessions, rows] = [0, 0];
   for (const session of found) {
     if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
     // What was written after anybody last looked is counted first; a session that goes on has it stay
-    await readTranscripts(drain, session.id);
-    deriveSession(drain, session.id, { patient: false });
-    if (prunableSessions(db, beforeMs, 1, session.id).length === 0) continue;
+    if (!isPacked(db, session.id)) {
+      await readTranscripts(drain, session.id);
+      deriveSession(drain, session.id, { patient: false });
+      if (prunableSessions(db, beforeMs, 1, { only: session.id }).length === 0) continue;
+    }
     rows += pruneSession(db, session, now());
     sessions++;
   }

@@ -195,6 +195,9 @@ export interface SettledSubagent {
   readonly parts: number;
 }
 
+/** How a session ends whose end nobody told: it went silent. */
+export const ENDED_IDLE = { reason: "timeout", nativeReason: "idle" } as const;
+
 /** Everything `buildSession` looks at. */
 export interface SessionInput {
   readonly facts: SessionFacts;

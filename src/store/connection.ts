@@ -2,7 +2,7 @@ import type Libsql from "libsql";
 import type { Step } from "../model/steps.ts";
 
 /** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
-export type Value = string | number | null;
+export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
 
 /** A prepared statement. */

@@ -4,8 +4,9 @@ import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { hasForgotten, isForgotten } from "./forgotten.ts";
+import { hasPacked, packedOwners, takePacked } from "./packed.ts";
 import { revive } from "./prune.ts";
-import type { StoredSession } from "./sessions.ts";
+import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** A model call that was counted and of which a fuller record has come. */
 export interface Revision {
@@ -19,6 +20,7 @@ export function addEvents(db: Database, session: StoredSession, events: readonly
     "INSERT INTO events (id, session, type, time_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const mayBeForgotten = hasForgotten(db);
+  if (events.length > 0) unpack(db, session);
   const added = events
     .filter((e) => !mayBeForgotten || !isForgotten(db, "event", e.id))
     .reduce((n, e) => n + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e)).changes, 0);
@@ -38,6 +40,7 @@ export function addEntries(
 ): readonly Revision[] {
   const revisions: Revision[] = [];
   const mayBeForgotten = hasForgotten(db);
+  if (entries.length > 0) unpack(db, session);
   for (const entry of entries) {
     if (mayBeForgotten && isForgotten(db, "entry", session.source, session.sessionId, entry.key)) continue;
     if (!owns(db, session, entry, mayBeForgotten)) continue;
@@ -72,6 +75,12 @@ export function addEntries(
   return revisions;
 }
 
+/** Makes a packed session one like any other: its facts are open again. Does nothing for any other. */
+export function unpack(db: Database, session: StoredSession): void {
+  if (!hasPacked(db)) return;
+  addEntries(db, session, takePacked(db, session.id));
+}
+
 /** What no closed turn has taken yet; up to a time, where there is one. */
 export function openFacts(
   db: Database,
@@ -97,6 +106,30 @@ export function openFacts(
 /** Every event of a session in order of time. */
 export const eventsOf = (db: Database, sessionNumber: number): readonly Event[] =>
   bodies(db, "SELECT body FROM events WHERE session = ? ORDER BY time_ms, id", sessionNumber);
+
+/** Number of the session that holds the original of a record whose id is unique over sessions; packed ones are not asked. */
+export function ownerOf(db: Database, source: string, globalKey: string): number | undefined {
+  const row = db.prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?").get(source, globalKey);
+  return row === undefined ? undefined : Number(row["session"]);
+}
+
+/** All such records, some at a time. */
+export function* owners(
+  db: Database,
+): Generator<readonly { readonly source: string; readonly globalKey: string }[], void, void> {
+  const some = db.prepare(
+    "SELECT source, global_key FROM owners WHERE (source, global_key) > (?, ?) ORDER BY source, global_key LIMIT 5000",
+  );
+  for (let last = { source: "", globalKey: "" }; ; ) {
+    const found = some
+      .all(last.source, last.globalKey)
+      .map((row) => ({ source: String(row["source"]), globalKey: String(row["global_key"]) }));
+    if (found.length > 0) yield found;
+    const end = found.at(-1);
+    if (end === undefined) return;
+    last = end;
+  }
+}
 
 /** Marks events and entries as taken. */
 export function settleFacts(db: Database, sessionNumber: number, keys: readonly string[]): void {
@@ -236,6 +269,10 @@ export function setPosition(
  */
 function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayBeForgotten: boolean): boolean {
   if (entry.globalKey === undefined) return true;
+  // A packed session's records have owners as soon as somebody asks for them
+  for (const number of hasPacked(db) ? packedOwners(db, session.source, entry.globalKey) : []) {
+    unpack(db, sessionById(db, number));
+  }
   const owner = db
     .prepare(
       `SELECT o.session, s.first_ms FROM owners o JOIN sessions s ON s.id = o.session

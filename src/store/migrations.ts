@@ -240,4 +240,90 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN excluded INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN project TEXT;
   `,
+  `
+  -- Sessions that were imported, are over and have not been sent anywhere: their facts in one value, told apart only when
+  -- one of them is asked for. What is asked of many at once stands beside it, summed up per quarter of an hour.
+  CREATE TABLE packed (
+    session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    body TEXT NOT NULL
+  );
+  CREATE TABLE packed_usage (
+    session INTEGER NOT NULL REFERENCES packed (session) ON DELETE CASCADE,
+    time_ms REAL NOT NULL,
+    model TEXT,
+    subagent INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    sums_told INTEGER NOT NULL,
+    without_usage INTEGER NOT NULL,
+    unpriced INTEGER NOT NULL,
+    incomplete INTEGER NOT NULL,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    cache_write_5m INTEGER,
+    cache_write_1h INTEGER,
+    reasoning INTEGER,
+    cost_nano_usd INTEGER,
+    duration_ms REAL NOT NULL
+  );
+  CREATE INDEX packed_usage_by_session ON packed_usage (session);
+  CREATE TABLE packed_tools (
+    session INTEGER NOT NULL REFERENCES packed (session) ON DELETE CASCADE,
+    time_ms REAL NOT NULL,
+    name TEXT NOT NULL,
+    mcp_server TEXT,
+    subagent INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    denied INTEGER NOT NULL,
+    unfinished INTEGER NOT NULL,
+    duration_ms REAL NOT NULL
+  );
+  CREATE INDEX packed_tools_by_session ON packed_tools (session);
+  CREATE TABLE packed_turns (
+    session INTEGER NOT NULL REFERENCES packed (session) ON DELETE CASCADE,
+    time_ms REAL NOT NULL,
+    origin TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    interrupted INTEGER NOT NULL
+  );
+  CREATE INDEX packed_turns_by_session ON packed_turns (session);
+
+  -- Digests of what packed sessions own of records whose id is unique over sessions, sorted, some thousands a row
+  CREATE TABLE packed_owners (
+    run INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    digests BLOB NOT NULL,
+    PRIMARY KEY (run, first)
+  ) WITHOUT ROWID;
+
+  -- What is settled, in rows of any size: one call, or the sum of a quarter of an hour. A sum is NULL where nobody told it.
+  CREATE VIEW usage AS
+    SELECT session, end_ms AS time_ms, model, subagent,
+      json_extract(body, '$.covers') IS NULL AS calls, json_extract(body, '$.covers') IS NOT NULL AS sums_told,
+      input IS NULL AS without_usage, cost_nano_usd IS NULL AS unpriced, complete = 0 AS incomplete,
+      input, output, cache_read, cache_write,
+      json_extract(body, '$.usage.cacheWrite5m') AS cache_write_5m,
+      json_extract(body, '$.usage.cacheWrite1h') AS cache_write_1h,
+      json_extract(body, '$.usage.reasoning') AS reasoning, cost_nano_usd,
+      max(0, end_ms - json_extract(body, '$.startMs')) AS duration_ms
+    FROM model_calls
+    UNION ALL SELECT session, time_ms, model, subagent, calls, sums_told, without_usage, unpriced, incomplete,
+      input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms
+    FROM packed_usage;
+  CREATE VIEW tool_usage AS
+    SELECT session, start_ms AS time_ms, name, json_extract(body, '$.mcpServer') AS mcp_server, subagent, 1 AS calls,
+      status = 'error' AS errors, status = 'denied' AS denied, status = 'unfinished' AS unfinished,
+      max(0, end_ms - start_ms) AS duration_ms
+    FROM tool_calls
+    UNION ALL SELECT session, time_ms, name, mcp_server, subagent, calls, errors, denied, unfinished, duration_ms
+    FROM packed_tools;
+  CREATE VIEW turn_usage AS
+    SELECT session, start_ms AS time_ms, origin, 1 AS turns, state = 'failed' AS failed,
+      state = 'interrupted' AS interrupted
+    FROM turns
+    UNION ALL SELECT session, time_ms, origin, turns, failed, interrupted FROM packed_turns;
+  `,
 ];

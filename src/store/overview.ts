@@ -48,13 +48,11 @@ export function findSessions(db: Database, name: string, limit: number): readonl
 export function settledSums(db: Database, session: number): CallSums {
   const row = db
     .prepare(
-      `SELECT count(*) AS calls, count(json_extract(body, '$.covers')) AS sums_told, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
-         sum(cache_write) AS cache_write, sum(json_extract(body, '$.usage.cacheWrite5m')) AS cache_write_5m,
-         sum(json_extract(body, '$.usage.cacheWrite1h')) AS cache_write_1h,
-         sum(json_extract(body, '$.usage.reasoning')) AS reasoning, count(*) - count(input) AS without_usage,
-         count(*) - coalesce(sum(complete), 0) AS incomplete, sum(cost_nano_usd) AS cost,
-         count(*) - count(cost_nano_usd) AS unpriced
-       FROM model_calls WHERE session = ?`,
+      `SELECT sum(calls) AS calls, sum(sums_told) AS sums_told, sum(input) AS input, sum(output) AS output,
+         sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
+         sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(without_usage) AS without_usage,
+         sum(incomplete) AS incomplete, sum(cost_nano_usd) AS cost, sum(unpriced) AS unpriced
+       FROM usage WHERE session = ?`,
     )
     .get(session);
   const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
@@ -62,7 +60,7 @@ export function settledSums(db: Database, session: number): CallSums {
     return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
   };
   return {
-    modelCalls: Number(row?.["calls"] ?? 0) - Number(row?.["sums_told"] ?? 0),
+    modelCalls: Number(row?.["calls"] ?? 0),
     sumsTold: Number(row?.["sums_told"] ?? 0),
     ...known("input", "input"),
     ...known("output", "output"),
@@ -79,12 +77,21 @@ export function settledSums(db: Database, session: number): CallSums {
 }
 
 /** How many settled tool calls ended how. */
-export const settledTools = (db: Database, session: number): ReadonlyMap<string, number> =>
-  countsBy(db, "SELECT status AS name, count(*) AS n FROM tool_calls WHERE session = ? GROUP BY status", session);
+export function settledTools(db: Database, session: number): ReadonlyMap<string, number> {
+  const row = db
+    .prepare(
+      `SELECT sum(calls) - sum(errors) - sum(denied) - sum(unfinished) AS success, sum(errors) AS error,
+         sum(denied) AS denied, sum(unfinished) AS unfinished FROM tool_usage WHERE session = ?`,
+    )
+    .get(session);
+  return new Map(
+    Object.entries(row ?? {}).flatMap(([status, n]) => (typeof n === "number" && n > 0 ? [[status, n] as const] : [])),
+  );
+}
 
 /** How many settled turns came from whom. */
 export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<string, number> =>
-  countsBy(db, "SELECT origin AS name, count(*) AS n FROM turns WHERE session = ? GROUP BY origin", session);
+  countsBy(db, "SELECT origin AS name, sum(turns) AS n FROM turn_usage WHERE session = ? GROUP BY origin", session);
 
 /** A model call with what the store knows beside it; `costNanoUsd` absent: price not known. */
 export interface SettledCall {

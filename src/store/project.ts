@@ -53,6 +53,10 @@ export function dropContent(db: Database, { id }: Pick<StoredSession, "id">): vo
 // --- internal ---
 
 const TABLES = [
+  "packed_usage",
+  "packed_tools",
+  "packed_turns",
+  "packed",
   "spans",
   "content",
   "events",

@@ -1,5 +1,6 @@
 import type { Database } from "./database.ts";
 import { forget } from "./forgotten.ts";
+import { packedFacts } from "./packed.ts";
 
 /** A session that nothing keeps in the store any more. */
 export interface Prunable {
@@ -14,18 +15,25 @@ export interface Prunable {
  *
  * @param limit how many at most
  * @param only whether this one is among them
+ * @param isAsked imported ones too: they go when somebody says so, and not by themselves
  */
-export const prunableSessions = (db: Database, beforeMs: number, limit: number, only?: number): readonly Prunable[] =>
+export const prunableSessions = (
+  db: Database,
+  beforeMs: number,
+  limit: number,
+  { only, isAsked = true }: { readonly only?: number; readonly isAsked?: boolean } = {},
+): readonly Prunable[] =>
   db
     .prepare(
       `SELECT id, source, session_id, last_ms FROM sessions s WHERE last_ms < ?1 AND pruned_ms IS NULL AND (?3 IS NULL OR id = ?3)
+         AND (?4 OR NOT EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id))
          AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
          AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)
          AND NOT EXISTS (SELECT 1 FROM spans p JOIN outbox o ON o.seq = p.seq WHERE p.session = s.id)
        ORDER BY last_ms, id LIMIT ?2`,
     )
-    .all(beforeMs, limit, only ?? null)
+    .all(beforeMs, limit, only ?? null, isAsked ? 1 : 0)
     .map((row) => ({
       id: Number(row["id"]),
       source: String(row["source"]),
@@ -68,6 +76,10 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
         }
       }
     };
+    for (const { key, globalKey } of packedFacts(db, id) ?? []) {
+      forget(db, "entry", source, sessionId, key);
+      if (globalKey !== undefined) forget(db, "owner", source, globalKey);
+    }
     each("events", "session = ?", [id], "id", (key) => forget(db, "event", key));
     each("entries", "session = ?", [id], "key", (key) => forget(db, "entry", source, sessionId, key));
     each("owners", "source = ? AND session = ?", [source, id], "global_key", (key) => forget(db, "owner", source, key));
@@ -105,6 +117,10 @@ export const SESSION_TABLES = [
   "model_calls",
   "tool_calls",
   "spans",
+  "packed_usage",
+  "packed_tools",
+  "packed_turns",
+  "packed",
 ] as const;
 
 // --- internal ---

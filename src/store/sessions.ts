@@ -127,7 +127,11 @@ export const unsettledSessions = (db: Database): readonly number[] =>
 /** Numbers of the sessions that something happened in since a time, the latest first. */
 export const activeSessions = (db: Database, sinceMs: number, limit: number): readonly number[] =>
   db
-    .prepare("SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL ORDER BY last_ms DESC LIMIT ?")
+    .prepare(
+      // What was imported is read on when it is imported again, or when a hook tells of it
+      `SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL AND id NOT IN (SELECT session FROM packed)
+       ORDER BY last_ms DESC LIMIT ?`,
+    )
     .all(sinceMs, limit)
     .map((row) => Number(row["id"]));
 

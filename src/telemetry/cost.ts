@@ -1,6 +1,6 @@
-import { calcPrice } from "@pydantic/genai-prices";
 import pkg from "../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/session.ts";
+import { priceUsd, type Tokens } from "./rates.ts";
 
 /** The table prices come from; sent with every cost, so that it can be computed again. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
@@ -19,6 +19,25 @@ export function costNanoUsd(call: ModelCall, provider: string | undefined): numb
   return cost;
 }
 
+/** The same, of calls of one session. */
+export const costsOf =
+  (provider: string | undefined) =>
+  (call: ModelCall): number | undefined =>
+    costNanoUsd(call, provider);
+
+/** The same of tokens alone. @param provider OpenTelemetry's name of who answered */
+export function costOfTokens(
+  model: string | undefined,
+  tokens: Tokens,
+  provider: string | undefined,
+  timeMs: number,
+): number | undefined {
+  if (model === undefined) return undefined;
+  const id = provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
+  const usd = priceUsd(id, model, tokens, timeMs);
+  return usd === undefined ? undefined : Math.round(usd * 1e9);
+}
+
 // --- internal ---
 
 /** A call's price is asked for by its span, its turn, its session and the counters; looking it up is slow. */
@@ -34,22 +53,5 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["x_ai", "x-ai"],
 ]);
 
-const providerId = (name: string | undefined): { readonly providerId?: string } =>
-  name === undefined ? {} : { providerId: TABLE_IDS.get(name) ?? name };
-
-function price(call: ModelCall, provider: string | undefined): number | undefined {
-  const { usage, model } = call;
-  if (usage === undefined || model === undefined) return undefined;
-  const result = calcPrice(
-    {
-      input_tokens: usage.input,
-      output_tokens: usage.output,
-      ...(usage.cacheRead !== undefined && { cache_read_tokens: usage.cacheRead }),
-      ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
-      ...(usage.cacheWrite1h !== undefined && { cache_write_1h_tokens: usage.cacheWrite1h }),
-    },
-    model,
-    { ...providerId(call.provider ?? provider), timestamp: new Date(call.endMs) },
-  );
-  return result === null || !Number.isFinite(result.total_price) ? undefined : Math.round(result.total_price * 1e9);
-}
+const price = ({ usage, model, provider: own, endMs }: ModelCall, provider: string | undefined): number | undefined =>
+  usage === undefined ? undefined : costOfTokens(model, usage, own ?? provider, endMs);

@@ -1,6 +1,6 @@
 import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
-import { costNanoUsd, PRICE_TABLE } from "./cost.ts";
+import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import * as semconv from "./semconv.ts";
 import { type Totals, totalOf } from "./totals.ts";
@@ -307,7 +307,7 @@ export const mcpServerOf = (tool: ToolCall): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
 function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubject): Loose {
-  const totals = totalOf([run], facts.provider);
+  const totals = totalOf([run], costsOf(facts.provider));
   const models = [...new Set(run.modelCalls.flatMap((c) => c.model ?? []))];
   const finish = run.modelCalls.at(-1)?.finishReason;
   return {

@@ -1,5 +1,4 @@
-import type { ReportedUsage, Run } from "../model/session.ts";
-import { costNanoUsd } from "./cost.ts";
+import type { ModelCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs. Tokens count calls whose usage is known only; how many are not, stands beside them. */
 export interface Totals {
@@ -39,11 +38,14 @@ export const NO_TOTALS: Totals = {
   compactions: 0,
 };
 
+/** Price of a model call in whole billionths of a US dollar; `undefined`: not known. */
+export type Cost = (call: ModelCall) => number | undefined;
+
 /** Sums of the given runs alone; turns and subagents are for the caller to count. */
-export function totalOf(runs: readonly Run[], provider: string | undefined): Totals {
+export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   const calls = runs.flatMap((run) => run.modelCalls);
   const used = calls.flatMap((call) => call.usage ?? []);
-  const costs = calls.map((call) => costNanoUsd(call, provider));
+  const costs = calls.map(cost);
   const priced = costs.filter((cost) => cost !== undefined);
   const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   return {
@@ -78,6 +80,27 @@ export function addTotals(a: Totals, b: Totals): Totals {
     ...numbers,
     ...(firsts.length > 0 && { firstMs: Math.min(...firsts) }),
     ...(lasts.length > 0 && { lastMs: Math.max(...lasts) }),
+    ...(reported !== undefined && { reported }),
+  };
+}
+
+/** What the closed runs of a session add to one of its segments. */
+export function segmentTotals(
+  { turns, subagents, compactions }: Pick<Session, "turns" | "subagents" | "compactions">,
+  segment: Segment,
+  cost: Cost,
+  reported: ReportedUsage | undefined,
+): Totals {
+  const here = <T extends { readonly segment: number; readonly closed: boolean }>(runs: readonly T[]): readonly T[] =>
+    runs.filter((run) => run.closed && run.segment === segment.ordinal);
+  const [closedTurns, closedSubagents] = [here(turns), here(subagents)];
+  return {
+    ...totalOf([...closedTurns, ...closedSubagents], cost),
+    turns: closedTurns.filter((t) => t.origin === "human" || t.origin === "machine").length,
+    subagents: closedSubagents.filter((s) => s.key === s.agentId).length,
+    compactions: compactions.filter(
+      (c) => c.timeMs >= segment.startMs && c.timeMs <= (segment.endMs ?? Number.POSITIVE_INFINITY),
+    ).length,
     ...(reported !== undefined && { reported }),
   };
 }

@@ -38,6 +38,7 @@ async function run(action: ConfigAction, env: Record<string, string> = {}) {
     now: () => 0,
     nodePath: "node",
     programPath: "openhook-otel",
+    onInterrupt: () => () => {},
   };
   const code = await config(action, context);
   return { code, out: out.join(""), err: err.join("") };

@@ -151,6 +151,7 @@ const contextOf = (change: Partial<Context> = {}): Context => {
     now: () => Date.UTC(2026, 10, 21),
     nodePath: "/usr/bin/node",
     programPath: "/opt/it's here/openhook-otel.cjs",
+    onInterrupt: () => () => {},
     ...change,
     env,
   };

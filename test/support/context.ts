@@ -21,6 +21,7 @@ export function contextAt(
     now,
     nodePath: process.execPath,
     programPath,
+    onInterrupt: () => () => {},
   };
   return { context, out: () => out.join(""), err: () => err.join("") };
 }

@@ -1,5 +1,6 @@
 import type { Session, SessionFacts } from "../../src/model/session.ts";
 import { buildSession } from "../../src/session/build.ts";
+import { costsOf } from "../../src/telemetry/cost.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../../src/telemetry/spans.ts";
 import { totalOf } from "../../src/telemetry/totals.ts";
 import { inputOf, merged, type RecordedSession } from "../session/recorded.ts";
@@ -36,7 +37,7 @@ export function spansOf(session: Session, settings: SpanSettings, facts: Session
     ),
     ...segments.map((segment) => {
       const runs = [...turns, ...subagents].filter((run) => run.segment === segment.ordinal);
-      return segmentSpan(segment, totalOf(runs, facts.provider), facts);
+      return segmentSpan(segment, totalOf(runs, costsOf(facts.provider)), facts);
     }),
   ];
 }

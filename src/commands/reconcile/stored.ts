@@ -36,22 +36,27 @@ export interface TimeRange {
   readonly untilMs: number;
 }
 
-/** Numbers of the sessions in which something happened in a time, the earliest first; and how many of it were pruned. */
+/**
+ * Numbers of the sessions in which something happened in a time, the earliest first; how many of it were pruned, and how many
+ * were imported and never sent.
+ */
 export function sessionsIn(
   db: Database,
   { sinceMs, untilMs }: TimeRange,
-): { readonly numbers: readonly number[]; readonly pruned: number } {
+): { readonly numbers: readonly number[]; readonly pruned: number; readonly imported: number } {
   const within = "parent IS NULL AND excluded = 0 AND last_ms >= ? AND first_ms <= ?";
+  const packed = "id IN (SELECT session FROM packed)";
+  const countOf = (what: string): number =>
+    Number(
+      db.prepare(`SELECT count(*) AS n FROM sessions WHERE ${within} AND ${what}`).get(sinceMs, untilMs)?.["n"] ?? 0,
+    );
   return {
     numbers: db
-      .prepare(`SELECT id FROM sessions WHERE ${within} AND pruned_ms IS NULL ORDER BY first_ms, id`)
+      .prepare(`SELECT id FROM sessions WHERE ${within} AND pruned_ms IS NULL AND NOT ${packed} ORDER BY first_ms, id`)
       .all(sinceMs, untilMs)
       .map((row) => Number(row["id"])),
-    pruned: Number(
-      db
-        .prepare(`SELECT count(*) AS n FROM sessions WHERE ${within} AND pruned_ms IS NOT NULL`)
-        .get(sinceMs, untilMs)?.["n"] ?? 0,
-    ),
+    pruned: countOf("pruned_ms IS NOT NULL"),
+    imported: countOf(packed),
   };
 }
 

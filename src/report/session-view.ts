@@ -17,9 +17,10 @@ import {
   settledTurns,
   type TurnSummary,
 } from "../store/overview.ts";
+import { isPacked } from "../store/packed.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { segmentsOf } from "../store/settle.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
+import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
@@ -45,8 +46,10 @@ export interface SessionView extends SessionSummary {
   readonly calls: readonly (SettledCall & { readonly open: boolean })[];
   readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
   readonly subagentList: readonly (SubagentSummary & { readonly open: boolean })[];
-  /** Spans that are not stored yet, as they would be if everything ended now. */
+  /** Spans that are not stored yet, as they would be if everything ended now. Of a packed session these are all. */
   readonly openSpans: readonly OpenSpan[];
+  /** It was imported and is over; its spans are told from its facts when they are asked for. */
+  readonly isPacked: boolean;
   /** The agent's own sums; apart from everything else. */
   readonly reported?: ReportedUsage;
 }
@@ -72,6 +75,7 @@ function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSessio
 
 /** Cost depends on what is open, not on the session's length. */
 export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+  if (isPacked(db, stored.id)) return summarisePacked(db, stored, { agents });
   const session = openPart({ db, agents }, stored);
   const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
@@ -96,16 +100,17 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
 
 /** Everything of one session but its stored spans. */
 export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
+  const packed = isPacked(db, stored.id);
   const session = openPart({ db, agents }, stored);
   const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
   const toolCalls = [
     ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
-    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: true }))),
+    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: !packed }))),
   ];
   const calls = [
     ...settledCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
-    ...openCalls(session, facts).map((call) => ({ ...call, open: true })),
+    ...openCalls(session, facts).map((call) => ({ ...call, open: !packed })),
   ];
   const turnList = withOpenTurns(settledTurns(db, stored.id), session.turns);
   const subagentList = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
@@ -128,6 +133,7 @@ export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, 
     toolCalls,
     subagentList,
     openSpans: openSpansOf(db, stored, session, facts, settings),
+    isPacked: packed,
     ...(reported !== undefined && { reported }),
   };
 }
@@ -164,6 +170,26 @@ export const activeMs = (segments: readonly Segment[]): number =>
   segments.reduce((sum, s) => sum + Math.max(0, (s.endMs ?? s.lastActivityMs) - s.startMs), 0);
 
 // --- internal ---
+
+/** From what is kept beside its facts: those are not looked at. */
+function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+  const whole = segmentsOf(db, stored.id).map(({ segment, totals }) => ({
+    segment,
+    totals: JSON.parse(totals) as Totals,
+  }));
+  const origins = settledTurnCounts(db, stored.id);
+  const prompts = origins.get("human") ?? 0;
+  return {
+    stored,
+    facts: factsOf({ agents }, stored),
+    segments: whole.map(({ segment, totals }) => widened(segment, totals)),
+    turns: prompts + (origins.get("machine") ?? 0),
+    prompts,
+    subagents: whole.reduce((sum, { totals }) => sum + totals.subagents, 0),
+    sums: settledSums(db, stored.id),
+    tools: settledTools(db, stored.id),
+  };
+}
 
 function addSums(a: CallSums, b: CallSums): CallSums {
   const sum = (x: number | undefined, y: number | undefined): number | undefined =>
@@ -260,13 +286,15 @@ function segmentsWith(
   session: Session,
   facts: SessionFacts,
 ): readonly WholeSegment[] {
+  // Of a packed session the sums are there and the spans are not
+  const packed = isPacked(db, stored.id);
   const byOrdinal = new Map<number, WholeSegment>(
     segmentsOf(db, stored.id).map(({ segment, totals, delivered }) => [
       segment.ordinal,
-      { segment, totals: JSON.parse(totals) as Totals, delivered },
+      { segment, totals: JSON.parse(totals) as Totals, delivered: delivered && !packed },
     ]),
   );
-  for (const segment of session.segments) {
+  for (const segment of packed ? [] : session.segments) {
     const before = byOrdinal.get(segment.ordinal);
     if (before?.delivered === true) continue;
     const totals = addTotals(before?.totals ?? NO_TOTALS, openTotals(session, segment, facts));
@@ -328,7 +356,7 @@ function openTotals(session: Session, segment: Segment, facts: SessionFacts): To
   const turns = session.turns.filter((turn) => turn.segment === segment.ordinal);
   const subagents = session.subagents.filter((subagent) => subagent.segment === segment.ordinal);
   return {
-    ...totalOf([...turns, ...subagents], facts.provider),
+    ...totalOf([...turns, ...subagents], costsOf(facts.provider)),
     turns: turns.filter((turn) => turn.origin === "human" || turn.origin === "machine").length,
     subagents: subagents.filter((subagent) => subagent.key === subagent.agentId).length,
   };

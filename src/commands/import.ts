@@ -1,0 +1,147 @@
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { cardOf, type Drain, type DrainDeps } from "../drain/deps.ts";
+import { exportPacked } from "../import/export.ts";
+import { type Readers, readersHere, readersInThreads } from "../import/readers.ts";
+import { type ImportReport, importSessions } from "../import/run.ts";
+import type { Agent } from "../model/agent.ts";
+import { redact } from "../privacy/redact.ts";
+import { type Context, UserError } from "./context.ts";
+import { drainDeps, drainNow, Log } from "./drain.ts";
+import { ProgressLine } from "./import/progress.ts";
+import { importJson, tellImport } from "./import/words.ts";
+import { timeOf } from "./reconcile/times.ts";
+
+export interface ImportCommandOptions {
+  /** An age (`90d`, `36h`) or a time (`2026-11-14`); sessions whose last activity is earlier stay out. */
+  readonly since?: string;
+  readonly dryRun: boolean;
+  /** Also send what was imported. */
+  readonly export: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel import`: every past session of some agents into the store, with its own times and ids. What is imported
+ * stays here, unless it is asked to be sent.
+ *
+ * @param names of agents; without one all that keep their past sessions
+ * @returns exit code: 0; 1, something could not be read or sent; 130, it was stopped
+ * @throws UserError (2) for a name or time that is none, and where there is nowhere to send to; StoreError
+ */
+export async function importPast(
+  names: readonly string[],
+  options: ImportCommandOptions,
+  context: Context,
+): Promise<number> {
+  const log = new Log(context);
+  const deps = await drainDeps(context, log.line);
+  const agents = chosen(names, deps.agents);
+  const sinceMs = options.since === undefined ? undefined : timeOf("--since", options.since, context.now());
+  if (options.export) requireDestination(deps);
+  const stop = new AbortController();
+  const release = context.onInterrupt(() => stop.abort());
+  const progress = new ProgressLine(context);
+  try {
+    const report = await patiently(deps, () =>
+      importSessions(deps, {
+        agents: agents.map(({ source }) => source),
+        env: context.env,
+        ...(sinceMs !== undefined && { sinceMs }),
+        dryRun: options.dryRun,
+        readers: (drain, bytes) => readersFor(drain, bytes, context),
+        onProgress: progress.show,
+        signal: stop.signal,
+      }),
+    );
+    progress.clear();
+    if (!options.dryRun && report.told.length > 0 && !report.isStopped) {
+      await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
+    }
+    const sent =
+      options.export && !options.dryRun && !report.isStopped
+        ? await patiently(deps, () =>
+            exportPacked(deps, {
+              agents: agents.map(({ source }) => source),
+              sinceMs,
+              signal: stop.signal,
+              onProgress: (done, of, spans) =>
+                progress.line(done / of, `${done} of ${of} sessions for the backend  ${spans} spans`),
+            }),
+          )
+        : undefined;
+    progress.clear();
+    if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
+    else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
+    return exitCode(report, sent?.waiting ?? 0, stop.signal);
+  } finally {
+    progress.clear();
+    release();
+    await log.flush();
+  }
+}
+
+// --- internal ---
+
+/** Threads are there only after this much would have been read without. */
+const WORTH_THREADS_BYTES = 24 << 20;
+/** More of them wait for each other, and take memory each. */
+const MAX_THREADS = 4;
+const OTHER_DRAIN_MS = 60_000;
+const ASK_AGAIN_MS = 100;
+const INTERRUPTED = 130;
+
+function chosen(names: readonly string[], agents: readonly Agent[]): readonly Agent[] {
+  const readable = agents.filter(({ transcript }) => transcript !== undefined);
+  const found = names.map((name) => {
+    const agent = agents.find(({ source }) => source === name);
+    if (agent === undefined) {
+      const known = readable.map(({ source }) => source).join(", ");
+      throw new UserError("E_USAGE", `there is no agent ${JSON.stringify(name)}; past sessions are kept by ${known}`);
+    }
+    if (agent.transcript === undefined) {
+      throw new UserError(
+        "E_USAGE",
+        `${agent.title} keeps no past sessions that can be read: it is collected from the moment it is enabled`,
+      );
+    }
+    return agent;
+  });
+  return found.length > 0 ? [...new Set(found)] : readable;
+}
+
+function requireDestination({ loaded }: DrainDeps): void {
+  const { endpoint, traces } = loaded.config.otlp;
+  if (endpoint !== undefined || traces.endpoint !== undefined) return;
+  throw new UserError(
+    "E_USAGE",
+    "--export has nowhere to send to: set one with openhook-otel config set otlp.endpoint <url>",
+  );
+}
+
+function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
+  const threads = Math.min(availableParallelism(), MAX_THREADS);
+  if (threads < 2 || bytes < WORTH_THREADS_BYTES) {
+    return readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
+  }
+  const { redaction } = drain.loaded.config;
+  return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, { redaction, home: drain.places.home });
+}
+
+/** A drain that hooks started is done in a moment. */
+async function patiently<T>(deps: DrainDeps, work: () => Promise<T | undefined>): Promise<T> {
+  const untilMs = deps.now() + OTHER_DRAIN_MS;
+  for (;;) {
+    const report = await work();
+    if (report !== undefined) return report;
+    if (deps.now() >= untilMs) {
+      throw new UserError("E_BUSY", "a drain has been at work for a minute; try again when it is done", 1);
+    }
+    await deps.sleep(ASK_AGAIN_MS);
+  }
+}
+
+function exitCode(report: ImportReport, waiting: number, signal: AbortSignal): number {
+  if (signal.aborted) return INTERRUPTED;
+  return [...report.agents.values()].some(({ failed }) => failed > 0) || waiting > 0 ? 1 : 0;
+}

@@ -1,0 +1,47 @@
+import type { ImportProgress } from "../../import/run.ts";
+import type { Context } from "../context.ts";
+import { duration, megabytes } from "../figures.ts";
+import { clip, terminalOf } from "../terminal.ts";
+
+/** One line that is written over while something long goes on. Nothing at all where nobody looks. */
+export class ProgressLine {
+  readonly #context: Context;
+  readonly #startMs = performance.now();
+  #isShown = false;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Reading: how much of it, how fast, how long it takes yet. */
+  readonly show = ({ sessions, ofSessions, bytes, ofBytes }: ImportProgress): void => {
+    if (ofSessions === 0) return;
+    const share = ofBytes === 0 ? sessions / ofSessions : bytes / ofBytes;
+    const tookMs = performance.now() - this.#startMs;
+    const left = share > 0 && share < 1 ? `  ${duration((tookMs / share) * (1 - share))} left` : "";
+    const speed = tookMs > 0 && bytes > 0 ? `  ${megabytes((bytes / tookMs) * 1000)}/s` : "";
+    this.line(share, `${sessions} of ${ofSessions} sessions  ${megabytes(bytes)}${speed}${left}`);
+  };
+
+  /** @param share of the whole that is done, from 0 to 1 */
+  line(share: number, text: string): void {
+    const { stderr, env } = this.#context;
+    if (stderr.isTTY !== true || stderr.rewrite === undefined) return;
+    const { columns } = terminalOf({ stdout: stderr, env });
+    const filled = Math.round(Math.min(1, share) * BAR_COLUMNS);
+    const bar = `${"█".repeat(filled)}${"░".repeat(BAR_COLUMNS - filled)}`;
+    const shown = `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${text}`;
+    stderr.rewrite(clip(shown, columns - 1));
+    this.#isShown = true;
+  }
+
+  clear(): void {
+    if (!this.#isShown) return;
+    this.#context.stderr.rewrite?.("");
+    this.#isShown = false;
+  }
+}
+
+// --- internal ---
+
+const BAR_COLUMNS = 24;

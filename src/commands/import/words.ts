@@ -1,0 +1,123 @@
+import type { Exported } from "../../import/export.ts";
+import type { AgentImport, ImportReport } from "../../import/run.ts";
+import type { Agent } from "../../model/agent.ts";
+import type { Context } from "../context.ts";
+import { duration, megabytes, plural } from "../figures.ts";
+import { type Column, table } from "../table.ts";
+import { printable, terminalOf, writeLines } from "../terminal.ts";
+
+export interface ImportWords {
+  readonly report: ImportReport;
+  readonly agents: readonly Agent[];
+  /** What the user has named; nothing: everything. */
+  readonly names: readonly string[];
+  readonly isDryRun: boolean;
+  readonly sent: Exported | undefined;
+}
+
+/** What an import did, for people. */
+export function tellImport({ report, agents, names, isDryRun, sent }: ImportWords, context: Context): void {
+  const terminal = terminalOf(context);
+  const rows = agents
+    .map((agent) => ({ agent, sums: report.agents.get(agent.source) }))
+    .flatMap(({ agent, sums }) =>
+      sums === undefined || (sums.found === 0 && names.length === 0) ? [] : [{ agent, sums }],
+    );
+  const found = rows.reduce((sum, { sums }) => sum + sums.found, 0);
+  const lines: string[] = [];
+  if (found === 0) {
+    const looked = agents.map(({ title }) => title).join(", ");
+    lines.push(`no past session was found on this machine; looked for those of ${looked}`);
+    lines.push("where an agent keeps them elsewhere, its own variable or transcripts.folders says where");
+  } else {
+    lines.push(...table(columnsFor(isDryRun), rows, terminal), "", ...sentences(report, rows, isDryRun, sent));
+  }
+  const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];
+  lines.push(...problems.slice(0, MAX_PROBLEMS).map((problem) => `! ${printable(problem)}`));
+  if (problems.length > MAX_PROBLEMS)
+    lines.push(`! and ${problems.length - MAX_PROBLEMS} more; --json has all of them`);
+  writeLines(context.stdout, lines);
+}
+
+/** The same for programs. */
+export const importJson = (report: ImportReport, isDryRun: boolean, sent: Exported | undefined) => ({
+  dry_run: isDryRun,
+  stopped: report.isStopped,
+  seconds: report.tookMs / 1000,
+  agents: Object.fromEntries(
+    [...report.agents].map(([source, sums]) => [
+      source,
+      {
+        found: sums.found,
+        imported: sums.imported,
+        unchanged: sums.unchanged,
+        told_by_hooks: sums.told,
+        older: sums.older,
+        left_out: sums.leftOut,
+        failed: sums.failed,
+        bytes: sums.bytes,
+      },
+    ]),
+  ),
+  exported:
+    sent === undefined ? null : { sessions: sent.sessions, spans: sent.spans, sent: sent.sent, waiting: sent.waiting },
+  problems: [...new Set([...report.problems, ...(sent?.problems ?? [])])],
+});
+
+// --- internal ---
+
+const MAX_PROBLEMS = 10;
+
+interface Row {
+  readonly agent: Agent;
+  readonly sums: AgentImport;
+}
+
+function columnsFor(isDryRun: boolean): readonly Column<Row>[] {
+  const number = (title: string, rank: number, pick: (sums: AgentImport) => number, isAlways = false): Column<Row> => ({
+    title,
+    // A column in which nothing happened does not show
+    cell: ({ sums }) => (pick(sums) === 0 && !isAlways ? "" : String(pick(sums))),
+    align: "right",
+    rank,
+  });
+  return [
+    { title: "agent", cell: ({ agent }) => printable(agent.title), rank: 10 },
+    number("found", 8, (sums) => sums.found, true),
+    number(isDryRun ? "to import" : "imported", 9, (sums) => sums.imported, true),
+    number("unchanged", 6, (sums) => sums.unchanged),
+    number("from hooks", 4, (sums) => sums.told),
+    number("older", 3, (sums) => sums.older),
+    number("left out", 5, (sums) => sums.leftOut),
+    { ...number("failed", 7, (sums) => sums.failed), style: ({ sums }) => (sums.failed > 0 ? "red" : undefined) },
+    { title: "read", cell: ({ sums }) => (sums.bytes === 0 ? "" : megabytes(sums.bytes)), align: "right", rank: 2 },
+  ];
+}
+
+function sentences(
+  report: ImportReport,
+  rows: readonly Row[],
+  isDryRun: boolean,
+  sent: Exported | undefined,
+): readonly string[] {
+  const imported = rows.reduce((sum, { sums }) => sum + sums.imported, 0);
+  const bytes = rows.reduce((sum, { sums }) => sum + sums.bytes, 0);
+  if (isDryRun) return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`];
+  if (report.isStopped) {
+    return [`stopped after ${plural(imported, "session")}; what was read is kept: openhook-otel import goes on there`];
+  }
+  const speed = bytes > 0 ? ` (${megabytes((bytes / report.tookMs) * 1000)}/s)` : "";
+  const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? ", nothing is new" : speed}`;
+  return [
+    did,
+    ...(sent === undefined
+      ? imported === 0
+        ? []
+        : ["they stay on this machine; openhook-otel import --export sends them too"]
+      : [
+          `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} for the backend: ${sent.sent} sent` +
+            (sent.waiting > 0 ? `, ${sent.waiting} wait for the next drain` : ""),
+        ]),
+    "look at them: openhook-otel report, openhook-otel sessions, openhook-otel view",
+  ];
+}

@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { deliver } from "../drain/deliver.ts";
+import { type Drain, type DrainDeps, emptyReport } from "../drain/deps.ts";
+import { deriveSession } from "../drain/derive.ts";
+import { levelOf } from "../drain/level.ts";
+import { withStore } from "../drain/open.ts";
+import { readTranscripts } from "../drain/read.ts";
+import { keepsContent } from "../model/capture.ts";
+import { ENDED_IDLE } from "../model/session.ts";
+import { protectionOf } from "../privacy/protection.ts";
+import type { Database } from "../store/database.ts";
+import { unpack } from "../store/facts.ts";
+import { withDrainLock } from "../store/lock.ts";
+import { waitingCount } from "../store/outbox.ts";
+import { sessionById } from "../store/sessions.ts";
+
+export interface ExportOptions {
+  readonly agents: readonly string[];
+  readonly sinceMs: number | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, of: number, spans: number) => void;
+}
+
+export interface Exported {
+  readonly sessions: number;
+  readonly spans: number;
+  readonly sent: number;
+  /** Not taken yet; they go with the next drains. */
+  readonly waiting: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Imported sessions → backend: each becomes rows like any other, its spans and counts wait in the outbox and go at the pace
+ * that the settings allow. Stopped in between, those that are left stay packed; what waits goes with the next drain.
+ *
+ * @returns `undefined` when a drain is at work
+ */
+export async function exportPacked(deps: DrainDeps, options: ExportOptions): Promise<Exported | undefined> {
+  const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
+  const safe = { ...protection, ...deps };
+  const report = emptyReport();
+  let sessions = 0;
+  let waiting = 0;
+  let isDone = false;
+  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+    withStore({ ...safe, report }, async (db) => {
+      if (isDone) return;
+      const drain: Drain = { ...safe, db, report, partly: new Map() };
+      const numbers = wanted(db, options);
+      for (const [i, number] of numbers.entries()) {
+        if (options.signal.aborted) break;
+        await openUp(drain, number);
+        sessions++;
+        if (waitingCount(db) >= SPANS_AT_ONCE) await deliver(drain, { isEager: true });
+        options.onProgress(i + 1, numbers.length, report.spans);
+        // Nothing goes while the backend is away: the rest stays packed, and small
+        if (waitingCount(db) >= MAX_WAITING) break;
+      }
+      await deliver(drain, { isEager: true });
+      waiting = waitingCount(db);
+      isDone = true;
+    }),
+  );
+  if (!worked) return undefined;
+  return { sessions, spans: report.spans, sent: report.sent, waiting, problems: report.problems };
+}
+
+// --- internal ---
+
+const SPANS_AT_ONCE = 5_000;
+const MAX_WAITING = 20_000;
+
+const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
+  db
+    .prepare(
+      `SELECT s.id FROM sessions s JOIN packed p ON p.session = s.id
+       WHERE s.last_ms >= ? AND s.source IN (SELECT value FROM json_each(?)) ORDER BY s.first_ms, s.id`,
+    )
+    .all(sinceMs ?? Number.MIN_SAFE_INTEGER, JSON.stringify(agents))
+    .map((row) => Number(row["id"]));
+
+async function openUp(drain: Drain, number: number): Promise<void> {
+  const { db } = drain;
+  const session = sessionById(db, number);
+  // A packed session has no content: where it is wanted, its files tell everything once more
+  const isReadAgain = keepsContent(levelOf(drain, session));
+  db.transaction(() => {
+    unpack(db, session);
+    if (isReadAgain) db.prepare("DELETE FROM positions WHERE session = ?").run(number);
+  }, "commit.transcript");
+  if (isReadAgain) {
+    do await readTranscripts(drain, number);
+    while (drain.partly.has(number));
+  }
+  deriveSession(drain, number, { patient: false, endIdle: ENDED_IDLE });
+}

@@ -1,0 +1,30 @@
+import { boundEntries } from "../drain/bound.ts";
+import { boundName, isPlain } from "../model/bounds.ts";
+import { PATH_MEMBERS } from "../model/members.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import { redactNames } from "../privacy/records.ts";
+import type { Redact } from "../privacy/redact.ts";
+
+/**
+ * What every entry passes on its way into the store: bounds, and no secret in a name. Names come again and again; what was
+ * looked at once is not looked at again.
+ */
+export function guardOf(redact: Redact): (entries: readonly TranscriptEntry[]) => readonly TranscriptEntry[] {
+  const fine = new Set<string>();
+  const isFine = (text: string, member: string): boolean => {
+    if (text.length > MAX_KNOWN_CHARACTERS || PATH_MEMBERS.has(member)) return false;
+    if (fine.has(text)) return true;
+    if (boundName(text) !== text || redact(text) !== text) return false;
+    if (fine.size >= MAX_KNOWN) fine.clear();
+    fine.add(text);
+    return true;
+  };
+  const guarded = (entry: TranscriptEntry): readonly TranscriptEntry[] =>
+    isPlain(entry, isFine) ? [entry] : boundEntries([entry]).map((one) => redactNames(one, redact));
+  return (entries) => (entries.every((entry) => isPlain(entry, isFine)) ? entries : entries.flatMap(guarded));
+}
+
+// --- internal ---
+
+const MAX_KNOWN = 4_096;
+const MAX_KNOWN_CHARACTERS = 128;

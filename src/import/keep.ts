@@ -1,0 +1,163 @@
+import { bareEntry } from "../drain/bare.ts";
+import { cardOf, type Drain } from "../drain/deps.ts";
+import { levelOf } from "../drain/level.ts";
+import { inProject, learnProjects } from "../drain/project.ts";
+import { protectRepository } from "../drain/protect.ts";
+import { lineSteps, tellDrift, tellSelf } from "../drain/self.ts";
+import { decodeFacts } from "../model/facts.ts";
+import { mergeEntries } from "../model/merge.ts";
+import { digestOf, type Packed } from "../model/packed.ts";
+import type { Repository } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import { readRepository } from "../repository/read.ts";
+import { ownerOf, owners, setPosition } from "../store/facts.ts";
+import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { isPacked, ownedDigests, packedOwners, putPacked, takePacked } from "../store/packed.ts";
+import { learn, type StoredSession, sessionOf } from "../store/sessions.ts";
+import { DigestSet } from "./digest-set.ts";
+import { pack, type Unpriced } from "./pack.ts";
+import { priced } from "./price.ts";
+import { packOptions, type ReadResult, type ReadTask } from "./read.ts";
+
+/** A session that was read, on its way into the store. */
+export interface Arrived {
+  readonly task: ReadTask;
+  readonly result: ReadResult;
+}
+
+/**
+ * Writes sessions that were read into the store. A record that several sessions hold, since one was copied from another, is
+ * kept once: by the one that came first.
+ */
+export class Keeper {
+  readonly #drain: Drain;
+  /** Digests of all records that somebody owns. */
+  readonly #owned = new DigestSet();
+  #isReady = false;
+  #hasForgotten = false;
+  /** Of sessions that this import has kept. */
+  readonly #numbers = new Set<number>();
+  readonly #repositories = new Map<string, Repository | undefined>();
+
+  constructor(drain: Drain) {
+    this.#drain = drain;
+  }
+
+  /** All of them and where their files end, or none. @returns numbers of the sessions, in their order; `undefined` for one that must not be kept */
+  async keep(arrived: readonly Arrived[]): Promise<readonly (number | undefined)[]> {
+    const { db } = this.#drain;
+    const folders = arrived.map(({ result }) => result.session?.cwd);
+    await learnProjects(this.#drain, folders);
+    for (const folder of new Set(folders)) await this.#learnRepository(folder);
+    this.#ready();
+    return db.transaction(() => {
+      const packs: { id: number; packed: Packed }[] = [];
+      const flush = (): void => putPacked(db, packs.splice(0));
+      const numbers = arrived.map((one) => this.#keepOne(one, packs, flush));
+      flush();
+      return numbers;
+    }, "commit.transcript");
+  }
+
+  #keepOne({ task, result }: Arrived, packs: { id: number; packed: Packed }[], flush: () => void): number | undefined {
+    const { db, report } = this.#drain;
+    const { session } = result;
+    report.problems.push(...result.problems);
+    if (session === undefined && result.files.length === 0) return undefined;
+    const made = sessionOf(db, task.source, task.sessionId, session?.firstMs ?? this.#drain.now());
+    const stored = inProject(this.#drain, made, session?.cwd);
+    if (stored === undefined) return undefined;
+    let [records, unreadable] = [0, 0];
+    for (const file of result.files) {
+      setPosition(db, stored.id, file.key, file, file.unreadable);
+      records += file.records;
+      unreadable += file.unreadable;
+    }
+    report.transcriptLinesUnreadable += unreadable;
+    tellSelf(this.#drain, lineSteps(task.source, records, unreadable));
+    tellDrift(
+      this.#drain,
+      task.source,
+      new Map([...result.unknownKinds].map(([name, count]) => [name, { kind: "record", name, count }])),
+      session?.agentVersion,
+    );
+    if (session === undefined) return stored.id;
+    const level = levelOf(this.#drain, stored);
+    const bare = level === "none";
+    learn(db, stored.id, {
+      timeMs: session.firstMs,
+      ...(stored.cwd === undefined && !bare && { cwd: session.cwd }),
+      agentVersion: session.agentVersion,
+      ...(!bare && { branch: session.branch, repository: this.#repositories.get(session.cwd ?? "") }),
+      transcriptPath: task.files[0]?.path,
+      reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
+    });
+    learn(db, stored.id, { timeMs: session.lastMs });
+    if (this.#numbers.has(stored.id)) flush();
+    this.#numbers.add(stored.id);
+    const isNew = !isPacked(db, stored.id);
+    if (isNew && !bare && !this.#hasForgotten && !this.#owned.hasAny(session.packed.owned)) {
+      this.#owned.addAll(session.packed.owned);
+      packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)) });
+      return stored.id;
+    }
+    // What came before in this commit may own what this one holds
+    flush();
+    const packed = this.#again(stored, session.packed, takePacked(db, stored.id), session, bare);
+    this.#owned.addAll(packed.owned);
+    packs.push({ id: stored.id, packed: priced(packed, this.#providerOf(task.source)) });
+    return stored.id;
+  }
+
+  #providerOf(source: string): string | undefined {
+    return cardOf(this.#drain, source)?.provider;
+  }
+
+  /** The long way: with what was known before, without what others own, without names where none are kept. */
+  #again(
+    stored: StoredSession,
+    { facts }: Unpriced,
+    before: readonly TranscriptEntry[],
+    told: Parameters<typeof packOptions>[2],
+    bare: boolean,
+  ): Unpriced {
+    const card = cardOf(this.#drain, stored.source);
+    if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
+    const entries = new Map(before.map((entry) => [entry.key, entry]));
+    for (const read of decodeFacts(Buffer.from(facts).toString("utf8"))) {
+      const entry = bare ? bareEntry(read, card.own) : read;
+      const known = entries.get(entry.key);
+      entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+    }
+    const own = [...entries.values()].filter(
+      ({ globalKey }) => globalKey === undefined || !this.#isAnothers(stored, globalKey),
+    );
+    return pack(own, packOptions(card, stored.sessionId, told));
+  }
+
+  #isAnothers({ id, source }: StoredSession, globalKey: string): boolean {
+    const { db } = this.#drain;
+    const owner = ownerOf(db, source, globalKey);
+    if (owner !== undefined) return owner !== id;
+    if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
+    return this.#hasForgotten && isForgotten(db, "owner", source, globalKey);
+  }
+
+  async #learnRepository(folder: string | undefined): Promise<void> {
+    if (folder === undefined || this.#repositories.has(folder)) return;
+    const found = await readRepository(folder);
+    this.#repositories.set(folder, found === undefined ? undefined : protectRepository(this.#drain, found));
+  }
+
+  /** Before the first commit: what hooks told of, and what was imported before, has its owner. */
+  #ready(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    const { db } = this.#drain;
+    this.#hasForgotten = hasForgotten(db);
+    for (const digests of ownedDigests(db)) this.#owned.addAll(digests);
+    for (const some of owners(db)) {
+      this.#owned.addAll(Float64Array.from(some, ({ source, globalKey }) => digestOf(source, globalKey)));
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { stat } from "node:fs/promises";
+import { refusalOf } from "../agents/shared/open.ts";
+import { boundMemo } from "../drain/bound.ts";
+import { messageOf } from "../drain/deps.ts";
+import type { Agent, TranscriptFile } from "../model/agent.ts";
+import { mergeEntries } from "../model/merge.ts";
+import type { SessionFacts } from "../model/session.ts";
+import { type EntryOf, type Offset, START, type TranscriptEntry } from "../model/transcript.ts";
+import type { Redact } from "../privacy/redact.ts";
+import { guardOf } from "./guard.ts";
+import { pack, type Unpriced } from "./pack.ts";
+
+/** One session to read, whole. */
+export interface ReadTask {
+  readonly source: string;
+  readonly sessionId: string;
+  readonly files: readonly TranscriptFile[];
+  /** Where its agent keeps sessions: nothing else is read. */
+  readonly roots: readonly string[];
+}
+
+/** A file that was read to its end. */
+export interface FileRead {
+  readonly key: string;
+  readonly offset: Offset;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  readonly records: number;
+  readonly unreadable: number;
+}
+
+/** What is known of the session itself. */
+export interface SessionRead {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly cwd?: string;
+  readonly agentVersion?: string;
+  readonly branch?: string;
+  readonly reported?: EntryOf<"reported_usage">["byModel"];
+}
+
+export interface ReadResult {
+  readonly files: readonly FileRead[];
+  /** Absent where the files hold nothing of a session. */
+  readonly session?: SessionRead & { readonly packed: Unpriced };
+  readonly unknownKinds: ReadonlyMap<string, number>;
+  /** One line each, about files that could not be read. */
+  readonly problems: readonly string[];
+}
+
+/** Reads all files of a session and packs it. Files that cannot be read are told of; the others count. Never throws. */
+export async function readSession(task: ReadTask, agent: Agent, redact: Redact, blocks: boolean): Promise<ReadResult> {
+  const entries = new Map<string, TranscriptEntry>();
+  const facts: Writable<SessionRead> = { firstMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
+  const [files, problems]: [FileRead[], string[]] = [[], []];
+  const unknownKinds = new Map<string, number>();
+  const guard = guardOf(redact);
+  const reader = (await agent.transcript?.())?.default;
+  for (const file of reader === undefined ? [] : task.files) {
+    try {
+      const refusal = await refusalOf(file.path, task.roots);
+      if (refusal !== undefined) {
+        problems.push(`transcript ${refusal}`);
+        continue;
+      }
+      const before = await sizeOf(file);
+      let [offset, records, unreadable]: [Offset, number, number] = [START, 0, 0];
+      for await (const batch of reader?.read({ ...file, roots: task.roots }, START, { blocks }) ?? []) {
+        for (const kept of guard(batch.entries)) {
+          if (kept.kind === "session") learn(facts, kept);
+          else if (kept.kind === "reported_usage") facts.reported = kept.byModel;
+          else {
+            const known = entries.get(kept.key);
+            entries.set(kept.key, known === undefined ? kept : mergeEntries(known, kept));
+          }
+        }
+        offset = { ...batch.next, memo: boundMemo(batch.next.memo) };
+        records += batch.records ?? 0;
+        unreadable += batch.unreadable;
+        for (const [kind, n] of batch.unknownKinds ?? []) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
+      }
+      files.push({ key: file.key ?? file.path, offset, ...before, records, unreadable });
+    } catch (error) {
+      problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
+    }
+  }
+  const all = [...entries.values()];
+  if (all.length === 0) return { files, unknownKinds, problems };
+  for (const { timeMs } of all) {
+    facts.firstMs = Math.min(facts.firstMs, timeMs);
+    facts.lastMs = Math.max(facts.lastMs, timeMs);
+  }
+  const packed = pack(all, packOptions(agent, task.sessionId, facts));
+  return { files, session: { ...facts, packed }, unknownKinds, problems };
+}
+
+/** The same for facts that were read before. */
+export const packOptions = (agent: Agent, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
+  facts: sessionFacts(agent, sessionId, agentVersion),
+  expectsTranscript: agent.tokens === "transcript",
+  reported,
+});
+
+// --- internal ---
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
+  source: agent.source,
+  sessionId,
+  ...(agent.provider !== undefined && { provider: agent.provider }),
+  ...(agent.tokens === "none" && { usageUnknown: true }),
+  ...(agentVersion !== undefined && { agentVersion }),
+});
+
+/** As a drain learns it: the first folder, the last version and branch. */
+function learn(facts: Writable<SessionRead>, { cwd, agentVersion, gitBranch }: EntryOf<"session">): void {
+  if (facts.cwd === undefined && cwd !== undefined) facts.cwd = cwd;
+  if (agentVersion !== undefined) facts.agentVersion = agentVersion;
+  if (gitBranch !== undefined) facts.branch = gitBranch;
+}
+
+/** Of all files that a part consists of together; taken before it is read, so that what comes meanwhile is news. */
+async function sizeOf({ path, watch = [path] }: TranscriptFile): Promise<{ sizeBytes: number; modifiedMs: number }> {
+  const found = await Promise.all(watch.map((one) => (one === path ? stat(one) : stat(one).catch(() => undefined))));
+  return found.reduce(
+    (all, one) => ({
+      sizeBytes: all.sizeBytes + (one?.size ?? 0),
+      modifiedMs: Math.max(all.modifiedMs, one?.mtimeMs ?? 0),
+    }),
+    { sizeBytes: 0, modifiedMs: 0 },
+  );
+}

@@ -1,0 +1,216 @@
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { type Drain, type DrainDeps, type DrainReport, emptyReport, messageOf } from "../drain/deps.ts";
+import { ownInstance } from "../drain/instance.ts";
+import { enforceLevel } from "../drain/level.ts";
+import { withStore } from "../drain/open.ts";
+import { protectionOf } from "../privacy/protection.ts";
+import { checkpoint } from "../store/database.ts";
+import { withDrainLock } from "../store/lock.ts";
+import { mergeRuns } from "../store/packed.ts";
+import { type Found, findSessions } from "./find.ts";
+import { type Arrived, Keeper } from "./keep.ts";
+import type { Readers } from "./readers.ts";
+
+export interface ImportOptions {
+  /** Sources of the agents whose past is wanted. */
+  readonly agents: readonly string[];
+  /** Variables that move the agents' folders. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sessions whose last activity is before this stay out. */
+  readonly sinceMs?: number;
+  /** Look only. */
+  readonly dryRun: boolean;
+  /** Made when it is known how much there is to read. */
+  readonly readers: (drain: Drain, bytes: number) => Readers;
+  /** From now and then; cheap. */
+  readonly onProgress: (progress: ImportProgress) => void;
+  /** Stops after the sessions that are being written. */
+  readonly signal: AbortSignal;
+}
+
+export interface ImportProgress {
+  readonly sessions: number;
+  readonly ofSessions: number;
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+/** What became of the sessions of one agent. */
+export interface AgentImport {
+  found: number;
+  /** Now in the store, or more of them than before. */
+  imported: number;
+  /** Nothing new since the last import. */
+  unchanged: number;
+  /** Hooks told of them, and something is new: the drain that follows reads it. */
+  told: number;
+  /** Before `sinceMs`. */
+  older: number;
+  /** Excluded by their project, or nothing of a session is in their files. */
+  leftOut: number;
+  /** Could not be read; tried again by the next import. */
+  failed: number;
+  bytes: number;
+}
+
+export interface ImportReport {
+  readonly agents: ReadonlyMap<string, AgentImport>;
+  /** Numbers of the sessions that hooks told of and that have something new. */
+  readonly told: readonly number[];
+  readonly problems: readonly string[];
+  readonly isStopped: boolean;
+  readonly tookMs: number;
+}
+
+/**
+ * Past sessions → store. They stay on this machine: what is imported is packed, and nothing of it waits to be sent.
+ *
+ * Each commit holds whole sessions with where their files end: an import that is stopped, or killed, goes on where it was.
+ *
+ * @returns `undefined` when a drain is at work
+ * @throws StoreError when the store cannot be used
+ */
+export async function importSessions(deps: DrainDeps, options: ImportOptions): Promise<ImportReport | undefined> {
+  const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
+  const safe = { ...protection, ...deps };
+  const report: DrainReport = emptyReport();
+  let done: ImportReport | undefined;
+  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+    withStore({ ...safe, report }, async (db) => {
+      // A drain that came meanwhile has left a note; what it wants is not here
+      if (done !== undefined) return;
+      const drain: Drain = { ...safe, db, report, partly: new Map() };
+      ownInstance(drain);
+      enforceLevel(drain);
+      done = await pass(drain, options);
+      mergeRuns(db);
+      checkpoint(db);
+    }),
+  );
+  return worked ? done : undefined;
+}
+
+// --- internal ---
+
+/** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
+const BYTES_PER_COMMIT = 48 << 20;
+const SESSIONS_PER_COMMIT = 500;
+const PROGRESS_MS = 100;
+
+async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
+  const startMs = performance.now();
+  const { report } = drain;
+  const agents = new Map(options.agents.map((source) => [source, emptyImport()]));
+  const of = (source: string): AgentImport => agents.get(source) ?? emptyImport();
+  const told: number[] = [];
+  const toRead: Found[] = [];
+  const onProblem = (line: string): void => void report.problems.push(line);
+  for await (const found of findSessions(drain, options.agents, options.env, onProblem)) {
+    const sums = of(found.source);
+    sums.found++;
+    if (found.state === "unchanged") sums.unchanged++;
+    else if (options.sinceMs !== undefined && found.modifiedMs < options.sinceMs) sums.older++;
+    else if (found.state === "told") {
+      sums.told++;
+      if (found.number !== undefined) told.push(found.number);
+    } else {
+      sums.bytes += found.bytes;
+      toRead.push(found);
+    }
+  }
+  if (options.dryRun) for (const { source } of toRead) of(source).imported++;
+  else await readAll(drain, toRead, of, options);
+  return {
+    agents,
+    told,
+    problems: report.problems,
+    isStopped: options.signal.aborted,
+    tookMs: performance.now() - startMs,
+  };
+}
+
+async function readAll(
+  drain: Drain,
+  toRead: readonly Found[],
+  of: (source: string) => AgentImport,
+  options: ImportOptions,
+): Promise<void> {
+  const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
+  const readers = options.readers(drain, ofBytes);
+  const keeper = new Keeper(drain);
+  let [sessions, bytes, lastMs] = [0, 0, 0];
+  const tell = (isLast: boolean): void => {
+    if (!isLast && performance.now() - lastMs < PROGRESS_MS) return;
+    lastMs = performance.now();
+    options.onProgress({ sessions, ofSessions: toRead.length, bytes, ofBytes });
+  };
+  let batch: { readonly found: Found; readonly arrived: Arrived }[] = [];
+  let batchBytes = 0;
+  const commit = async (): Promise<void> => {
+    const kept = batch;
+    batch = [];
+    batchBytes = 0;
+    const numbers = await keeper.keep(kept.map(({ arrived }) => arrived));
+    for (const [i, { found }] of kept.entries()) {
+      const sums = of(found.source);
+      if (numbers[i] === undefined) sums.leftOut++;
+      else sums.imported++;
+    }
+  };
+  try {
+    tell(false);
+    for await (const { item: found, result } of inOrder(toRead, readers, options.signal)) {
+      sessions++;
+      bytes += found.bytes;
+      if (result instanceof Error) {
+        of(found.source).failed++;
+        drain.report.problems.push(`could not read the session ${found.sessionId}: ${messageOf(result)}`);
+      } else if (options.sinceMs !== undefined && (result.session?.lastMs ?? 0) < options.sinceMs) {
+        of(found.source).older++;
+      } else {
+        batch.push({ found, arrived: { task: found, result } });
+        batchBytes += found.bytes;
+      }
+      if (batchBytes >= BYTES_PER_COMMIT || batch.length >= SESSIONS_PER_COMMIT) await commit();
+      tell(false);
+    }
+    await commit();
+    tell(true);
+  } finally {
+    await readers.close();
+  }
+}
+
+/** Reads several at once and gives them in their order: who copied another's history comes after it. */
+async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
+  const queue = new PQueue({ concurrency: readers.concurrency });
+  const waiting: Promise<Awaited<ReturnType<Readers["read"]>> | Error>[] = [];
+  let next = 0;
+  const ask = (): void => {
+    const task = tasks[next++];
+    if (task === undefined) return;
+    const answer = queue.add(() => readers.read(task));
+    waiting.push(answer.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
+  };
+  // One that is large holds up those behind it; they may be read meanwhile, but not without end
+  for (let i = 0; i < readers.concurrency * 2; i++) ask();
+  for (const item of tasks) {
+    const answer = waiting.shift();
+    if (answer === undefined || signal.aborted) return;
+    const result = await answer;
+    ask();
+    yield { item, result };
+  }
+}
+
+const emptyImport = (): AgentImport => ({
+  found: 0,
+  imported: 0,
+  unchanged: 0,
+  told: 0,
+  older: 0,
+  leftOut: 0,
+  failed: 0,
+  bytes: 0,
+});

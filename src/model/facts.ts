@@ -1,0 +1,74 @@
+import type { TranscriptEntry } from "./transcript.ts";
+
+/**
+ * Facts of a session as one JSON text of a third of their size: each name of a member stands there once, and each text once,
+ * however often ids and names come again. What it says of itself is all that is needed to read it: entries of later versions
+ * may have other members.
+ */
+export function encodeFacts(entries: readonly TranscriptEntry[]): string {
+  const shapes: Shape[] = [];
+  const places = new Map<string, number>();
+  const texts: string[] = [];
+  const known = new Map<string, number>();
+  const rows = entries.map((entry) => {
+    let shape = "";
+    const row: unknown[] = [0];
+    for (const [name, value] of Object.entries(entry)) {
+      if (value === undefined) continue;
+      if (typeof value !== "string") {
+        shape += `${name}=`;
+        row.push(value);
+        continue;
+      }
+      let place = known.get(value);
+      if (place === undefined) {
+        place = texts.length;
+        known.set(value, place);
+        texts.push(value);
+      }
+      shape += `${name}$`;
+      row.push(place);
+    }
+    let place = places.get(shape);
+    if (place === undefined) {
+      place = shapes.length;
+      places.set(shape, place);
+      shapes.push(shapeOf(entry));
+    }
+    row[0] = place;
+    return row;
+  });
+  return JSON.stringify({ version: VERSION, shapes, texts, rows } satisfies Coded);
+}
+
+/** @throws Error when it is no such text */
+export function decodeFacts(text: string): readonly TranscriptEntry[] {
+  const { version, shapes, texts, rows } = JSON.parse(text) as Coded;
+  if (version !== VERSION) throw new Error(`facts are coded in version ${version}, this program knows ${VERSION}`);
+  return rows.map(([place, ...values]) => {
+    const entry: Record<string, unknown> = {};
+    for (const [i, [name, isText]] of (shapes[Number(place)] ?? []).entries()) {
+      entry[name] = isText === 1 ? texts[Number(values[i])] : values[i];
+    }
+    return entry as unknown as TranscriptEntry;
+  });
+}
+
+// --- internal ---
+
+const VERSION = 1;
+
+/** Members in their order, and whether each is the number of a text. */
+type Shape = readonly (readonly [name: string, isText: 0 | 1])[];
+
+const shapeOf = (entry: TranscriptEntry): Shape =>
+  Object.entries(entry)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, typeof value === "string" ? 1 : 0]);
+
+interface Coded {
+  readonly version: number;
+  readonly shapes: readonly Shape[];
+  readonly texts: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+}

@@ -1,0 +1,77 @@
+import type { Segment } from "./session.ts";
+
+// What is read in one thread and written in another: plain values, and numbers in blocks that change hands as they are.
+
+/** Sums over the model calls of one quarter of an hour, model and kind of run. `null`: nobody told. */
+export type PackedUsage = readonly [
+  timeMs: number,
+  model: string | null,
+  subagent: 0 | 1,
+  calls: number,
+  sumsTold: number,
+  withoutUsage: number,
+  unpriced: number,
+  incomplete: number,
+  input: number | null,
+  output: number | null,
+  cacheRead: number | null,
+  cacheWrite: number | null,
+  cacheWrite5m: number | null,
+  cacheWrite1h: number | null,
+  reasoning: number | null,
+  costNanoUsd: number | null,
+  durationMs: number,
+];
+
+/** Sums over the calls of one tool in one quarter of an hour. */
+export type PackedTools = readonly [
+  timeMs: number,
+  name: string,
+  mcpServer: string | null,
+  subagent: 0 | 1,
+  calls: number,
+  errors: number,
+  denied: number,
+  unfinished: number,
+  durationMs: number,
+];
+
+/** Turns of one quarter of an hour, by who asked. */
+export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
+
+/** A session that is over and is kept as one value. */
+export interface Packed {
+  /** Its facts as `encodeFacts` writes them, UTF-8. */
+  readonly facts: Uint8Array;
+  /** Digests of what it owns of records whose id is unique over sessions; see `digestOf`. */
+  readonly owned: Float64Array;
+  readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
+  readonly usage: readonly PackedUsage[];
+  readonly tools: readonly PackedTools[];
+  readonly turns: readonly PackedTurns[];
+}
+
+/** Sums are kept for stretches of this length: days of any time zone are made of them. */
+export const QUARTER_MS = 15 * 60_000;
+
+/**
+ * A number of 48 bits for a record's id: what has another number is another record; of what has the same the ids themselves
+ * are compared.
+ */
+export function digestOf(source: string, globalKey: string): number {
+  // Two multiplicative hashes side by side, of 16 bits of the text at a time
+  let high = 0x9e3779b9;
+  let low = 0x85ebca6b;
+  for (let part = 0; part < 2; part++) {
+    const text = part === 0 ? source : globalKey;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      high = Math.imul(high ^ unit, 0x9e3779b1);
+      low = Math.imul(low ^ unit, 0x5f356495);
+    }
+    high ^= 0xff51;
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca77) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae3d);
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca77) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae3d);
+  return (high >>> 16) * 0x1_0000_0000 + (low >>> 0);
+}

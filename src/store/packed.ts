@@ -1,0 +1,212 @@
+import { decodeFacts } from "../model/facts.ts";
+import { digestOf, type Packed } from "../model/packed.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Database } from "./database.ts";
+
+// Sessions that were imported and are over. As rows they would take a hundred times as long to write, for nobody: who looks
+// at history asks for sums, and then for one session. What is asked of one is told from its facts, by the same functions
+// that build every other; and as soon as anything new is told of it, it becomes rows like any other.
+
+/** Whether there is any: without it nothing need be looked up. */
+export const hasPacked = (db: Database): boolean => db.prepare("SELECT 1 FROM packed LIMIT 1").get() !== undefined;
+
+export const isPacked = (db: Database, session: number): boolean =>
+  db.prepare("SELECT 1 FROM packed WHERE session = ?").get(session) !== undefined;
+
+/** The facts of a packed session; `undefined` for any other. */
+export function packedFacts(db: Database, session: number): readonly TranscriptEntry[] | undefined {
+  const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(session);
+  return row === undefined ? undefined : decodeFacts(String(row["body"]));
+}
+
+/** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */
+export function putPacked(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
+  if (sessions.length === 0) return;
+  const insert = db.prepare("INSERT INTO packed (session, body) VALUES (?, CAST(? AS TEXT))");
+  const segment = db.prepare(
+    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms,
+       totals, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
+  );
+  for (const { id, packed } of sessions) {
+    insert.run(id, packed.facts);
+    for (const { segment: s, totals } of packed.segments) {
+      segment.run(
+        id,
+        s.ordinal,
+        s.startMs,
+        s.endMs ?? null,
+        s.reason ?? null,
+        s.nativeReason ?? null,
+        s.startOrigin ?? null,
+        s.lastActivityMs,
+        totals,
+      );
+    }
+  }
+  putRows(
+    db,
+    "packed_usage",
+    17,
+    sessions.flatMap(({ id, packed }) => packed.usage.map((row) => [id, ...row])),
+  );
+  putRows(
+    db,
+    "packed_tools",
+    9,
+    sessions.flatMap(({ id, packed }) => packed.tools.map((row) => [id, ...row])),
+  );
+  putRows(
+    db,
+    "packed_turns",
+    5,
+    sessions.flatMap(({ id, packed }) => packed.turns.map((row) => [id, ...row])),
+  );
+  putOwned(db, sessions);
+}
+
+/** Takes a session's facts out, with all that was made of them; its number and how far its files were read stay. */
+export function takePacked(db: Database, session: number): readonly TranscriptEntry[] {
+  const facts = packedFacts(db, session) ?? [];
+  for (const table of ["packed_usage", "packed_tools", "packed_turns", "packed", "segments"]) {
+    db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(session);
+  }
+  return facts;
+}
+
+/** Numbers of the packed sessions that own a record. */
+export function packedOwners(db: Database, source: string, globalKey: string): readonly number[] {
+  const digest = digestOf(source, globalKey);
+  const candidates = new Set<number>();
+  for (const { run } of runsOf(db)) {
+    const row = db
+      .prepare("SELECT digests FROM packed_owners WHERE run = ? AND first <= ? ORDER BY first DESC LIMIT 1")
+      .get(run, digest);
+    for (const { session } of ownersIn(row?.["digests"], digest)) candidates.add(session);
+  }
+  return [...candidates].filter((session) => {
+    if (sourceOf(db, session) !== source) return false;
+    return packedFacts(db, session)?.some((fact) => fact.globalKey === globalKey) === true;
+  });
+}
+
+/** Every digest that packed sessions have, for imports: what is not among them nobody owns. */
+export function* ownedDigests(db: Database): Generator<Float64Array> {
+  const some = db.prepare(
+    "SELECT run, first, digests FROM packed_owners WHERE (run, first) > (?, ?) ORDER BY run, first LIMIT 100",
+  );
+  for (let last: readonly [number, number] = [-1, -1]; ; ) {
+    const rows = some.all(...last);
+    for (const row of rows) yield Float64Array.from(decoded(row["digests"]), ({ digest }) => digest);
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = [Number(end["run"]), Number(end["first"])];
+  }
+}
+
+/** Makes one run of many, where there are so many that looking something up takes its time. */
+export function mergeRuns(db: Database): void {
+  const runs = runsOf(db);
+  if (runs.length <= MAX_RUNS || runs.reduce((sum, { rows }) => sum + rows, 0) > MAX_MERGED_ROWS) return;
+  db.transaction(() => {
+    const all = db
+      .prepare("SELECT digests FROM packed_owners")
+      .all()
+      .flatMap((row) => [...decoded(row["digests"])]);
+    db.prepare("DELETE FROM packed_owners").run();
+    putRun(db, all);
+  });
+}
+
+// --- internal ---
+
+const MAX_RUNS = 12;
+const MAX_MERGED_ROWS = 500;
+/** Of a row: enough that there are few rows, few enough that one is read at once. */
+const DIGESTS_PER_ROW = 2_048;
+/** Six of the digest, four of the session's number. */
+const BYTES_PER_DIGEST = 10;
+
+interface Owned {
+  readonly digest: number;
+  readonly session: number;
+}
+
+function putRows(db: Database, table: string, columns: number, rows: readonly (readonly unknown[])[]): void {
+  if (rows.length === 0) return;
+  const values = Array.from({ length: columns + 1 }, (_, i) => `json_extract(value, '$[${i}]')`).join(", ");
+  db.prepare(`INSERT INTO ${table} SELECT ${values} FROM json_each(?)`).run(JSON.stringify(rows));
+}
+
+function putOwned(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
+  putRun(
+    db,
+    sessions.flatMap(({ id, packed }) => Array.from(packed.owned, (digest) => ({ digest, session: id }))),
+  );
+}
+
+function putRun(db: Database, all: Owned[]): void {
+  if (all.length === 0) return;
+  all.sort((a, b) => a.digest - b.digest || a.session - b.session);
+  const run = Math.max(0, ...runsOf(db).map((one) => one.run + 1));
+  const insert = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (?, ?, ?)");
+  for (let from = 0; from < all.length; ) {
+    let to = Math.min(all.length, from + DIGESTS_PER_ROW);
+    // The same one twice stays together: a row is found by its first
+    while (to < all.length && all[to]?.digest === all[to - 1]?.digest) to++;
+    const part = all.slice(from, to);
+    insert.run(run, part[0]?.digest ?? 0, encoded(part));
+    from = to;
+  }
+}
+
+const runsOf = (db: Database): readonly { readonly run: number; readonly rows: number }[] =>
+  db
+    .prepare("SELECT run, count(*) AS n FROM packed_owners GROUP BY run")
+    .all()
+    .map((row) => ({ run: Number(row["run"]), rows: Number(row["n"]) }));
+
+const sourceOf = (db: Database, session: number): string | undefined => {
+  const source = db.prepare("SELECT source FROM sessions WHERE id = ?").get(session)?.["source"];
+  return typeof source === "string" ? source : undefined;
+};
+
+function encoded(all: readonly Owned[]): Uint8Array {
+  const bytes = Buffer.alloc(all.length * BYTES_PER_DIGEST);
+  for (const [i, { digest, session }] of all.entries()) {
+    bytes.writeUIntBE(digest, i * BYTES_PER_DIGEST, 6);
+    bytes.writeUInt32BE(session, i * BYTES_PER_DIGEST + 6);
+  }
+  return bytes;
+}
+
+function* decoded(value: unknown): Generator<Owned> {
+  const bytes = bytesOf(value);
+  for (let at = 0; at + BYTES_PER_DIGEST <= bytes.length; at += BYTES_PER_DIGEST) yield ownedAt(bytes, at);
+}
+
+function* ownersIn(value: unknown, digest: number): Generator<Owned> {
+  const bytes = bytesOf(value);
+  let [low, high] = [0, Math.floor(bytes.length / BYTES_PER_DIGEST)];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (bytes.readUIntBE(middle * BYTES_PER_DIGEST, 6) < digest) low = middle + 1;
+    else high = middle;
+  }
+  for (let at = low * BYTES_PER_DIGEST; at + BYTES_PER_DIGEST <= bytes.length; at += BYTES_PER_DIGEST) {
+    const owned = ownedAt(bytes, at);
+    if (owned.digest !== digest) return;
+    yield owned;
+  }
+}
+
+const ownedAt = (bytes: Buffer, at: number): Owned => ({
+  digest: bytes.readUIntBE(at, 6),
+  session: bytes.readUInt32BE(at + 6),
+});
+
+const bytesOf = (value: unknown): Buffer =>
+  value instanceof ArrayBuffer
+    ? Buffer.from(value)
+    : value instanceof Uint8Array
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : Buffer.alloc(0);

@@ -1,0 +1,139 @@
+import { calcPrice, type Usage } from "@pydantic/genai-prices";
+
+/** Tokens by kind, as prices know them. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly cacheWrite1h?: number | undefined;
+}
+
+/**
+ * What the price table asks for a call, in US dollars.
+ *
+ * Within one price list and one step of its volume, tokens of a kind all cost the same: what that is, the table is asked
+ * once, and the product is ours. Where what comes out is not the table's own answer, it is asked for every call.
+ *
+ * @param timeMs when the call was answered: prices change
+ * @returns `undefined` when the table does not know the model or its price
+ */
+export function priceUsd(
+  providerId: string | undefined,
+  model: string,
+  tokens: Tokens,
+  timeMs: number,
+): number | undefined {
+  const key = `${providerId ?? ""}\0${model}`;
+  let known = lists.get(key);
+  if (known === undefined) {
+    if (lists.size >= MAX_KNOWN) lists.clear();
+    known = listOf(providerId, model, timeMs);
+    lists.set(key, known);
+  }
+  if (known === "unknown") return undefined;
+  if (known === "changing") return ask(providerId, model, tokens, timeMs);
+  // At a step itself the table has the word
+  if (known.steps.includes(tokens.input)) return ask(providerId, model, tokens, timeMs);
+  const step = known.steps.findIndex((start) => tokens.input < start);
+  const at = step === -1 ? known.steps.length : step;
+  known.rates[at] ??= ratesAt(providerId, model, known.steps, at, timeMs) ?? "none";
+  const rates = known.rates[at];
+  return rates === undefined || rates === "none" ? ask(providerId, model, tokens, timeMs) : product(rates, tokens);
+}
+
+// --- internal ---
+
+/** US dollars for a token: of those that no cache has a part in, and what those that have one cost more or less. */
+interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
+}
+
+/** `unknown`: the table has no price. `changing`: it depends on the time. Else by steps of the input's size. */
+type List = "unknown" | "changing" | { readonly steps: readonly number[]; readonly rates: (Rates | "none")[] };
+
+const lists = new Map<string, List>();
+/** Names of models come from transcripts: there can be any number. */
+const MAX_KNOWN = 2_000;
+
+function listOf(providerId: string | undefined, model: string, timeMs: number): List {
+  const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, optionsOf(providerId, timeMs));
+  if (found === null) return "unknown";
+  if (Array.isArray(found.model.prices)) return "changing";
+  const steps = new Set<number>();
+  for (const price of Object.values(found.model_price)) {
+    if (typeof price === "object") for (const { start } of price.tiers) steps.add(start);
+  }
+  return { steps: [...steps].sort((a, b) => a - b), rates: [] };
+}
+
+function ratesAt(
+  providerId: string | undefined,
+  model: string,
+  steps: readonly number[],
+  at: number,
+  timeMs: number,
+): Rates | undefined {
+  const [from, to] = [steps[at - 1] ?? 0, steps[at] ?? Number.POSITIVE_INFINITY];
+  // Powers of ten lose nothing in the division
+  const input = [1e6, 1e5, 1e4, 1e3].find((n) => n > from && n < to) ?? Math.floor((from + Math.min(to, from * 3)) / 2);
+  const cost = (more: Partial<Tokens>): number =>
+    ask(providerId, model, { input, output: 0, ...more }, timeMs) ?? Number.NaN;
+  const plain = cost({});
+  const half = Math.floor(input / 2);
+  const rates: Rates = {
+    input: plain / input,
+    output: (cost({ output: input }) - plain) / input,
+    cacheRead: (cost({ cacheRead: half }) - plain) / half,
+    cacheWrite: (cost({ cacheWrite: half }) - plain) / half,
+    cacheWrite1h: (cost({ cacheWrite: half, cacheWrite1h: half }) - cost({ cacheWrite: half })) / half,
+  };
+  const rounded = Object.fromEntries(Object.entries(rates).map(([kind, usd]) => [kind, tidy(usd)])) as unknown as Rates;
+  return isRight(providerId, model, rounded, input, timeMs) ? rounded : undefined;
+}
+
+/** Prices are told to a few digits for a million tokens; what is beyond them came from the division. */
+const tidy = (usd: number): number => Math.round(usd * 1e12) / 1e12;
+
+/** Whether it says what the table says, of calls that are made of everything. */
+function isRight(providerId: string | undefined, model: string, rates: Rates, input: number, timeMs: number): boolean {
+  return [3, 7, 11].every((part) => {
+    const cacheRead = Math.floor(input / part);
+    const cacheWrite = Math.floor(input / (part + 1));
+    const cacheWrite1h = Math.floor(cacheWrite / part);
+    const tokens: Tokens = { input, output: Math.floor(input / (part + 2)), cacheRead, cacheWrite, cacheWrite1h };
+    const asked = ask(providerId, model, tokens, timeMs);
+    return asked !== undefined && Math.abs(asked - product(rates, tokens)) < SAME_USD;
+  });
+}
+/** A tenth of what costs are counted in. */
+const SAME_USD = 1e-10;
+
+const product = (rates: Rates, tokens: Tokens): number =>
+  rates.input * tokens.input +
+  rates.output * tokens.output +
+  rates.cacheRead * (tokens.cacheRead ?? 0) +
+  rates.cacheWrite * (tokens.cacheWrite ?? 0) +
+  rates.cacheWrite1h * (tokens.cacheWrite1h ?? 0);
+
+function ask(providerId: string | undefined, model: string, tokens: Tokens, timeMs: number): number | undefined {
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h } = tokens;
+  const usage: Usage = {
+    input_tokens: input,
+    output_tokens: output,
+    ...(cacheRead !== undefined && { cache_read_tokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cache_write_tokens: cacheWrite }),
+    ...(cacheWrite1h !== undefined && { cache_write_1h_tokens: cacheWrite1h }),
+  };
+  const result = calcPrice(usage, model, optionsOf(providerId, timeMs));
+  return result === null || !Number.isFinite(result.total_price) ? undefined : result.total_price;
+}
+
+const optionsOf = (providerId: string | undefined, timeMs: number) => ({
+  ...(providerId !== undefined && { providerId }),
+  timestamp: new Date(timeMs),
+});

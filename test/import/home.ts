@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { allAgents } from "../../src/agents/registry.ts";
+import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
+import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
+import type { ExpectedSession } from "../support/summary.ts";
+
+/** One recording of an agent that keeps transcripts. */
+export interface RecordedCase {
+  readonly agent: Agent;
+  readonly source: string;
+  readonly name: string;
+}
+
+/** Every recording that the repository has of agents that keep transcripts. */
+export async function recordedCases(): Promise<readonly RecordedCase[]> {
+  return (await allAgents()).flatMap((agent) => {
+    const folder = join(CASES, agent.source);
+    if (agent.transcript === undefined || !existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => existsSync(join(folder, name, "expected.json")))
+      .map((name) => ({ agent, source: agent.source, name }));
+  });
+}
+
+/** A home with the transcripts of one recording in it, as its agent had them. */
+export interface RecordedHome {
+  /** Has the home, the store's places and what a drain needs. */
+  readonly replay: Replay;
+  readonly home: string;
+  /** What moved the agent's folder; empty where nothing did. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly reader: TranscriptReader;
+  /** Where its sessions may lie, by that environment and without. */
+  readonly roots: readonly string[];
+  /** The sessions that it wrote down: none where it kept no transcript. */
+  readonly expected: readonly ExpectedSession[];
+  /** The hook calls, with paths in this home. */
+  readonly calls: readonly RecordedCall[];
+}
+
+/**
+ * Puts a recording's transcripts into a home of its own. Remove it by `replay.remove()`.
+ *
+ * @param where `moved`: the agent's folder lies elsewhere, as a variable of its own says; of an agent that has none, as usual
+ */
+export async function recordedHome(of: RecordedCase, where: "usual" | "moved" = "usual"): Promise<RecordedHome> {
+  const replay = new Replay(of.source, of.name);
+  const { home } = replay;
+  const reader = (await of.agent.transcript?.())?.default;
+  if (reader === undefined) throw new Error(`${of.source} keeps no transcripts`);
+  const text = readFileSync(join(CASES, of.source, of.name, "expected.json"), "utf8");
+  const { sessions } = JSON.parse(text) as { readonly sessions: readonly ExpectedSession[] };
+  const move = where === "moved" ? MOVED[of.source] : undefined;
+  const env = move === undefined ? {} : { [move.variable]: join(home, ELSEWHERE) };
+  if (move !== undefined) moveFolder(join(home, move.usual), join(home, ELSEWHERE, move.below));
+  const moved = (calls: readonly RecordedCall[]): readonly RecordedCall[] =>
+    move === undefined
+      ? calls
+      : (JSON.parse(
+          JSON.stringify(calls).replaceAll(`${home}/${move.usual}/`, `${join(home, ELSEWHERE, move.below)}/`),
+        ) as readonly RecordedCall[]);
+  return {
+    replay,
+    home,
+    env,
+    reader,
+    roots: [...new Set([...reader.roots(home, {}), ...reader.roots(home, env)])],
+    expected: replay.hasTranscripts ? sessions : [],
+    calls: moved(replay.calls),
+  };
+}
+
+// --- internal ---
+
+const ELSEWHERE = "agents folder #2";
+
+/** The folder that a variable moves, and where below the variable's value it then lies. */
+const MOVED: Readonly<Record<string, { readonly variable: string; readonly usual: string; readonly below: string }>> = {
+  "claude-code": { variable: "CLAUDE_CONFIG_DIR", usual: ".claude", below: "" },
+  codex: { variable: "CODEX_HOME", usual: ".codex", below: "" },
+  "gemini-cli": { variable: "GEMINI_CLI_HOME", usual: ".gemini", below: ".gemini" },
+  copilot: { variable: "COPILOT_HOME", usual: ".copilot", below: "" },
+  cline: { variable: "CLINE_DIR", usual: ".cline", below: "" },
+  opencode: { variable: "XDG_DATA_HOME", usual: ".local/share", below: "" },
+};
+
+function moveFolder(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  mkdirSync(dirname(to), { recursive: true });
+  renameSync(from, to);
+}

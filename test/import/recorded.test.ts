@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Event } from "../../src/model/event.ts";
+import { extrasOf } from "../../src/model/event.ts";
+import { START } from "../../src/model/transcript.ts";
+import { locateAll } from "../support/located.ts";
+import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";
+
+const cases = await recordedCases();
+let at: RecordedHome | undefined;
+afterEach(() => at?.replay.remove());
+
+describe.each(["usual", "moved"] as const)("in the %s folder", (where) => {
+  test.each(cases)("$source $name: the sessions that were recorded, once each, as hooks tell them", async (of) => {
+    at = await recordedHome(of, where);
+    const { reader, home, roots, expected } = at;
+    const { sessions, problems } = await locateAll(reader, home, roots);
+    expect(problems).toEqual([]);
+    expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(expected.map((one) => one.session_id).sort());
+    expect((await locateAll(reader, home, roots)).sessions).toEqual(sessions);
+    const told = toldPaths(of, at);
+    const keys: string[] = [];
+    for (const { sessionId, path } of sessions) {
+      const own = await keysOf(at, sessionId, path);
+      expect(own.length).toBeGreaterThan(0);
+      expect(await entriesOf(at, sessionId, path), sessionId).toBeGreaterThan(0);
+      // The very same parts: what hooks led to is not read again, and nothing of it is missing
+      if (told.has(sessionId)) expect(await keysOf(at, sessionId, told.get(sessionId))).toEqual(own);
+      keys.push(...own);
+    }
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const { session_id } of expected) expect([...told.keys()]).toContain(session_id);
+  });
+});
+
+// --- internal ---
+
+async function keysOf({ reader, home, roots }: RecordedHome, sessionId: string, path?: string): Promise<string[]> {
+  const query = { sessionId, home, roots, ...(path !== undefined && { path }) };
+  return (await reader.files(query)).map((file) => file.key ?? file.path).sort();
+}
+
+async function entriesOf({ reader, home, roots }: RecordedHome, sessionId: string, path: string): Promise<number> {
+  let found = 0;
+  for (const file of await reader.files({ sessionId, path, home, roots })) {
+    for await (const { entries } of reader.read({ ...file, roots }, START)) found += entries.length;
+  }
+  return found;
+}
+
+/** The sessions that hooks told, with the last path of each, as a drain remembers it. */
+function toldPaths({ agent, source }: RecordedCase, { calls, env, home }: RecordedHome) {
+  const paths = new Map<string, string | undefined>();
+  const events = calls.flatMap((call): readonly Event[] => {
+    if (call.stdin === undefined) return [];
+    const facts = { timeMs: Date.parse(call.received_at), env: { HOME: home, ...call.env, ...env } };
+    return agent.toEvents(call.stdin, {
+      source,
+      event: call.event,
+      cwd: home,
+      payloadBytes: 0,
+      truncated: false,
+      ...facts,
+    });
+  });
+  for (const event of events) {
+    const { transcript_path: told, parent_session_id: parent } = extrasOf(event);
+    if (parent !== undefined) continue;
+    paths.set(event.session_id, told ?? paths.get(event.session_id));
+  }
+  return paths;
+}
