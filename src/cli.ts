@@ -27,10 +27,6 @@ const context: Context = {
   now: Date.now,
   nodePath: process.execPath,
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
-  onInterrupt: (listener) => {
-    process.once("SIGINT", listener);
-    return () => process.off("SIGINT", listener);
-  },
 };
 
 // A reader that goes away early (`| head`) is no error of ours
@@ -145,6 +141,31 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     );
 
   program
+    .command("report")
+    .description("sum up tokens, cost, turns and tools; without a word by day, agent and model")
+    .argument("[by...]", "hour, day, week, month, agent, model, repository, tool, session; several, too")
+    .option("--since <time>", "an age or a time, e.g. 24h, 2026-11-14, 2026-11-14T09:00; without it, 30 days")
+    .option("--until <time>", "the same; without it, now")
+    .option("--agent <agent>", "of one agent, e.g. claude-code")
+    .option("--model <model>", "of one model")
+    .option("--repository <name>", "in one repository")
+    .option("--limit <n>", "rows at most", wholeNumber)
+    .option("--json", "as JSON", false)
+    .option("--csv", "as CSV", false)
+    .action(async (words: string[], options) =>
+      done((await import("./commands/report.ts")).report(words, options, context)),
+    );
+
+  program
+    .command("explain")
+    .description("where the minutes and the money of a session went, in plain words")
+    .argument("[session]", "session id or the beginning of one; without it, the newest")
+    .option("--json", "as JSON", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("./commands/explain.ts")).explain(session, options, context)),
+    );
+
+  program
     .command("drain")
     .description("convert what waits and send it; hooks start this by themselves")
     .option("--end-idle", "end open sessions now", false)
@@ -161,7 +182,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--export", "also send what was imported, now or before, to otlp.endpoint", false)
     .option("--json", "as JSON", false)
     .action(async (names: string[], options) =>
-      done((await import("./commands/import.ts")).importPast(names, options, context)),
+      done((await import("./commands/import.ts")).importPast(names, { ...options, stop: interruption() }, context)),
     );
 
   program
@@ -294,6 +315,13 @@ async function configure(action: import("./commands/config.ts").ConfigAction): P
 async function agentLookup() {
   const { allAgents, findAgent } = await import("./agents/registry.ts");
   return { list: allAgents, find: findAgent };
+}
+
+/** Aborted by Ctrl-C, and by whoever else asks us to end. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
 }
 
 function wholeNumber(text: string): number {

@@ -26,8 +26,6 @@ export interface Context {
   /** The Node binary and the built program, absolute: what a detached drain is started with. */
   readonly nodePath: string;
   readonly programPath: string;
-  /** Calls it when the user wants to stop; a second wish ends the program. @returns what takes that back */
-  readonly onInterrupt: (listener: () => void) => () => void;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface ImportCommandOptions {
   /** Also send what was imported. */
   readonly export: boolean;
   readonly json: boolean;
+  /** Aborted when the user wants to stop. */
+  readonly stop: AbortSignal;
 }
 
 /**
@@ -39,8 +41,6 @@ export async function importPast(
   const agents = chosen(names, deps.agents);
   const sinceMs = options.since === undefined ? undefined : timeOf("--since", options.since, context.now());
   if (options.export) requireDestination(deps);
-  const stop = new AbortController();
-  const release = context.onInterrupt(() => stop.abort());
   const progress = new ProgressLine(context);
   try {
     const report = await patiently(deps, () =>
@@ -51,7 +51,7 @@ export async function importPast(
         dryRun: options.dryRun,
         readers: (drain, bytes) => readersFor(drain, bytes, context),
         onProgress: progress.show,
-        signal: stop.signal,
+        signal: options.stop,
       }),
     );
     progress.clear();
@@ -64,7 +64,7 @@ export async function importPast(
             exportPacked(deps, {
               agents: agents.map(({ source }) => source),
               sinceMs,
-              signal: stop.signal,
+              signal: options.stop,
               onProgress: (done, of, spans) =>
                 progress.line(done / of, `${done} of ${of} sessions for the backend  ${spans} spans`),
             }),
@@ -73,10 +73,9 @@ export async function importPast(
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
     else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
-    return exitCode(report, sent?.waiting ?? 0, stop.signal);
+    return exitCode(report, sent?.waiting ?? 0, options.stop);
   } finally {
     progress.clear();
-    release();
     await log.flush();
   }
 }

@@ -38,7 +38,6 @@ async function run(action: ConfigAction, env: Record<string, string> = {}) {
     now: () => 0,
     nodePath: "node",
     programPath: "openhook-otel",
-    onInterrupt: () => () => {},
   };
   const code = await config(action, context);
   return { code, out: out.join(""), err: err.join("") };

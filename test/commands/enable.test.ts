@@ -151,7 +151,6 @@ const contextOf = (change: Partial<Context> = {}): Context => {
     now: () => Date.UTC(2026, 10, 21),
     nodePath: "/usr/bin/node",
     programPath: "/opt/it's here/openhook-otel.cjs",
-    onInterrupt: () => () => {},
     ...change,
     env,
   };

@@ -21,7 +21,6 @@ export function contextAt(
     now,
     nodePath: process.execPath,
     programPath,
-    onInterrupt: () => () => {},
   };
   return { context, out: () => out.join(""), err: () => err.join("") };
 }

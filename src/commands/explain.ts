@@ -1,0 +1,107 @@
+import { allAgents } from "../agents/registry.ts";
+import { loadConfig } from "../config/load.ts";
+import { cardOf } from "../drain/deps.ts";
+import { spanSettings } from "../drain/derive.ts";
+import { type Explanation, explain as explained } from "../report/explain.ts";
+import { viewOf } from "../report/session-view.ts";
+import type { Database } from "../store/database.ts";
+import { findSessions, recentSessions } from "../store/overview.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { type Context, UserError } from "./context.ts";
+import { findingsOf, unknownsOf } from "./explain/findings.ts";
+import { explainJson } from "./explain/json.ts";
+import { moneyTable, timeTable } from "./explain/tables.ts";
+import { localTime } from "./figures.ts";
+import { lookAt, nothingYet } from "./look.ts";
+import { shownLines } from "./report/bars.ts";
+import { flow, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+
+export interface ExplainOptions {
+  readonly json: boolean;
+}
+
+/**
+ * `openhook-otel explain`: where the minutes and the money of one session went.
+ *
+ * @param session id, the beginning of one, or `<source>/<id>`; without it the one with the latest activity
+ * @returns exit code: 0
+ * @throws UserError when there is no such session, or more than one, or nothing at all yet
+ */
+export async function explain(
+  session: string | undefined,
+  { json }: ExplainOptions,
+  context: Context,
+): Promise<number> {
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
+  const explanation = lookAt(context, (db) => {
+    const stored = chosen(db, session);
+    if (stored === undefined) return undefined;
+    return explained(db, viewOf(db, stored, { agents }, spanSettings({ loaded })), { agents });
+  });
+  if (explanation === undefined) throw new UserError("E_EMPTY", await nothingYet(context), 1);
+  const { source } = explanation.view.stored;
+  const title = cardOf({ agents }, source)?.title ?? source;
+  if (json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
+  else writeLines(context.stdout, shownLines(inWords(explanation, title, terminalOf(context)), context));
+  return 0;
+}
+
+// --- internal ---
+
+/** With the tables below, this is a screen. */
+const MAX_FINDINGS = 5;
+const MAX_CANDIDATES = 5;
+
+/** @returns `undefined` when the store holds no session */
+function chosen(db: Database, name: string | undefined): StoredSession | undefined {
+  const [newest] = recentSessions(db, 1);
+  if (name === undefined || newest === undefined) return newest;
+  const found = findSessions(db, name, MAX_CANDIDATES + 1);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const quoted = `"${printable(name)}"`;
+  if (only === undefined) {
+    throw new UserError("E_SESSION", `no session begins with ${quoted}; openhook-otel sessions lists them`, 1);
+  }
+  const names = found.slice(0, MAX_CANDIDATES).map((one) => printable(`${one.source}/${one.sessionId}`));
+  const more = found.length > MAX_CANDIDATES ? " and more" : "";
+  throw new UserError("E_SESSION", `${quoted} is not one session alone: ${names.join(", ")}${more}`, 1);
+}
+
+function* inWords(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
+  yield* flow(identity(explanation, title), terminal);
+  const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
+  if (findings.length > 0) yield "";
+  for (const { text } of findings) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
+  for (const lines of [timeTable(explanation, terminal), moneyTable(explanation, terminal)]) {
+    yield* afterSpace(lines);
+  }
+  const notes = [
+    ...unknownsOf(explanation),
+    ...(explanation.money.total.costNanoUsd === undefined ? [] : [`list prices of ${PRICE_TABLE}`]),
+  ];
+  if (notes.length > 0) yield "";
+  for (const note of notes) yield* wrapped({ text: "" }, note, terminal);
+}
+
+function* afterSpace(lines: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const line of lines) {
+    if (isFirst) yield "";
+    isFirst = false;
+    yield line;
+  }
+}
+
+function identity({ view }: Explanation, title: string): readonly (readonly Piece[])[] {
+  const { stored, facts, segments } = view;
+  const version = stored.agentVersion === undefined ? "" : ` ${stored.agentVersion}`;
+  const branch = facts.repository?.branch === undefined ? "" : `@${facts.repository.branch}`;
+  return [
+    [{ text: printable(title), style: "bold" }, { text: printable(version) }],
+    ...(facts.repository === undefined ? [] : [[{ text: printable(`${facts.repository.name}${branch}`) }]]),
+    [{ text: printable(stored.sessionId) }],
+    [{ text: `started ${localTime(segments[0]?.startMs ?? stored.firstMs)}` }],
+  ];
+}

@@ -1,0 +1,92 @@
+import type { Explanation } from "../../report/explain.ts";
+import type { Share } from "../../report/explain-money.ts";
+import { PRICE_TABLE } from "../../telemetry/cost.ts";
+import { isoTime } from "../figures.ts";
+import { headJson, sumsJson } from "../session-json.ts";
+import { findingsOf, unknownsOf } from "./findings.ts";
+
+/** Everything `explain` knows, as a JSON document. Unknown is `null`, never 0. */
+export function explainJson(explanation: Explanation) {
+  const { view, time, money, habits } = explanation;
+  const shares = <T>(all: readonly Share<T>[], name: (of: T) => Readonly<Record<string, unknown>>) =>
+    all.map(({ of, sums }) => ({ ...name(of), ...sumsJson(sums, view.facts) }));
+  return {
+    ...headJson(view),
+    findings: findingsOf(explanation),
+    unknown: unknownsOf(explanation),
+    time:
+      time === undefined
+        ? null
+        : {
+            start: isoTime(time.startMs),
+            end: isoTime(time.endMs),
+            whole_ms: time.endMs - time.startMs,
+            model_ms: time.isModelTimed ? time.parts.model : null,
+            tool_ms: time.parts.tool,
+            held_ms: time.measuredTools === 0 && view.toolCalls.length > 0 ? null : time.parts.held,
+            between_calls_ms: time.parts.agent,
+            user_ms: time.parts.user,
+            closed_ms: time.parts.away,
+            subagent_ms: time.subagentMs,
+            tools: time.tools.map(({ name, toolMs, heldMs, besideSubagentsMs }) => ({
+              name,
+              tool_ms: toolMs,
+              held_ms: heldMs,
+              beside_subagents_ms: besideSubagentsMs,
+            })),
+            measured_tool_calls: time.measuredTools,
+          },
+    price_table: PRICE_TABLE,
+    totals: sumsJson(money.total, view.facts),
+    turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
+    models: shares(money.models, (model) => ({ model: model ?? null })),
+    threads: shares(money.threads, (of) => ({ subagent: of.subagent, type: of.subagent ? (of.type ?? null) : null })),
+    after: shares(money.causes, (cause) => ({
+      after: cause.kind,
+      tool: cause.kind === "tool" ? cause.name : null,
+      mcp_server: cause.kind === "tool" ? (cause.mcpServer ?? null) : null,
+    })),
+    mcp_servers: shares(money.mcpServers, (server) => ({ mcp_server: server })),
+    context: {
+      calls: habits.context.points.map(({ timeMs, input, turn }) => ({ time: isoTime(timeMs), input, turn })),
+      largest_step: habits.context.largestStep === undefined ? null : stepJson(habits.context.largestStep),
+      compactions: habits.context.compactions,
+    },
+    tools: habits.tools.map((tool) => ({
+      name: tool.name,
+      mcp_server: tool.mcpServer ?? null,
+      calls: tool.calls,
+      errors: tool.errors,
+      denied: tool.denied,
+      unfinished: tool.unfinished,
+      total_ms: tool.totalMs,
+      error_types: tool.errorTypes,
+    })),
+    repeats: habits.comparableCalls === 0 && view.toolCalls.length > 0 ? null : habits.repeats.map(repeatJson),
+    comparable_calls: habits.comparableCalls,
+    retried_edits: habits.retriedEdits,
+    slowest: habits.slowest.map(({ kind, name, ms, heldMs, turn, startMs }) => ({
+      kind,
+      name: name ?? null,
+      ms,
+      held_ms: heldMs,
+      turn: turn === 0 ? null : turn,
+      start: isoTime(startMs),
+    })),
+  };
+}
+
+// --- internal ---
+
+const stepJson = ({ tokens, turn, after }: NonNullable<Explanation["habits"]["context"]["largestStep"]>) => ({
+  tokens,
+  turn: turn === 0 ? null : turn,
+  after: after.kind,
+  tool: after.kind === "tool" ? after.name : null,
+});
+
+const repeatJson = ({ name, calls, totalMs }: Explanation["habits"]["repeats"][number]) => ({
+  name,
+  calls,
+  total_ms: totalMs,
+});

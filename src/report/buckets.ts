@@ -1,0 +1,149 @@
+export const TIME_UNITS = ["hour", "day", "week", "month"] as const;
+export type TimeUnit = (typeof TIME_UNITS)[number];
+
+/**
+ * Names the hour, day, week or month that a time lies in, as the clocks of a time zone show it.
+ *
+ * Days have 23 to 25 hours where clocks are moved: a bucket is what has the same name, never so many milliseconds. The
+ * hour that comes twice has two names, since its offset is part of it.
+ *
+ * @param timeZone IANA name. @default the machine's
+ * @returns a function from milliseconds since the epoch to `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47` (ISO 8601,
+ *          from Monday on) or `2026-11`
+ * @throws RangeError for a time zone that does not exist
+ */
+export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => string {
+  const format = new Intl.DateTimeFormat("en-US-u-ca-gregory-nu-latn", {
+    ...(timeZone !== undefined && { timeZone }),
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "longOffset",
+  });
+  const known = new Map<number, Readonly<Record<TimeUnit, string>>>();
+  return (ms, unit) => {
+    const quarter = quarterOf(ms);
+    let names = known.get(quarter);
+    if (names === undefined) {
+      names = namesOf(format.formatToParts(quarter * QUARTER_MS));
+      known.set(quarter, names);
+    }
+    return names[unit];
+  };
+}
+
+/** No zone's clocks are moved, nor differ from another's, by less. */
+export const QUARTER_MS = 900_000;
+
+/** Number of the quarter of an hour that a time lies in. */
+export const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
+
+/**
+ * All buckets from one time to another, in order, also those in which nothing happened.
+ *
+ * @param untilMs the bucket of the last moment before it is the last one
+ */
+export function bucketsBetween(sinceMs: number, untilMs: number, unit: TimeUnit, timeZone?: string): readonly string[] {
+  const nameOf = bucketsOf(timeZone);
+  const names = new Set<string>();
+  for (let ms = sinceMs; ms < untilMs; ms += STEP_MS[unit]) names.add(nameOf(ms, unit));
+  if (untilMs > sinceMs) names.add(nameOf(untilMs - 1, unit));
+  return [...names];
+}
+
+/** From when on clocks are how much ahead of UTC. */
+export interface Offset {
+  readonly fromMs: number;
+  readonly offsetMs: number;
+}
+
+/** How clocks are set between two times, in order; the first holds for everything before, the last for what comes after. */
+export function offsetsBetween(sinceMs: number, untilMs: number, timeZone?: string): readonly Offset[] {
+  const nameOf = bucketsOf(timeZone);
+  const offsetAt = (ms: number): number => {
+    const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)(?::\d\d)?$/.exec(nameOf(ms, "hour")) ?? [];
+    return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  };
+  const fromMs = Math.max(sinceMs, EARLIEST_MS);
+  const offsets: Offset[] = [{ fromMs, offsetMs: offsetAt(fromMs) }];
+  // Clocks are never moved twice within this time
+  for (let ms = fromMs; ms < Math.min(untilMs, LATEST_MS); ms += DATE_MS) {
+    const [before, after] = [offsetAt(ms), offsetAt(ms + DATE_MS)];
+    if (before === after) continue;
+    let [low, high] = [quarterOf(ms), quarterOf(ms + DATE_MS)];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (offsetAt(middle * QUARTER_MS) === before) low = middle;
+      else high = middle;
+    }
+    offsets.push({ fromMs: high * QUARTER_MS, offsetMs: after });
+  }
+  return offsets;
+}
+
+/** Buckets of one unit in order of time. */
+export const compareBuckets = (a: string, b: string): number =>
+  a.includes("T") && b.includes("T") ? Date.parse(a) - Date.parse(b) : a < b ? -1 : a > b ? 1 : 0;
+
+/** Monday of an ISO week, as `2026-11-16`. */
+export function mondayOf(week: string): string {
+  const [year = 0, number = 1] = week.split("-W").map(Number);
+  const fourth = new Date(Date.UTC(year, 0, 4));
+  return isoDate(fourth.getTime() + ((number - 1) * 7 - mondaysBefore(fourth)) * DATE_MS);
+}
+
+/** The first moment of a bucket, by the machine's clocks. */
+export function startOfBucket(name: string): number {
+  if (name.includes("T")) return Date.parse(name);
+  const [year = 0, month = 1, day = 1] = (name.includes("W") ? mondayOf(name) : name).split("-").map(Number);
+  return new Date(year, month - 1, day).getTime();
+}
+
+/**
+ * The first moment of a calendar day, some days before or after the one that a time lies in.
+ *
+ * @param days 0: of that day; -29: with it, the last 30
+ */
+export function startOfDay(ms: number, days = 0): number {
+  const at = new Date(ms);
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days).getTime();
+}
+
+// --- internal ---
+
+/** There were no agents before, and there is no time after that a clock could be right about. */
+const EARLIEST_MS = Date.UTC(2015, 0, 1);
+const LATEST_MS = Date.UTC(2100, 0, 1);
+
+/** Of dates alone, without a time of day: these are all as long. */
+const DATE_MS = 86_400_000;
+/** Never longer than the shortest bucket of that unit. */
+const STEP_MS = {
+  hour: QUARTER_MS,
+  day: 22 * 3_600_000,
+  week: 6 * DATE_MS,
+  month: 27 * DATE_MS,
+} as const satisfies Record<TimeUnit, number>;
+
+function namesOf(parts: readonly Intl.DateTimeFormatPart[]): Readonly<Record<TimeUnit, string>> {
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.find((one) => one.type === type)?.value ?? "";
+  const day = `${part("year").padStart(4, "0")}-${part("month")}-${part("day")}`;
+  const offset = part("timeZoneName").slice("GMT".length) || "+00:00";
+  return { hour: `${day}T${part("hour")}:00${offset}`, day, week: weekOf(day), month: day.slice(0, 7) };
+}
+
+/** A week belongs to the year that has its Thursday. */
+function weekOf(day: string): string {
+  const at = new Date(`${day}T00:00Z`);
+  const thursday = new Date(at.getTime() + (3 - mondaysBefore(at)) * DATE_MS);
+  const year = thursday.getUTCFullYear();
+  const number = 1 + Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / DATE_MS / 7);
+  return `${year}-W${String(number).padStart(2, "0")}`;
+}
+
+/** Days since the last Monday, 0 to 6. */
+const mondaysBefore = (date: Date): number => (date.getUTCDay() + 6) % 7;
+
+const isoDate = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -1,0 +1,199 @@
+import type { ToolCall } from "../model/session.ts";
+import type { Database } from "../store/database.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { type PlacedCall, turnFinder, turnNumbers } from "./explain-money.ts";
+import type { SessionView } from "./session-view.ts";
+
+/** How the context of the main thread grew: input tokens of its calls, those from a cache included. */
+export interface ContextGrowth {
+  readonly points: readonly { readonly timeMs: number; readonly input: number; readonly turn: number }[];
+  /** The largest step from one call to the next, and what the next came after. */
+  readonly largestStep?: { readonly tokens: number; readonly turn: number; readonly after: PlacedCall["cause"] };
+  readonly compactions: number;
+}
+
+/** The same tool, called with the same input. */
+export interface Repeat {
+  readonly name: string;
+  readonly calls: number;
+  /** All of them together, the first one included. */
+  readonly totalMs: number;
+}
+
+export interface ToolRecord {
+  readonly name: string;
+  readonly mcpServer?: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly denied: number;
+  readonly unfinished: number;
+  /** From start to end, calls at the same time each. */
+  readonly totalMs: number;
+  readonly errorTypes: Readonly<Record<string, number>>;
+}
+
+export interface SlowCall {
+  readonly kind: "model" | "tool";
+  readonly name: string | undefined;
+  readonly ms: number;
+  /** Of that, before it ran. */
+  readonly heldMs: number;
+  readonly turn: number;
+  readonly startMs: number;
+}
+
+export interface Habits {
+  readonly context: ContextGrowth;
+  /** Most time first. */
+  readonly repeats: readonly Repeat[];
+  /** Calls whose input is known well enough to say whether it is the same; of the others nobody can say. */
+  readonly comparableCalls: number;
+  /** Edits that failed and were followed by another of the same tool, and how many of those then worked. */
+  readonly retriedEdits: { readonly failed: number; readonly worked: number };
+  /** Most calls first. */
+  readonly tools: readonly ToolRecord[];
+  /** The longest first. */
+  readonly slowest: readonly SlowCall[];
+}
+
+/** What stands out in a session beside its time and money. */
+export function habitsOf(db: Database, view: SessionView, calls: readonly PlacedCall[], compactions: number): Habits {
+  const tools = view.toolCalls.map(({ tool }) => tool);
+  const inputs = inputsOf(db, view);
+  return {
+    context: contextGrowth(calls, compactions),
+    repeats: repeatsOf(tools, inputs),
+    comparableCalls: tools.filter((tool) => inputs.has(tool.callId)).length,
+    retriedEdits: retriedEdits(tools),
+    tools: recordsOf(tools),
+    slowest: slowestOf(view, calls),
+  };
+}
+
+// --- internal ---
+
+const MAX_SLOWEST = 5;
+
+function contextGrowth(calls: readonly PlacedCall[], compactions: number): ContextGrowth {
+  const main = calls.filter(({ call }) => call.agentId === undefined && call.covers === undefined && call.usage);
+  const points = main.map(({ call, turn }) => ({ timeMs: call.endMs, input: call.usage?.input ?? 0, turn }));
+  let largestStep: ContextGrowth["largestStep"];
+  for (const [i, { turn, cause }] of main.entries()) {
+    const [before, now] = [points[i - 1], points[i]];
+    if (before === undefined || now === undefined) continue;
+    const tokens = now.input - before.input;
+    if (tokens > (largestStep?.tokens ?? 0)) largestStep = { tokens, turn, after: cause };
+  }
+  return { points, ...(largestStep !== undefined && { largestStep }), compactions };
+}
+
+/** What tells the inputs of tool calls apart, by call: a digest, or the input itself where it is kept. */
+function inputsOf(db: Database, { stored, toolCalls, openSpans }: SessionView): ReadonlyMap<string, string> {
+  const inputs = new Map<string, string>();
+  const at = (name: string): string => `json_extract(record, '$.attributes."${name}"')`;
+  const kept = db
+    .prepare(
+      `SELECT ${at(semconv.GEN_AI_TOOL_CALL_ID)} AS id, ${at(semconv.GEN_AI_TOOL_CALL_ARGUMENTS)} AS input FROM spans
+       WHERE session = ? AND input IS NOT NULL`,
+    )
+    .all(stored.id);
+  for (const { id, input } of kept) inputs.set(String(id), String(input));
+  for (const { record } of openSpans) {
+    const [id, input] = [semconv.GEN_AI_TOOL_CALL_ID, semconv.GEN_AI_TOOL_CALL_ARGUMENTS].map(
+      (name) => record.attributes[name],
+    );
+    if (typeof id === "string" && typeof input === "string") inputs.set(id, input);
+  }
+  for (const { tool } of toolCalls) if (tool.inputDigest !== undefined) inputs.set(tool.callId, tool.inputDigest);
+  return inputs;
+}
+
+function repeatsOf(tools: readonly ToolCall[], inputs: ReadonlyMap<string, string>): readonly Repeat[] {
+  const groups = new Map<string, { name: string; calls: number; totalMs: number }>();
+  for (const { callId, name, startMs, endMs } of tools) {
+    const input = inputs.get(callId);
+    if (input === undefined) continue;
+    const key = JSON.stringify([name, input]);
+    const group = groups.get(key) ?? { name, calls: 0, totalMs: 0 };
+    group.calls += 1;
+    group.totalMs += Math.max(0, endMs - startMs);
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .filter(({ calls }) => calls > 1)
+    .sort((a, b) => b.totalMs - a.totalMs || b.calls - a.calls);
+}
+
+/** By what they are called where agents tell no lines: there are not many words for it. */
+const EDITS = /edit|write|patch|replace|create_file|insert/i;
+
+function retriedEdits(tools: readonly ToolCall[]): Habits["retriedEdits"] {
+  const editing = new Set(tools.flatMap((t) => (t.linesAdded !== undefined || EDITS.test(t.name) ? [t.name] : [])));
+  const last = new Map<string | undefined, ToolCall>();
+  let [failed, worked] = [0, 0];
+  for (const tool of [...tools].sort((a, b) => a.startMs - b.startMs)) {
+    const before = last.get(tool.agentId);
+    last.set(tool.agentId, tool);
+    if (before?.status !== "error" || before.name !== tool.name || !editing.has(tool.name)) continue;
+    failed += 1;
+    if (tool.status === "success") worked += 1;
+  }
+  return { failed, worked };
+}
+
+function recordsOf(tools: readonly ToolCall[]): readonly ToolRecord[] {
+  const groups = new Map<string, ToolCall[]>();
+  for (const tool of tools) {
+    const group = groups.get(tool.name);
+    if (group === undefined) groups.set(tool.name, [tool]);
+    else group.push(tool);
+  }
+  return [...groups]
+    .map(([name, all]): ToolRecord => {
+      const errorTypes = new Map<string, number>();
+      for (const { status, errorType = "_OTHER" } of all) {
+        if (status === "error") errorTypes.set(errorType, (errorTypes.get(errorType) ?? 0) + 1);
+      }
+      const mcpServer = all.find((tool) => tool.mcpServer !== undefined)?.mcpServer;
+      return {
+        name,
+        ...(mcpServer !== undefined && { mcpServer }),
+        calls: all.length,
+        errors: all.filter(({ status }) => status === "error").length,
+        denied: all.filter(({ status }) => status === "denied").length,
+        unfinished: all.filter(({ status }) => status === "unfinished").length,
+        totalMs: all.reduce((sum, { startMs, endMs }) => sum + Math.max(0, endMs - startMs), 0),
+        errorTypes: Object.fromEntries(errorTypes),
+      };
+    })
+    .sort((a, b) => b.calls - a.calls || b.totalMs - a.totalMs);
+}
+
+function slowestOf(view: SessionView, calls: readonly PlacedCall[]): readonly SlowCall[] {
+  const turnOf = turnFinder(view, turnNumbers(view));
+  const hosts = new Set(view.subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
+  const all: SlowCall[] = [
+    ...calls
+      .filter(({ call }) => call.covers === undefined)
+      .map(({ call: { model, startMs, endMs }, turn }) => ({
+        kind: "model" as const,
+        name: model,
+        ms: endMs - startMs,
+        heldMs: 0,
+        turn,
+        startMs,
+      })),
+    // What a subagent's own calls took is told by these
+    ...view.toolCalls
+      .filter(({ tool }) => tool.spawnedAgentId === undefined && !hosts.has(tool.callId))
+      .map(({ segment, tool: { name, startMs, endMs, executionMs } }) => ({
+        kind: "tool" as const,
+        name,
+        ms: endMs - startMs,
+        heldMs: executionMs === undefined ? 0 : Math.max(0, endMs - startMs - executionMs),
+        turn: turnOf(segment, startMs),
+        startMs,
+      })),
+  ];
+  return all.sort((a, b) => b.ms - a.ms).slice(0, MAX_SLOWEST);
+}

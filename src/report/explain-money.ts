@@ -1,0 +1,175 @@
+import type { ToolCall } from "../model/session.ts";
+import type { CallSums } from "../store/overview.ts";
+import { type SessionView, sumOf } from "./session-view.ts";
+
+type Call = SessionView["calls"][number];
+
+/**
+ * What a model call came after, on its own thread: a prompt, results of one tool, results of several tools, or nothing
+ * that was told.
+ */
+export type Cause =
+  | { readonly kind: "prompt" | "several" | "other" }
+  | { readonly kind: "tool"; readonly name: string; readonly mcpServer?: string };
+
+/** A part of a session and what was used in it. */
+export interface Share<T> {
+  readonly of: T;
+  readonly sums: CallSums;
+}
+
+export interface MoneySpent {
+  readonly total: CallSums;
+  /** By number from 1 on, in order; 0: outside of any turn. */
+  readonly turns: readonly Share<number>[];
+  /** Model names, `undefined` for those without one; most cost first, as all that follow. */
+  readonly models: readonly Share<string | undefined>[];
+  /** The main thread, and each kind of subagent. */
+  readonly threads: readonly Share<
+    { readonly subagent: false } | { readonly subagent: true; readonly type?: string }
+  >[];
+  /**
+   * By what the calls came after. A call reads the whole conversation, so this is what was paid at that moment, and not
+   * what the tool's result alone cost: of that nobody tells.
+   */
+  readonly causes: readonly Share<Cause>[];
+  /** Of these: calls after results of tools of one MCP server alone. */
+  readonly mcpServers: readonly Share<string>[];
+}
+
+/** A model call with the place it has in its session. */
+export interface PlacedCall extends Call {
+  readonly turn: number;
+  readonly cause: Cause;
+}
+
+/** What was used by what; each grouping adds up to the total, but for MCP servers, which are a part of it. */
+export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = placedCalls(view)): MoneySpent {
+  const types = new Map(view.subagentList.map(({ agentId, agentType }) => [agentId, agentType]));
+  const servers = calls.filter(({ cause }) => cause.kind === "tool" && cause.mcpServer !== undefined);
+  return {
+    total: sumOf(calls),
+    turns: [...shares(calls, ({ turn }) => turn)].sort((a, b) => a.of - b.of),
+    models: byCost(shares(calls, ({ call }) => call.model)),
+    threads: byCost(
+      shares(calls, ({ call }) => {
+        if (call.agentId === undefined) return { subagent: false as const };
+        const type = types.get(call.agentId);
+        return { subagent: true as const, ...(type !== undefined && { type }) };
+      }),
+    ),
+    causes: byCost(shares(calls, ({ cause }) => cause)),
+    mcpServers: byCost(shares(servers, ({ cause }) => (cause.kind === "tool" ? (cause.mcpServer ?? "") : ""))),
+  };
+}
+
+/** Model calls in order of time, each with its turn and with what it came after. */
+export function placedCalls(view: SessionView): readonly PlacedCall[] {
+  const numbers = turnNumbers(view);
+  const turnOf = turnFinder(view, numbers);
+  const subagentTurns = new Map(view.subagentList.map(({ agentId, turnKey }) => [agentId, numbers.get(turnKey ?? "")]));
+  const threads = new Map<string | undefined, PendingTools>();
+  const toolsOf = new Map<string | undefined, ToolCall[]>();
+  for (const { tool } of view.toolCalls) {
+    const known = toolsOf.get(tool.agentId);
+    if (known === undefined) toolsOf.set(tool.agentId, [tool]);
+    else known.push(tool);
+  }
+  return [...view.calls]
+    .sort((a, b) => a.call.endMs - b.call.endMs || a.call.startMs - b.call.startMs)
+    .map((placed) => {
+      const { call, segment } = placed;
+      const thread = threads.get(call.agentId) ?? new PendingTools(toolsOf.get(call.agentId) ?? []);
+      threads.set(call.agentId, thread);
+      const turn =
+        (call.agentId === undefined ? undefined : subagentTurns.get(call.agentId)) ?? turnOf(segment, call.endMs);
+      return { ...placed, turn, cause: thread.causeOf(call, turn) };
+    });
+}
+
+/** Turns by their keys, those with a prompt numbered from 1 on as `show` does; 0 for all others. */
+export function turnNumbers({ turnList }: Pick<SessionView, "turnList">): ReadonlyMap<string, number> {
+  let number = 0;
+  return new Map(
+    [...turnList]
+      .sort((a, b) => a.segment - b.segment || a.startMs - b.startMs)
+      .map(({ key, origin }) => [key, origin === "human" || origin === "machine" ? ++number : 0]),
+  );
+}
+
+/** The number of the turn that a moment of a segment lies in; 0 where it lies in none. */
+export function turnFinder(
+  { turnList }: Pick<SessionView, "turnList">,
+  numbers: ReadonlyMap<string, number>,
+): (segment: number, ms: number) => number {
+  const bySegment = new Map<number, SessionView["turnList"][number][]>();
+  for (const turn of [...turnList].sort((a, b) => a.startMs - b.startMs)) {
+    const known = bySegment.get(turn.segment);
+    if (known === undefined) bySegment.set(turn.segment, [turn]);
+    else known.push(turn);
+  }
+  return (segment, ms) => {
+    const turns = bySegment.get(segment) ?? [];
+    let [low, high] = [0, turns.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((turns[middle]?.startMs ?? 0) <= ms) low = middle + 1;
+      else high = middle;
+    }
+    // The one that began last; what an earlier, longer one did meanwhile is not told apart
+    const turn = turns[low - 1];
+    return turn === undefined || turn.endMs < ms ? 0 : (numbers.get(turn.key) ?? 0);
+  };
+}
+
+// --- internal ---
+
+/** Results that no call of their thread has read yet. */
+class PendingTools {
+  readonly #tools: readonly ToolCall[];
+  #next = 0;
+  #late: ToolCall[] = [];
+  #lastTurn: number | undefined;
+
+  constructor(tools: readonly ToolCall[]) {
+    this.#tools = [...tools].sort((a, b) => a.startMs - b.startMs);
+  }
+
+  causeOf({ startMs, endMs, covers }: Call["call"], turn: number): Cause {
+    const isFirst = this.#lastTurn !== turn;
+    this.#lastTurn = turn;
+    if (covers !== undefined) return { kind: "other" };
+    const pending = this.#late;
+    for (let tool = this.#tools[this.#next]; tool !== undefined; tool = this.#tools[++this.#next]) {
+      if (tool.startMs >= startMs && tool.endMs > startMs) break;
+      pending.push(tool);
+    }
+    const read = pending.filter((tool) => tool.endMs <= endMs);
+    this.#late = pending.filter((tool) => tool.endMs > endMs);
+    const [first] = read;
+    if (isFirst) return { kind: "prompt" };
+    if (first === undefined) return { kind: "other" };
+    if (read.some((tool) => tool.name !== first.name)) return { kind: "several" };
+    return { kind: "tool", name: first.name, ...(first.mcpServer !== undefined && { mcpServer: first.mcpServer }) };
+  }
+}
+
+function shares<T>(calls: readonly PlacedCall[], of: (call: PlacedCall) => T): readonly Share<T>[] {
+  const groups = new Map<string, { readonly of: T; readonly calls: PlacedCall[] }>();
+  for (const call of calls) {
+    const value = of(call);
+    const key = JSON.stringify(value) ?? "";
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { of: value, calls: [call] });
+    else group.calls.push(call);
+  }
+  return [...groups.values()].map((group) => ({ of: group.of, sums: sumOf(group.calls) }));
+}
+
+const byCost = <T>(all: readonly Share<T>[]): readonly Share<T>[] =>
+  [...all].sort(
+    ({ sums: a }, { sums: b }) =>
+      (b.costNanoUsd ?? -1) - (a.costNanoUsd ?? -1) ||
+      (b.input ?? 0) + (b.output ?? 0) - (a.input ?? 0) - (a.output ?? 0) ||
+      b.modelCalls - a.modelCalls,
+  );

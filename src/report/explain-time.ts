@@ -1,0 +1,147 @@
+import type { ModelCall, ToolCall } from "../model/session.ts";
+import { criticalPath, type Work } from "./critical-path.ts";
+import type { SessionView } from "./session-view.ts";
+
+/**
+ * What a moment of a session went on: an answer of a model, a tool, a tool that was held back before it ran (permission,
+ * hooks), the agent itself within a turn, nothing while the user was to say something, or the session was closed.
+ */
+export const TIME_PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
+export type TimePart = (typeof TIME_PARTS)[number];
+
+export interface TimeSpent {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly parts: Readonly<Record<TimePart, number>>;
+  /** Of `tool` and `held`, by the tool's name, most first. */
+  readonly tools: readonly ToolTime[];
+  /** Of all parts: on the work of subagents. */
+  readonly subagentMs: number;
+  /** False: the agent tells no single calls, so waiting for the model is a part of `agent`. */
+  readonly isModelTimed: boolean;
+  /** Tool calls of which the agent told how long they ran; of the others what they were held back is a part of `tool`. */
+  readonly measuredTools: number;
+}
+
+export interface ToolTime {
+  readonly name: string;
+  readonly toolMs: number;
+  readonly heldMs: number;
+  /** Of both, on the main thread: while a subagent was at work, which may be what the tool waited for. */
+  readonly besideSubagentsMs: number;
+}
+
+/**
+ * Where the time of a session went, from its beginning to its end, or to its last sign of life. Every moment is in one
+ * part, and the parts add up to the whole: of what happened at the same time, what was waited for counts.
+ *
+ * @returns `undefined` for a session in which nothing has happened yet
+ */
+export function timeSpent(view: SessionView): TimeSpent | undefined {
+  const segments = merged(view.segments.map((s) => [s.startMs, Math.max(s.startMs, s.endMs ?? s.lastActivityMs)]));
+  const [startMs, endMs] = [segments[0]?.[0], segments.at(-1)?.[1]];
+  if (startMs === undefined || endMs === undefined) return undefined;
+  const turns = merged(view.turnList.map((turn) => [turn.startMs, turn.endMs]));
+  const calls = view.calls.filter(({ call }) => call.covers === undefined);
+  const parts = { model: 0, tool: 0, held: 0, agent: 0, user: 0, away: 0 };
+  const tools = new Map<string, { toolMs: number; heldMs: number; besideSubagentsMs: number }>();
+  const subagents = merged(view.subagentList.map((subagent) => [subagent.startMs, subagent.endMs]));
+  let subagentMs = 0;
+  for (const { fromMs, toMs, value } of criticalPath(startMs, endMs, worksOf(view))) {
+    const ms = toMs - fromMs;
+    if (value?.agentId !== undefined) subagentMs += ms;
+    if (value === undefined) {
+      const inTurnsMs = overlap(turns, fromMs, toMs);
+      const openMs = Math.max(inTurnsMs, overlap(segments, fromMs, toMs));
+      parts.agent += inTurnsMs;
+      parts.user += openMs - inTurnsMs;
+      parts.away += ms - openMs;
+    } else if (value.kind === "tool") {
+      const heldMs = heldOf(value.tool, fromMs, toMs);
+      const sums = tools.get(value.tool.name) ?? { toolMs: 0, heldMs: 0, besideSubagentsMs: 0 };
+      parts.tool += ms - heldMs;
+      parts.held += heldMs;
+      sums.toolMs += ms - heldMs;
+      sums.heldMs += heldMs;
+      if (value.agentId === undefined) sums.besideSubagentsMs += overlap(subagents, fromMs, toMs);
+      tools.set(value.tool.name, sums);
+    } else parts[value.kind === "model" ? "model" : "agent"] += ms;
+  }
+  return {
+    startMs,
+    endMs,
+    parts,
+    tools: [...tools]
+      .map(([name, sums]) => ({ name, ...sums }))
+      .sort((a, b) => b.toolMs + b.heldMs - a.toolMs - a.heldMs),
+    subagentMs,
+    isModelTimed: calls.length > 0 || view.facts.usageUnknown !== true,
+    measuredTools: view.toolCalls.filter(({ tool }) => tool.executionMs !== undefined).length,
+  };
+}
+
+// --- internal ---
+
+type Doing = { readonly agentId?: string } & (
+  | { readonly kind: "model"; readonly call: ModelCall }
+  | { readonly kind: "tool"; readonly tool: ToolCall }
+  | { readonly kind: "subagent" }
+);
+
+function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work<Doing>[] {
+  const parents = new Set(subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
+  const of = (agentId: string | undefined): { readonly agentId?: string } => (agentId === undefined ? {} : { agentId });
+  return [
+    ...calls
+      .filter(({ call }) => call.covers === undefined)
+      .map(({ call }): Work<Doing> => {
+        const { startMs, endMs, agentId } = call;
+        return { startMs, endMs, isHost: false, value: { kind: "model", call, ...of(agentId) } };
+      }),
+    ...toolCalls.map(({ tool }): Work<Doing> => {
+      const { startMs, endMs, agentId, callId, spawnedAgentId } = tool;
+      const isHost = spawnedAgentId !== undefined || parents.has(callId);
+      return { startMs, endMs, isHost, value: { kind: "tool", tool, ...of(agentId) } };
+    }),
+    ...subagentList.map(({ agentId, startMs, endMs }): Work<Doing> => {
+      return { startMs, endMs, isHost: true, value: { kind: "subagent", agentId } };
+    }),
+  ];
+}
+
+/** A tool runs at the end of its call; before that it was held back. */
+function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs: number): number {
+  if (executionMs === undefined) return 0;
+  const runsFromMs = Math.max(startMs, endMs - executionMs);
+  return Math.max(0, Math.min(toMs, runsFromMs) - fromMs);
+}
+
+type Interval = readonly [number, number];
+
+/** Overlapping intervals become one; in order of time. */
+function merged(intervals: readonly Interval[]): readonly Interval[] {
+  const all: [number, number][] = [];
+  for (const [from, to] of [...intervals].sort((a, b) => a[0] - b[0])) {
+    const last = all.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else all.push([from, to]);
+  }
+  return all;
+}
+
+/** How much of a time lies in intervals that are in order and do not overlap. */
+function overlap(intervals: readonly Interval[], fromMs: number, toMs: number): number {
+  let [low, high] = [0, intervals.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((intervals[middle]?.[1] ?? 0) <= fromMs) low = middle + 1;
+    else high = middle;
+  }
+  let sum = 0;
+  for (let i = low; i < intervals.length; i++) {
+    const [from, to] = intervals[i] ?? [toMs, toMs];
+    if (from >= toMs) break;
+    sum += Math.max(0, Math.min(to, toMs) - Math.max(from, fromMs));
+  }
+  return sum;
+}

@@ -1,0 +1,34 @@
+import type { DrainDeps } from "../drain/deps.ts";
+import { openPart } from "../drain/derive.ts";
+import type { Database } from "../store/database.ts";
+import { segmentsOf } from "../store/settle.ts";
+import type { Totals } from "../telemetry/totals.ts";
+import { type Habits, habitsOf } from "./explain-habits.ts";
+import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
+import { type TimeSpent, timeSpent } from "./explain-time.ts";
+import type { SessionView } from "./session-view.ts";
+
+/** Where the minutes and the money of one session went. */
+export interface Explanation {
+  readonly view: SessionView;
+  /** Absent before anything has happened. */
+  readonly time: TimeSpent | undefined;
+  readonly money: MoneySpent;
+  readonly habits: Habits;
+}
+
+/** Everything that is known of why a session took as long, and cost as much, as it did. Pure but for what it reads. */
+export function explain(db: Database, view: SessionView, { agents }: Pick<DrainDeps, "agents">): Explanation {
+  const calls = placedCalls(view);
+  const settled = segmentsOf(db, view.stored.id).reduce(
+    (sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions,
+    0,
+  );
+  const compactions = settled + openPart({ db, agents }, view.stored).compactions.length;
+  return {
+    view,
+    time: timeSpent(view),
+    money: moneySpent(view, calls),
+    habits: habitsOf(db, view, calls, compactions),
+  };
+}

@@ -1,0 +1,228 @@
+import type { DrainDeps } from "../drain/deps.ts";
+import { factsOf, openPart } from "../drain/derive.ts";
+import type { Database, Row } from "../store/database.ts";
+import type { CallSums } from "../store/overview.ts";
+import { sessionById, unsettledSessions } from "../store/sessions.ts";
+import { costNanoUsd } from "../telemetry/cost.ts";
+import { offsetsBetween, QUARTER_MS } from "./buckets.ts";
+import { sumOf } from "./session-view.ts";
+
+export type CallFigures = CallSums & {
+  readonly modelMs: number;
+  /** Input tokens of those calls that tell what was read from a cache: what its share is of. */
+  readonly cacheToldInput?: number;
+};
+
+export interface ToolFigures {
+  readonly calls: number;
+  readonly errors: number;
+  readonly denied: number;
+  readonly unfinished: number;
+  readonly open: number;
+  readonly toolMs: number;
+}
+
+export interface TurnFigures {
+  readonly turns: number;
+  readonly prompts: number;
+  readonly failed: number;
+  readonly interrupted: number;
+}
+
+/** Something that counts: one call, one turn, or the sum of some of one session within a quarter of an hour. */
+export type Fact = { readonly session: number; readonly timeMs: number } & (
+  | { readonly kind: "calls"; readonly model: string | null; readonly figures: CallFigures }
+  | { readonly kind: "tools"; readonly tool: string; readonly figures: ToolFigures }
+  | { readonly kind: "turns"; readonly figures: TurnFigures }
+);
+
+export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
+  readonly sinceMs: number;
+  /** `Infinity`: no end. */
+  readonly untilMs: number;
+  /** Facts of one hour, or of one local day, are told apart from those of another; absent: those of no time are. */
+  readonly unit?: "hour" | "day";
+  /** Whether models, and tools, are told apart. */
+  readonly byModel: boolean;
+  readonly byTool: boolean;
+  /** IANA name. @default the machine's */
+  readonly timeZone?: string;
+}
+
+/**
+ * What is settled, packed or not, within a time, summed up by the store as far as a question allows: a year of work is
+ * millions of calls. A fact's time is one of the hour or the day that it is of, and not always within the range asked for.
+ */
+export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
+  // A few sessions are looked up by their numbers; of many, all rows of the time are cheaper
+  const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
+  const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
+  const { column, timeOf } = timesOf(db, wanted);
+  const rowsOf = (view: string, columns: string, group: string): readonly Row[] => {
+    const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
+    return db
+      .prepare(
+        `SELECT session, ${column} AS time, ${columns} FROM ${view}
+         WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${group}`,
+      )
+      .all(wanted.sinceMs, until, only);
+  };
+  const at = (row: Row) => ({
+    session: Number(row["session"]),
+    timeMs: timeOf(Number(row["time"])),
+  });
+  const n = (row: Row, name: string): number => Number(row[name] ?? 0);
+  if (wanted.calls) {
+    for (const row of rowsOf(
+      "usage",
+      `${wanted.byModel ? "model" : "NULL"} AS model, ${CALL_COLUMNS}`,
+      wanted.byModel ? ", model" : "",
+    )) {
+      const model = row["model"];
+      yield { kind: "calls", ...at(row), model: typeof model === "string" ? model : null, figures: callFigures(row) };
+    }
+  }
+  if (wanted.tools) {
+    for (const row of rowsOf(
+      "tool_usage",
+      `${wanted.byTool ? "name" : "''"} AS name, ${TOOL_COLUMNS}`,
+      wanted.byTool ? ", name" : "",
+    )) {
+      const figures = {
+        calls: n(row, "calls"),
+        errors: n(row, "errors"),
+        denied: n(row, "denied"),
+        unfinished: n(row, "unfinished"),
+        open: 0,
+        toolMs: n(row, "duration_ms"),
+      };
+      yield { kind: "tools", ...at(row), tool: String(row["name"]), figures };
+    }
+  }
+  if (wanted.turns) {
+    for (const row of rowsOf("turn_usage", TURN_COLUMNS, "")) {
+      const figures = {
+        turns: n(row, "turns"),
+        prompts: n(row, "prompts"),
+        failed: n(row, "failed"),
+        interrupted: n(row, "interrupted"),
+      };
+      yield { kind: "turns", ...at(row), figures };
+    }
+  }
+}
+
+/** What no closed turn has taken yet, call by call, as if everything ended now. */
+export function* openFactsOf(
+  db: Database,
+  deps: Pick<DrainDeps, "agents">,
+  sessions: ReadonlyMap<number, unknown>,
+): Generator<Fact> {
+  for (const session of unsettledSessions(db)) {
+    if (!sessions.has(session)) continue;
+    const stored = sessionById(db, session);
+    const { provider } = factsOf(deps, stored);
+    const { turns, subagents } = openPart({ db, ...deps }, stored);
+    for (const { modelCalls, toolCalls } of [...turns, ...subagents]) {
+      for (const call of modelCalls) {
+        const cost = costNanoUsd(call, provider);
+        const sums = sumOf([{ call, ...(cost !== undefined && { costNanoUsd: cost }) }]);
+        const figures = {
+          ...sums,
+          modelMs: Math.max(0, call.endMs - call.startMs),
+          ...(call.usage?.cacheRead !== undefined && { cacheToldInput: call.usage.input }),
+        };
+        yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
+      }
+      for (const { name, status, startMs, endMs } of toolCalls) {
+        const is = (one: typeof status): number => (status === one ? 1 : 0);
+        const figures = {
+          calls: 1,
+          errors: is("error"),
+          denied: is("denied"),
+          unfinished: is("unfinished"),
+          open: is("open"),
+          toolMs: Math.max(0, endMs - startMs),
+        };
+        yield { kind: "tools", session, timeMs: startMs, tool: name, figures };
+      }
+    }
+    for (const { origin, state, startMs } of turns) {
+      // What a turn does after it had closed is a part of the same turn
+      if (origin !== "human" && origin !== "machine") continue;
+      const figures = {
+        turns: 1,
+        prompts: origin === "human" ? 1 : 0,
+        failed: state === "failed" ? 1 : 0,
+        interrupted: state === "interrupted" ? 1 : 0,
+      };
+      yield { kind: "turns", session, timeMs: startMs, figures };
+    }
+  }
+}
+
+// --- internal ---
+
+const FEW_SESSIONS = 50;
+
+const CALL_COLUMNS = `sum(calls) AS calls, sum(sums_told) AS sums_told, sum(without_usage) AS without_usage,
+  sum(unpriced) AS unpriced, sum(incomplete) AS incomplete, sum(input) AS input, sum(output) AS output,
+  sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
+  sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(cost_nano_usd) AS cost_nano_usd,
+  sum(duration_ms) AS duration_ms, sum(iif(cache_read IS NULL, NULL, input)) AS cache_told_input`;
+const TOOL_COLUMNS = `sum(calls) AS calls, sum(errors) AS errors, sum(denied) AS denied,
+  sum(unfinished) AS unfinished, sum(duration_ms) AS duration_ms`;
+const ASKED = "origin IN ('human', 'machine')";
+const TURN_COLUMNS = `sum(iif(${ASKED}, turns, 0)) AS turns, sum(iif(origin = 'human', turns, 0)) AS prompts,
+  sum(iif(${ASKED}, failed, 0)) AS failed, sum(iif(${ASKED}, interrupted, 0)) AS interrupted`;
+
+const DAY_MS = 86_400_000;
+
+/** What rows are grouped by in SQL, and a time in the group that it makes a number of. */
+function timesOf(
+  db: Database,
+  { unit, sinceMs, untilMs, timeZone }: FactsWanted,
+): { readonly column: string; readonly timeOf: (group: number) => number } {
+  if (unit === undefined) return { column: "0", timeOf: () => sinceMs };
+  if (unit === "hour") {
+    return { column: `CAST(time_ms / ${QUARTER_MS} AS INTEGER)`, timeOf: (quarter) => quarter * QUARTER_MS };
+  }
+  const row = db.prepare("SELECT min(first_ms) AS first, max(last_ms) AS last FROM sessions").get();
+  const known = (name: string, other: number): number => Number(row?.[name] ?? other);
+  const offsets = offsetsBetween(Math.max(sinceMs, known("first", 0)), Math.min(untilMs, known("last", 0)), timeZone);
+  const [first = 0, ...later] = offsets.map(({ offsetMs }) => offsetMs);
+  const cases = offsets.slice(1).map(({ fromMs, offsetMs }) => `WHEN time_ms >= ${fromMs} THEN ${offsetMs}`);
+  const offset = later.length === 0 ? String(first) : `CASE ${cases.reverse().join(" ")} ELSE ${first} END`;
+  return {
+    column: `CAST((time_ms + ${offset}) / ${DAY_MS} AS INTEGER)`,
+    // No clock was ever moved at noon
+    timeOf: (day) => {
+      const noonMs = day * DAY_MS + DAY_MS / 2;
+      return noonMs - (offsets.findLast(({ fromMs, offsetMs }) => noonMs - offsetMs >= fromMs)?.offsetMs ?? first);
+    },
+  };
+}
+
+function callFigures(row: Row): CallFigures {
+  const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
+    const value = row[column];
+    return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
+  };
+  return {
+    modelCalls: Number(row["calls"]),
+    sumsTold: Number(row["sums_told"]),
+    ...known("input", "input"),
+    ...known("output", "output"),
+    ...known("cacheRead", "cache_read"),
+    ...known("cacheWrite", "cache_write"),
+    ...known("cacheWrite5m", "cache_write_5m"),
+    ...known("cacheWrite1h", "cache_write_1h"),
+    ...known("reasoning", "reasoning"),
+    callsWithoutUsage: Number(row["without_usage"]),
+    incompleteCalls: Number(row["incomplete"]),
+    ...known("costNanoUsd", "cost_nano_usd"),
+    unpricedCalls: Number(row["unpriced"]),
+    modelMs: Number(row["duration_ms"] ?? 0),
+    ...known("cacheToldInput", "cache_told_input"),
+  };
+}

@@ -1,0 +1,69 @@
+import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import type { Repository } from "../model/session.ts";
+import type { Database } from "../store/database.ts";
+import type { UsageQuery } from "./usage.ts";
+
+/** A session whose rows count, and for whom. */
+export interface CountedSession {
+  /** Number of the session that it is shown as: itself, or the topmost that it is a subagent of. */
+  readonly root: number;
+  readonly agent: string;
+  /** `<source>/<session id>` of the root. */
+  readonly name: string;
+  /** Of the root. */
+  readonly repository?: string;
+  readonly firstMs: number;
+  /** Nobody ever told what it used, which is not nothing. */
+  readonly isUntold: boolean;
+}
+
+/** The sessions that a query is about, by their numbers in the store; those of subagents beside those they belong to. */
+export function countedSessions(
+  db: Database,
+  deps: Pick<DrainDeps, "agents">,
+  { agent, repository, session }: Pick<UsageQuery, "agent" | "repository" | "session">,
+): ReadonlyMap<number, CountedSession> {
+  const stored = new Map(
+    db
+      .prepare(
+        `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
+           transcript_path IS NOT NULL AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS unread,
+           EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id)
+             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id) AS told
+         FROM sessions s`,
+      )
+      .all()
+      .map((row) => [Number(row["id"]), row]),
+  );
+  const rootOf = (number: number): number => {
+    const seen = new Set<number>();
+    for (let at = number; ; ) {
+      const parent = stored.get(at)?.["parent"];
+      if (typeof parent !== "number" || !stored.has(parent) || seen.has(at)) return at;
+      seen.add(at);
+      at = parent;
+    }
+  };
+  const counted = new Map<number, CountedSession>();
+  for (const [number, row] of stored) {
+    const root = rootOf(number);
+    const owner = stored.get(root) ?? row;
+    if (row["hidden"] === 1 || owner["hidden"] === 1) continue;
+    const source = String(owner["source"]);
+    const text = owner["repository"];
+    const of = typeof text === "string" ? (JSON.parse(text) as Repository).name : undefined;
+    if (agent !== undefined && source !== agent) continue;
+    if (repository !== undefined && of !== repository) continue;
+    if (session !== undefined && root !== session) continue;
+    const tells = cardOf(deps, source)?.tokens ?? "none";
+    counted.set(number, {
+      root,
+      agent: source,
+      name: `${source}/${String(owner["session_id"])}`,
+      ...(of !== undefined && { repository: of }),
+      firstMs: Number(row["first_ms"]),
+      isUntold: owner["told"] !== 1 && (tells === "none" || (tells === "transcript" && owner["unread"] === 1)),
+    });
+  }
+  return counted;
+}

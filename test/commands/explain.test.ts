@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { explain } from "../../src/commands/explain.ts";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
+import { filledStore } from "../report/filled.ts";
+import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+async function explained(places: Places, session?: string, json = false, world: ContextOptions = {}) {
+  const { context, out } = contextAt(places, world);
+  expect(await explain(session, { json }, context)).toBe(0);
+  return out();
+}
+
+/** What a terminal of the usual size shows at once, with a line for the prompt. */
+const SCREEN = 31;
+
+describe("recorded sessions", () => {
+  let of: Replay;
+  let ids: readonly string[];
+  beforeAll(async () => {
+    ({ of } = await filledStore());
+    const db = openDatabase(of.places.storePath);
+    ids = db
+      .prepare("SELECT session_id FROM sessions WHERE parent IS NULL")
+      .all()
+      .map((row) => String(row["session_id"]));
+    db.close();
+  });
+  afterAll(() => of.remove());
+
+  test("in words, with the most important thing first", async () => {
+    const text = await explained(of.places, "22530e1c");
+    const lines = text.split("\n");
+    expect(lines[0]).toMatch(/^Claude Code 2\.1\.\d+ · 22530e1c-\S+ · started 2026-/);
+    expect(lines[2]).toBe("- Turn 1 cost $0.0241, 92% of $0.0263, in 2 calls.");
+    expect(text).toContain(
+      "- Tools were held back for 7.9s, 65% of 12.1s at work, before they ran: permission or hooks.",
+    );
+    expect(text).toContain("- The slowest call was Bash in turn 1: 8.0s, 7.9s of it before it ran.");
+    expect(text).toMatch(/^tools held back +7\.9s +43% +█+/m);
+    expect(text).toMatch(/^turn +1 +\$0\.0241 +11\.0k→103 +92% +█+/m);
+    expect(text).toMatch(/^ +2 +≥\$0\.0022 +5707→3 +8%/m);
+    expect(text).toMatch(/^after +the prompt +≥\$0\.0238/m);
+    expect(text).toMatch(/^list prices of genai-prices\/\d/m);
+    expect(text).not.toMatch(/should|consider|try /i);
+  });
+
+  test("a screen each, and never wider than it", async () => {
+    for (const id of ids) {
+      for (const columns of [80, 50, 20, 3, 1]) {
+        const text = (await explained(of.places, id, false, { columns })).replaceAll(SGR, "");
+        for (const line of text.split("\n"))
+          expect(columnsOf(line), `${columns}: ${line}`).toBeLessThanOrEqual(columns);
+        if (columns === 80) expect(text.split("\n").length, text).toBeLessThanOrEqual(SCREEN);
+      }
+    }
+  });
+
+  test("shares of the whole time make up all of it", async () => {
+    for (const id of ids) {
+      const { time } = JSON.parse(await explained(of.places, id, true)) as { time: Record<string, number> | null };
+      const parts = ["model_ms", "tool_ms", "held_ms", "between_calls_ms", "user_ms", "closed_ms"];
+      const sum = parts.reduce((ms, part) => ms + (time?.[part] ?? 0), 0);
+      expect(sum).toBeCloseTo(time?.["whole_ms"] ?? 0, 6);
+    }
+  });
+
+  test("what is not known, is said", async () => {
+    const unknown = JSON.parse(await explained(of.places, "64edee75", true)) as Record<string, unknown>;
+    expect(unknown).toMatchObject({ repeats: null, comparable_calls: 0 });
+    expect(unknown["unknown"]).toContain(
+      "whether calls were repeated with the same input is not known: inputs are not kept",
+    );
+    const opencode = ids.find((id) => id.startsWith("ses_")) ?? "";
+    const text = await explained(of.places, opencode);
+    expect(text).toMatch(/^by +cost unknown +cost +tokens +share/m);
+    expect(text).toMatch(/^turn +3 +\? +8700→35 +41% /m);
+    expect(text).toMatch(/^no price is known for 5 calls \(acme-coder-1\)$/m);
+    const untold = JSON.parse(await explained(of.places, await untoldId(), true)) as Record<string, unknown>;
+    expect(untold).toMatchObject({ totals: { input: null, cost_usd: null }, time: { model_ms: null } });
+    expect(await explained(of.places, await untoldId())).toContain("tokens and cost are not known");
+  });
+
+  test("one that is at work; without a name, the newest", async () => {
+    const newest = JSON.parse(await explained(of.places, undefined, true)) as { session_id: string };
+    expect(ids).toContain(newest.session_id);
+    expect(await explained(of.places, "1989bcb3")).toMatch(/in all +time +share/);
+  });
+
+  test("plain where it must be", async () => {
+    expect(await explained(of.places, "22530e1c")).not.toMatch(CONTROL);
+    expect(await explained(of.places, "22530e1c", false, { columns: 100 })).toMatch(SGR);
+    expect(await explained(of.places, "22530e1c", false, { env: { LC_ALL: "POSIX" } })).toMatch(/^[\n\x20-\x7e]+$/);
+  });
+
+  test("no such session, and more than one", async () => {
+    await expect(explained(of.places, "zzz")).rejects.toThrow('no session begins with "zzz"');
+    const error = await explained(of.places, "").catch((thrown: Error) => thrown.message);
+    expect(error).toMatch(/is not one session alone: claude-code\/.*and more$/);
+  });
+
+  async function untoldId(): Promise<string> {
+    const recorded = new Replay("claude-code", "basic", { withTranscripts: false });
+    recorded.remove();
+    return String(recorded.calls[0]?.stdin?.["session_id"]);
+  }
+});
+
+describe("stores of other kinds", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "openhook-explain-"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+  const places = () => placesOf({ env: {}, home, platform: "linux" });
+
+  test("none, an empty one, and a session in which nothing has happened", async () => {
+    await expect(explained(places())).rejects.toThrow("no session was collected yet");
+    const db = openDatabase(places().storePath);
+    await expect(explained(places())).rejects.toThrow("no session was collected yet");
+    sessionOf(db, "\u001b[31mevil", "a\u0007b", Date.now());
+    db.close();
+    const text = await explained(places());
+    expect(text).not.toMatch(CONTROL);
+    expect(text).toContain("a\\x07b");
+    expect(JSON.parse(await explained(places(), "a", true))).toMatchObject({ time: null, turns: [], findings: [] });
+  });
+});

@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { usageTable } from "../../src/commands/report/tables.ts";
+import { report } from "../../src/commands/report.ts";
+import { type Places, placesOf } from "../../src/config/places.ts";
+import { type Dimension, usage } from "../../src/report/usage.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { filledStore } from "../report/filled.ts";
+import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
+import type { Replay } from "../support/replay.ts";
+
+type Options = Partial<Parameters<typeof report>[1]>;
+
+async function asked(places: Places, words: readonly string[] = [], options: Options = {}, world: ContextOptions = {}) {
+  const { context, out } = contextAt(places, world);
+  expect(await report(words, { json: false, csv: false, ...options }, context)).toBe(0);
+  return out();
+}
+
+describe("recorded sessions", () => {
+  let of: Replay;
+  let now: () => number;
+  beforeAll(async () => {
+    const { of: filled, lastMs } = await filledStore();
+    of = filled;
+    now = () => lastMs + 60_000;
+  });
+  afterAll(() => of.remove());
+  const shown = (words: readonly string[] = [], options: Options = {}, world: ContextOptions = {}) =>
+    asked(of.places, words, options, { now, ...world });
+
+  test("without a word: days, agents, models, and what is not known by name", async () => {
+    const text = await shown();
+    const lines = text.split("\n");
+    expect(lines[0]).toMatch(/^usage since \d{4}-\d\d-\d\d$/);
+    expect(lines[1]).toMatch(/^day +cost +in +cached +out +calls +turns +tools +failed +sessions$/);
+    expect(text).toMatch(/^2026-\d\d-\d\d (Mon|Tue|Wed|Thu|Fri|Sat|Sun) +≥\$\d+\.\d+ +█+ /m);
+    expect(text).toMatch(/^agent +cost /m);
+    expect(text).toMatch(/^claude-code +≥\$0\.\d+ +█+ +≥/m);
+    expect(text).toMatch(/^opencode +\? +21\.0k +78% +86 +5 +3 +2 +0% +1$/m);
+    expect(text).toMatch(/^model +cost /m);
+    expect(text).toMatch(/^cost: list prices of genai-prices\/\d+\.\d+\.\d+/m);
+    expect(text).toMatch(/^no price known: \d+ calls, .*acme-coder-1 \(5\)/m);
+    expect(text).toMatch(/^cached: input tokens read from a cache, of /m);
+    expect(text).toMatch(/^tokens not known: 1 session of claude-code told none$/m);
+    expect(text).not.toMatch(CONTROL);
+  });
+
+  test("as JSON: the same in whole numbers, unknown is null", async () => {
+    const document = JSON.parse(await shown([], { json: true })) as Record<string, unknown>;
+    expect(document).toMatchObject({
+      by: ["day"],
+      filters: { agent: null },
+      total: { sessions_without_usage: 1, agents_without_usage: ["claude-code"] },
+    });
+    expect((document["agents"] as Record<string, unknown>[]).find((row) => row["agent"] === "opencode")).toMatchObject({
+      sessions: 1,
+      turns: 3,
+      model_calls: 5,
+      input: 21_000,
+      output: 86,
+      cost_usd: null,
+      unpriced_calls: 5,
+      tool_calls: 2,
+    });
+    expect(document["unpriced"]).toContainEqual({ model: "acme-coder-1", calls: 5 });
+    const rows = document["rows"] as Record<string, number>[];
+    const total = document["total"] as Record<string, number>;
+    for (const key of ["input", "output", "turns", "tool_calls", "model_calls"] as const)
+      expect(
+        rows.reduce((sum, row) => sum + (row[key] ?? 0), 0),
+        key,
+      ).toBe(total[key]);
+  });
+
+  test("tools: calls, errors, denied, time", async () => {
+    const text = await shown(["tools"]);
+    expect(text).toMatch(/^tool +calls +failed +share +denied +no end +time +mean +sessions$/m);
+    expect(text).toMatch(/^Bash +\d+ +█+ +\d+ +\d+% +\d+ +\d+ +\S+ +\S+ +\d+$/m);
+    expect(text).not.toMatch(/cost|cached/);
+    const [tool] = (JSON.parse(await shown(["tool"], { json: true })) as { rows: Record<string, unknown>[] }).rows;
+    expect(tool).not.toHaveProperty("input");
+  });
+
+  test("filters, several dimensions, and a limit that says what it left out", async () => {
+    const codex = await shown(["agent", "model"], { agent: "codex" });
+    expect(codex).toMatch(/^usage since \S+ · codex\n/);
+    expect(codex).not.toContain("claude");
+    const limited = await shown(["session"], { limit: 2 });
+    expect(limited.split("\n").filter((line) => line.includes("/"))).toHaveLength(2 + 1);
+    expect(limited).toMatch(/^\d+ rows more: --limit \d+$/m);
+    expect(limited).toMatch(/^total /m);
+    expect(JSON.parse(await shown(["session"], { json: true }))).toMatchObject({ rows_left_out: 0 });
+    expect(JSON.parse(await shown(["session"], { json: true, limit: 2 })).rows).toHaveLength(2);
+    expect(await shown(["repo"])).toContain("(no repository)");
+  });
+
+  test("what does not fit is answered by what there is", async () => {
+    expect(await shown([], { agent: "clode" })).toMatch(
+      /^no session of agent "clode"; in the store: claude-code, .*codex/,
+    );
+    expect(await shown([], { model: "\u001b[2J" })).toMatch(/^no session of model "\\x1b\[2J"; in the store: /);
+    expect(await shown([], { since: "2030-01-01" })).toMatch(
+      /^no usage since 2030-01-01; the last activity was at 2026-/,
+    );
+    expect(JSON.parse(await shown([], { since: "2030-01-01", json: true }))).toMatchObject({ rows: [], total: null });
+    await expect(shown(["tool", "model"])).rejects.toThrow("no agent tells which model");
+    await expect(shown(["tool"], { model: "gpt-5.5" })).rejects.toThrow("no agent tells which model");
+    await expect(shown(["colour"])).rejects.toThrow("a report is by hour, day, week, month, agent, model");
+    await expect(shown([], { since: "soon" })).rejects.toThrow("--since takes an age");
+    await expect(shown([], { json: true, csv: true })).rejects.toThrow("choose one of");
+    await expect(shown([], { since: "1d", until: "2d" })).rejects.toThrow("later than --until");
+  });
+
+  test("no terminal is too narrow, and the bars go last", async () => {
+    const db = openDatabase(of.places.storePath);
+    const agents = await allAgents();
+    for (const by of [["day"], ["tool"], ["day", "agent", "model", "repository"], ["session"]] as Dimension[][]) {
+      const rows = usage(db, { agents }, { by });
+      const [total] = usage(db, { agents }, { by: [] });
+      for (let columns = 1; columns <= 140; columns++) {
+        for (const line of usageTable(by, rows, total, { columns, colour: false }))
+          expect(columnsOf(line), `${columns}: ${line}`).toBeLessThanOrEqual(columns);
+      }
+    }
+    db.close();
+    for (const columns of [1, 7, 20, 33, 80]) {
+      for (const line of (await shown([], {}, { columns })).replaceAll(SGR, "").split("\n"))
+        expect(columnsOf(line), `${columns}: ${line}`).toBeLessThanOrEqual(columns);
+    }
+    const at50 = (await shown([], {}, { columns: 50, env: { NO_COLOR: "1" } })).split("\n");
+    expect(at50[1]).toMatch(/^day +cost +in +out/);
+    expect(at50[2]).toMatch(/█/);
+  });
+
+  test("colour on a terminal alone; ASCII where that is all there is", async () => {
+    expect(await shown([], {}, { columns: 100 })).toMatch(SGR);
+    expect(await shown([], {}, { columns: 100, env: { NO_COLOR: "1" } })).not.toMatch(CONTROL);
+    const ascii = await shown([], {}, { env: { LC_ALL: "C" } });
+    expect(ascii).toMatch(/^[\n\x20-\x7e]+$/);
+    expect(ascii).toMatch(/ #+ /);
+    for (const env of [{ LANG: "de_DE.UTF-8" }, { LANG: "en_US.utf8", LC_ALL: "" }, {}])
+      expect(await shown([], {}, { env: env as Record<string, string> })).toContain("█");
+  });
+
+  test("CSV: one head line, no missing cell, unknown is empty", async () => {
+    const lines = (await shown(["agent", "day"], { csv: true })).trimEnd().split("\n");
+    const head = (lines[0] ?? "").split(",");
+    expect(head.slice(0, 3)).toEqual(["agent", "day", "sessions"]);
+    for (const line of lines) expect(line.split(","), line).toHaveLength(head.length);
+    const opencode = (lines.find((line) => line.startsWith("opencode,")) ?? "").split(",");
+    expect(opencode[head.indexOf("cost_usd")]).toBe("");
+    expect(opencode[head.indexOf("input_tokens")]).toBe("21000");
+    expect((await shown(["tool"], { csv: true })).split("\n")[0]).toBe(
+      "tool,sessions,tool_calls,tool_errors,tool_denied,tool_unfinished,tool_open,tool_ms",
+    );
+  });
+});
+
+describe("stores of other kinds", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "openhook-report-"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+  const places = () => placesOf({ env: {}, home, platform: "linux" });
+
+  test("none, and an empty one", async () => {
+    expect(await asked(places())).toMatch(/^no session was collected yet: openhook-otel enable/);
+    openDatabase(places().storePath).close();
+    expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel enable/);
+    expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
+    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions\n$/);
+  });
+
+  test("names that are formulas, hold quotes or line breaks, or terminal sequences", async () => {
+    const db = openDatabase(places().storePath);
+    const names = [
+      "=1+1",
+      "+A1",
+      "-2",
+      "@SUM(A1)",
+      "\t=1",
+      "\uff1d1",
+      'a "b", c',
+      "two\nlines",
+      "\u001b]0;title\u0007",
+    ];
+    for (const [i, name] of names.entries()) {
+      const { id } = sessionOf(db, "cursor", String(i), Date.now());
+      learn(db, id, { timeMs: Date.now(), repository: { name } });
+    }
+    db.close();
+    const lines = (await asked(places(), ["repository"], { csv: true })).trimEnd().split("\n").slice(1);
+    expect(lines).toHaveLength(names.length);
+    const firsts = lines.map((line) => /^("(?:[^"]|"")*"|[^,]*),/.exec(line)?.[1] ?? "");
+    for (const first of firsts) expect(first).not.toMatch(/^"?[\s]*[=+\-@\uff1d]/);
+    expect(firsts).toContain('"a ""b"", c"');
+    expect(firsts).toContain("two\\x0alines");
+    expect(firsts).toContain("'=1+1");
+    const text = await asked(places(), ["repository"], {}, { columns: 80 });
+    expect(text.replaceAll(SGR, "")).not.toMatch(CONTROL);
+    expect(text).toContain("\\x1b]0;title\\x07");
+  });
+
+  test("a calendar has empty days, from the first that is not", async () => {
+    const db = openDatabase(places().storePath);
+    const day = (n: number): number => new Date(2026, 9, n, 12).getTime();
+    for (const n of [20, 26]) {
+      const { id } = sessionOf(db, "openhook", String(n), day(n));
+      db.prepare(
+        `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, complete, body)
+         VALUES (?, 'a', 0, 'm', 0, ?, 5, 1, 1, '{"startMs":0}')`,
+      ).run(id, day(n));
+    }
+    db.close();
+    const text = await asked(places(), [], {}, { now: () => day(27) });
+    const days = text.split("\n").flatMap((line) => /^2026-10-(\d\d) /.exec(line)?.[1] ?? []);
+    expect(days).toEqual(["20", "21", "22", "23", "24", "25", "26", "27"]);
+    expect(text).toMatch(/^2026-10-21 Wed$/m);
+    const csv = await asked(places(), ["day"], { csv: true }, { now: () => day(27) });
+    expect(csv.trimEnd().split("\n")).toHaveLength(3);
+  });
+});

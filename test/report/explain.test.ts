@@ -1,0 +1,306 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { spanSettings } from "../../src/drain/derive.ts";
+import type { ModelCall, ToolCall } from "../../src/model/session.ts";
+import { type Explanation, explain } from "../../src/report/explain.ts";
+import { moneySpent, placedCalls } from "../../src/report/explain-money.ts";
+import { TIME_PARTS, timeSpent } from "../../src/report/explain-time.ts";
+import { NO_CALLS, type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { recentSessions } from "../../src/store/overview.ts";
+import { clockAt } from "../support/clock.ts";
+import { Replay } from "../support/replay.ts";
+import { RECORDED, type Recorded } from "./filled.ts";
+
+const agents = await allAgents();
+let replay: Replay | undefined;
+afterEach(() => {
+  replay?.remove();
+  replay = undefined;
+});
+
+/** The sessions of a recorded run, explained. */
+async function recorded(
+  source: string,
+  name: string,
+  env: Record<string, string> = {},
+): Promise<readonly Explanation[]> {
+  const of = new Replay(source, name);
+  replay?.remove();
+  replay = of;
+  of.env = env;
+  for (const call of of.calls) of.put(call);
+  await of.drain({ endIdle: true }, clockAt(Math.max(...of.calls.map((call) => Date.parse(call.received_at)))));
+  const settings = spanSettings(await of.deps());
+  const db = openDatabase(of.places.storePath);
+  try {
+    return recentSessions(db, 100).map((stored) => explain(db, viewOf(db, stored, { agents }, settings), { agents }));
+  } finally {
+    db.close();
+  }
+}
+
+const partsOf = ({ time }: Pick<Explanation, "time">): number =>
+  TIME_PARTS.reduce((sum, part) => sum + (time?.parts[part] ?? 0), 0);
+
+const CASES: readonly Recorded[] = [...RECORDED, ["claude-code", "killed-then-resumed"], ["claude-code", "mcp"]];
+
+describe.each(CASES)("%s %s", (source, name) => {
+  test("every moment is in one part, every call in one group of each kind", async () => {
+    const all = await recorded(source, name);
+    expect(all.length).toBeGreaterThan(0);
+    for (const explanation of all) {
+      const { time, money, view } = explanation;
+      expect(partsOf(explanation)).toBeCloseTo((time?.endMs ?? 0) - (time?.startMs ?? 0), 6);
+      for (const part of TIME_PARTS) expect(time?.parts[part]).toBeGreaterThanOrEqual(0);
+      const toolMs = (time?.tools ?? []).reduce((sum, tool) => sum + tool.toolMs + tool.heldMs, 0);
+      expect(toolMs).toBeCloseTo((time?.parts.tool ?? 0) + (time?.parts.held ?? 0), 6);
+      expect(money.total).toEqual(view.sums);
+      for (const groups of [money.turns, money.models, money.threads, money.causes]) {
+        const sums = groups.map((group) => group.sums);
+        for (const key of ["modelCalls", "input", "output", "cacheRead", "costNanoUsd", "unpricedCalls"] as const)
+          expect(
+            sums.reduce((n, one) => n + (one[key] ?? 0), 0),
+            key,
+          ).toBe(money.total[key] ?? 0);
+      }
+    }
+  });
+});
+
+describe("known answers", () => {
+  test("a permission that somebody took eight seconds to give", async () => {
+    const all = await recorded("claude-code", "interactive");
+    const found = all.find(({ view }) => view.stored.sessionId.startsWith("22530e1c"));
+    // Of the recording: the call took 7987 ms, the agent says that it ran for 125; 3717 ms of an answer that was stopped
+    expect(found?.time).toMatchObject({
+      parts: { model: 24 + 3 + 3717, tool: 125, held: 7987 - 125, away: 0 },
+      tools: [{ name: "Bash", toolMs: 125, heldMs: 7862 }],
+      measuredTools: 1,
+    });
+    expect(found?.money.turns.map(({ of, sums }) => [of, sums.modelCalls, sums.costNanoUsd])).toEqual([
+      [1, 2, 24_144_000],
+      [2, 1, 2_190_000],
+    ]);
+    expect(found?.habits.slowest[0]).toMatchObject({ name: "Bash", ms: 7987, heldMs: 7862, turn: 1 });
+  });
+
+  test("parallel tools: no second counts twice", async () => {
+    const [only] = await recorded("claude-code", "parallel-tools");
+    const tools = only?.view.toolCalls.map(({ tool }) => tool) ?? [];
+    const added = tools.reduce((sum, tool) => sum + tool.endMs - tool.startMs, 0);
+    const union = Math.max(...tools.map((t) => t.endMs)) - Math.min(...tools.map((t) => t.startMs));
+    expect(tools.length).toBeGreaterThan(1);
+    expect(added).toBeGreaterThan(union);
+    expect((only?.time?.parts.tool ?? 0) + (only?.time?.parts.held ?? 0)).toBeLessThanOrEqual(union);
+  });
+
+  test("what a subagent did is not the time of the tool that started it", async () => {
+    const all = await recorded("claude-code", "nested-subagents");
+    const found = all.find(({ view }) => view.subagents > 0);
+    expect(found?.time?.subagentMs).toBeGreaterThan(0);
+    expect(found?.money.threads.length).toBeGreaterThan(1);
+    const hosts = found?.view.toolCalls.filter(({ tool }) => tool.spawnedAgentId !== undefined) ?? [];
+    const hostMs = hosts.reduce((sum, { tool }) => sum + tool.endMs - tool.startMs, 0);
+    const onHosts = found?.time?.tools.filter(({ name }) => hosts.some(({ tool }) => tool.name === name)) ?? [];
+    expect(hosts.length).toBeGreaterThan(0);
+    expect(onHosts.reduce((sum, { toolMs }) => sum + toolMs, 0)).toBeLessThan(hostMs);
+  });
+
+  test("a tool that waits for subagents: known is that they were at work meanwhile", async () => {
+    const [only] = await recorded("codex", "nested-subagents");
+    const wait = only?.time?.tools.find(({ name }) => name.endsWith("wait_agent"));
+    expect(wait?.besideSubagentsMs).toBeGreaterThan((wait?.toolMs ?? 0) * 0.8);
+    const [none] = await recorded("codex", "parallel-tools");
+    expect(none?.time?.tools.map((tool) => tool.besideSubagentsMs)).toEqual(none?.time?.tools.map(() => 0));
+  });
+
+  test("a session that was closed and resumed: the pause is nobody's", async () => {
+    const [only] = await recorded("claude-code", "killed-then-resumed");
+    const [first, second] = only?.view.segments ?? [];
+    expect(only?.time?.parts.away).toBe((second?.startMs ?? 0) - (first?.endMs ?? 0));
+    expect(only?.time?.parts.away).toBeGreaterThan(0);
+  });
+
+  test("an MCP server, and what calls after its results cost", async () => {
+    const all = await recorded("claude-code", "mcp");
+    const found = all.find(({ money }) => money.mcpServers.length > 0);
+    const [server] = found?.money.mcpServers ?? [];
+    const own = found?.money.causes.filter(({ of }) => of.kind === "tool" && of.mcpServer === server?.of) ?? [];
+    expect(server?.sums.modelCalls).toBeGreaterThan(0);
+    expect(own.reduce((sum, { sums }) => sum + (sums.costNanoUsd ?? 0), 0)).toBe(server?.sums.costNanoUsd);
+  });
+
+  test("the context, and that it was shortened", async () => {
+    const all = await recorded("claude-code", "compaction");
+    const found = all.find(({ habits }) => habits.context.compactions > 0);
+    expect(found?.habits.context.compactions).toBe(1);
+    const points = found?.habits.context.points ?? [];
+    expect(points.map(({ input }) => input)).toEqual(
+      found?.view.calls.filter(({ call }) => call.agentId === undefined).map(({ call }) => call.usage?.input),
+    );
+    const steps = points.slice(1).map(({ input }, i) => input - (points[i]?.input ?? 0));
+    expect(found?.habits.context.largestStep?.tokens).toBe(Math.max(...steps));
+  });
+
+  test("repeated calls: where inputs can be compared; else nobody can say", async () => {
+    const [known] = await recorded("copilot", "parallel-tools");
+    expect(known?.habits.comparableCalls).toBe(known?.view.toolCalls.length);
+    const [unknown] = await recorded("claude-code", "parallel-tools");
+    expect(unknown?.habits).toMatchObject({ comparableCalls: 0, repeats: [] });
+    // Whoever keeps inputs can compare them
+    const [kept] = await recorded("claude-code", "parallel-tools", { OPENHOOK_OTEL_CAPTURE: "full" });
+    expect(kept?.habits.comparableCalls).toBe(kept?.view.toolCalls.length);
+  });
+
+  test("without a transcript: tools and the user are timed, the model is not", async () => {
+    const of = new Replay("claude-code", "basic", { withTranscripts: false });
+    replay = of;
+    for (const call of of.calls) of.put(call);
+    await of.drain({ endIdle: true });
+    const db = openDatabase(of.places.storePath);
+    const [stored] = recentSessions(db, 1);
+    if (stored === undefined) throw new Error("the store is empty");
+    const found = explain(db, viewOf(db, stored, { agents }, spanSettings(await of.deps())), { agents });
+    db.close();
+    expect(found.time?.isModelTimed).toBe(false);
+    expect(found.time?.parts.model).toBe(0);
+    expect(partsOf(found)).toBeCloseTo((found.time?.endMs ?? 0) - (found.time?.startMs ?? 0), 6);
+    expect(found.money.total).toEqual(NO_CALLS);
+  });
+});
+
+describe("made sessions", () => {
+  const BEGIN = Date.parse("2026-11-21T08:00Z");
+  const call = (startMs: number, endMs: number, agentId?: string): ModelCall => ({
+    key: `${startMs}-${endMs}-${agentId}`,
+    startMs: BEGIN + startMs,
+    endMs: BEGIN + endMs,
+    complete: true,
+    usage: { input: 100, output: 10 },
+    ...(agentId !== undefined && { agentId }),
+  });
+  const tool = (name: string, startMs: number, endMs: number, more: Partial<ToolCall> = {}): ToolCall => ({
+    callId: `${name}-${startMs}`,
+    name,
+    startMs: BEGIN + startMs,
+    endMs: BEGIN + endMs,
+    status: "success",
+    ...more,
+  });
+  const turn = (startMs: number, endMs: number): SessionView["turnList"][number] => ({
+    key: `turn-${startMs}`,
+    segment: 0,
+    origin: "human",
+    state: "ended",
+    startMs: BEGIN + startMs,
+    endMs: BEGIN + endMs,
+    open: false,
+  });
+
+  interface Made {
+    readonly turns: readonly SessionView["turnList"][number][];
+    readonly calls?: readonly ModelCall[];
+    readonly tools?: readonly ToolCall[];
+    readonly segments?: readonly (readonly [number, number])[];
+    readonly subagents?: SessionView["subagentList"];
+  }
+  function viewWith({ turns, calls = [], tools = [], segments = [[0, 1000]], subagents = [] }: Made): SessionView {
+    const settled = calls.map((one) => ({ segment: 0, call: one, open: false, costNanoUsd: 1_000 }));
+    return {
+      stored: { id: 1, source: "claude-code", sessionId: "made", fork: "no", firstMs: BEGIN, lastMs: BEGIN + 1000 },
+      facts: { source: "claude-code", sessionId: "made" },
+      segments: segments.map(([startMs, endMs], ordinal) => ({
+        ordinal,
+        startMs: BEGIN + startMs,
+        endMs: BEGIN + endMs,
+        lastActivityMs: BEGIN + endMs,
+        uses: [],
+      })),
+      turns: turns.length,
+      prompts: turns.length,
+      subagents: subagents.length,
+      sums: sumOf(settled),
+      tools: new Map(),
+      turnList: turns,
+      calls: settled,
+      toolCalls: tools.map((one) => ({ segment: 0, tool: one, open: false })),
+      subagentList: subagents,
+      openSpans: [],
+      isPacked: false,
+    };
+  }
+
+  test("a turn to the millisecond: model, permission, tool, model, then the user", () => {
+    const view = viewWith({
+      turns: [turn(100, 700)],
+      calls: [call(110, 300), call(620, 690)],
+      tools: [tool("Bash", 310, 610, { executionMs: 50 })],
+    });
+    expect(timeSpent(view)).toMatchObject({
+      parts: { model: 190 + 70, tool: 50, held: 250, agent: 10 + 10 + 10 + 10, user: 100 + 300, away: 0 },
+    });
+  });
+
+  test("what a call came after: the prompt, one tool, several, none; results that come late count later", () => {
+    const view = viewWith({
+      turns: [turn(0, 500), turn(600, 900)],
+      calls: [call(0, 100), call(200, 250), call(300, 350), call(400, 450), call(600, 700), call(800, 850)],
+      tools: [
+        tool("Read", 100, 200, { mcpServer: "files" }),
+        tool("Bash", 251, 299),
+        tool("Grep", 251, 290),
+        tool("Watch", 110, 380),
+      ],
+    });
+    expect(
+      placedCalls(view).map(({ turn: number, cause }) => [number, cause.kind, "name" in cause ? cause.name : ""]),
+    ).toEqual([
+      [1, "prompt", ""],
+      [1, "tool", "Read"],
+      [1, "several", ""],
+      [1, "tool", "Watch"],
+      [2, "prompt", ""],
+      [2, "other", ""],
+    ]);
+    expect(moneySpent(view).mcpServers).toMatchObject([{ of: "files", sums: { modelCalls: 1, input: 100 } }]);
+  });
+
+  test("whatever overlaps: the parts add up to the whole", () => {
+    const span = fc.tuple(fc.integer({ min: -100, max: 1400 }), fc.integer({ min: 0, max: 400 }));
+    const spans = fc.array(span, { maxLength: 8 });
+    fc.assert(
+      fc.property(spans, spans, spans, spans, spans, (turns, calls, tools, subagents, segments) => {
+        const view = viewWith({
+          turns: turns.map(([at, ms]) => turn(at, at + ms)),
+          calls: calls.map(([at, ms], i) => call(at, at + ms, i % 3 === 0 ? `agent-${i % 2}` : undefined)),
+          tools: tools.map(([at, ms], i) =>
+            tool(`tool-${i % 3}`, at, at + ms, i % 2 === 0 ? { executionMs: ms / 2 } : {}),
+          ),
+          subagents: subagents.map(([at, ms], i) => ({
+            agentId: `agent-${i}`,
+            segment: 0,
+            startMs: BEGIN + at,
+            endMs: BEGIN + at + ms,
+            open: false,
+            ...(tools[i] !== undefined && { parentCallId: `tool-${i % 3}-${tools[i][0]}` }),
+          })),
+          segments: [[0, 500], ...segments.map(([at, ms]): [number, number] => [at, at + ms])],
+        });
+        const time = timeSpent(view);
+        expect(partsOf({ time })).toBeCloseTo((time?.endMs ?? 0) - (time?.startMs ?? 0), 6);
+        for (const part of TIME_PARTS) expect(time?.parts[part]).toBeGreaterThanOrEqual(0);
+        const money = moneySpent(view);
+        for (const groups of [money.turns, money.models, money.threads, money.causes])
+          expect(groups.reduce((sum, { sums }) => sum + sums.modelCalls, 0)).toBe(calls.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("nothing has happened yet", () => {
+    expect(timeSpent(viewWith({ turns: [], segments: [] }))).toBeUndefined();
+    expect(moneySpent(viewWith({ turns: [] })).total).toEqual(NO_CALLS);
+  });
+});

@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { spanSettings } from "../../src/drain/derive.ts";
+import { QUARTER_MS } from "../../src/report/buckets.ts";
+import { type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
+import { DIMENSIONS, type Dimension, type UsageQuery, type UsageRow, usage } from "../../src/report/usage.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { recentSessions } from "../../src/store/overview.ts";
+import { clockAt } from "../support/clock.ts";
+import { Replay } from "../support/replay.ts";
+import { filledStore } from "./filled.ts";
+
+const agents = await allAgents();
+let of: Replay;
+let db: Database;
+let views: readonly SessionView[];
+
+beforeAll(async () => {
+  ({ of } = await filledStore());
+  db = openDatabase(of.places.storePath);
+  views = await viewsNow();
+});
+afterAll(() => {
+  db.close();
+  of.remove();
+});
+
+async function viewsNow(): Promise<readonly SessionView[]> {
+  const settings = spanSettings({ loaded: await loadConfig({ env: {}, places: of.places }) });
+  return recentSessions(db, 1000).map((stored) => viewOf(db, stored, { agents }, settings));
+}
+
+const ask = (by: readonly Dimension[], query: Partial<UsageQuery> = {}): readonly UsageRow[] =>
+  usage(db, { agents }, { ...query, by });
+
+/** What rows add up to; parts that they do not tell are left out. */
+function added(rows: readonly UsageRow[]) {
+  const sums: Record<string, number> = {};
+  for (const { calls, turns, tools } of rows) {
+    for (const [part, figures] of Object.entries({ calls, turns, tools })) {
+      for (const [name, value] of Object.entries(figures ?? {})) {
+        if (typeof value === "number") sums[`${part}.${name}`] = (sums[`${part}.${name}`] ?? 0) + value;
+      }
+    }
+  }
+  return sums;
+}
+
+/** The same from the sessions themselves, one by one. */
+function fromViews(of: readonly SessionView[]) {
+  const calls = of.flatMap((view) => view.calls);
+  const tools = of.flatMap((view) => view.toolCalls.map(({ tool }) => tool));
+  const turns = of.flatMap((view) => view.turnList.filter((t) => t.origin === "human" || t.origin === "machine"));
+  const is = (status: string): number => tools.filter((tool) => tool.status === status).length;
+  return {
+    ...Object.fromEntries(Object.entries(sumOf(calls)).map(([name, value]) => [`calls.${name}`, value])),
+    "turns.turns": turns.length,
+    "turns.prompts": turns.filter((turn) => turn.origin === "human").length,
+    "tools.calls": tools.length,
+    "tools.errors": is("error"),
+    "tools.denied": is("denied"),
+    "tools.unfinished": is("unfinished"),
+    "tools.open": is("open"),
+  };
+}
+
+describe("recorded sessions, over and at work", () => {
+  test("there is something of everything", () => {
+    const [total] = ask([]);
+    expect(total?.sessions).toBe(views.length);
+    expect(total).toMatchObject({ untold: ["claude-code"], untoldSessions: 1 });
+    const sums = added(ask([]));
+    for (const name of [
+      "calls.input",
+      "calls.cacheRead",
+      "calls.unpricedCalls",
+      "calls.incompleteCalls",
+      "calls.costNanoUsd",
+    ])
+      expect(sums[name], name).toBeGreaterThan(0);
+    for (const name of ["tools.errors", "tools.denied", "tools.unfinished"])
+      expect(sums[name], name).toBeGreaterThan(0);
+    expect(views.some((view) => view.calls.some((call) => call.open))).toBe(true);
+  });
+
+  test("all together: the sums of all sessions, to the token", () => {
+    expect(added(ask([]))).toMatchObject(fromViews(views));
+  });
+
+  test("whatever they are told apart by, they add up to the same", () => {
+    const total = added(ask([]));
+    const dimensions = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(
+        dimensions.filter((by) => !(by.includes("model") && by.includes("tool"))),
+        fc.constantFrom("UTC", "Asia/Kathmandu", "America/Los_Angeles"),
+        (by, timeZone) => {
+          const rows = ask(by, { timeZone });
+          const sums = added(rows);
+          const parts = by.includes("tool")
+            ? ["tools"]
+            : by.includes("model")
+              ? ["calls"]
+              : ["calls", "turns", "tools"];
+          const expected = Object.entries(total).filter(([name]) => parts.some((part) => name.startsWith(`${part}.`)));
+          expect(sums).toEqual(Object.fromEntries(expected));
+          const keys = rows.map(({ key }) => JSON.stringify(by.map((dimension) => key[dimension])));
+          expect(new Set(keys).size).toBe(keys.length);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("a time cut in two adds up to the whole, wherever it is cut", () => {
+    const total = added(ask([]));
+    const times = views.flatMap((view) => [view.stored.firstMs, view.stored.lastMs]);
+    fc.assert(
+      fc.property(fc.integer({ min: Math.min(...times), max: Math.max(...times) }), (ms) => {
+        const cutMs = Math.floor(ms / QUARTER_MS) * QUARTER_MS;
+        expect(added([...ask([], { untilMs: cutMs }), ...ask(["day"], { sinceMs: cutMs })])).toEqual(total);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("each session alone, and each agent", () => {
+    for (const view of views) {
+      const expected = fromViews([view]);
+      expect(added(ask([], { session: view.stored.id }))).toMatchObject(expected);
+      const name = `${view.stored.source}/${view.stored.sessionId}`;
+      const rows = ask(["session"]).filter(({ key }) => key.session === name);
+      expect(added(rows)).toMatchObject(expected);
+      expect(rows[0]?.sessions).toBe(1);
+    }
+    for (const source of new Set(views.map((view) => view.stored.source))) {
+      const own = views.filter((view) => view.stored.source === source);
+      expect(added(ask([], { agent: source }))).toMatchObject(fromViews(own));
+      expect(ask(["agent"]).find(({ key }) => key.agent === source)?.sessions).toBe(own.length);
+    }
+  });
+
+  test("one model: its calls alone; turns and tools are of none", () => {
+    const [model] = ask(["model"]);
+    const name = model?.key.model ?? "";
+    const [only] = ask([], { model: name });
+    expect(only?.calls).toEqual(model?.calls);
+    expect(only).not.toHaveProperty("turns");
+    expect(only).not.toHaveProperty("tools");
+    expect(() => ask(["model", "tool"])).toThrow(RangeError);
+  });
+
+  test("known answers: Claude Code's denied calls, Codex' subagents, OpenCode's missing price", () => {
+    const row = (by: Dimension, value: string) => ask([by]).find(({ key }) => key[by] === value);
+    expect(row("agent", "opencode")).toMatchObject({
+      sessions: 1,
+      calls: { modelCalls: 5, input: 21_000, output: 86, unpricedCalls: 5 },
+      turns: { turns: 3, prompts: 3 },
+    });
+    expect(row("agent", "opencode")?.calls).not.toHaveProperty("costNanoUsd");
+    const denied = views.find((view) => view.stored.sessionId.startsWith("64edee75"));
+    expect(ask(["tool"], { session: denied?.stored.id ?? 0 })).toMatchObject([
+      { key: { tool: "Bash" }, tools: { calls: 3, denied: 2, errors: 0 } },
+      { key: { tool: "Write" }, tools: { calls: 1, denied: 1, errors: 0 } },
+    ]);
+  });
+
+  test("tokens that nobody told are named, and are not 0", () => {
+    const untold = views.find((view) => view.facts.usageUnknown === true);
+    const [row] = ask(["model"], { session: untold?.stored.id ?? 0 });
+    expect(row).toMatchObject({ key: { model: null }, sessions: 1, untold: ["claude-code"], untoldSessions: 1 });
+    expect(row?.calls).toMatchObject({ modelCalls: 0 });
+    expect(row?.calls).not.toHaveProperty("input");
+  });
+
+  test("nothing fits: no rows", () => {
+    expect(ask(["day"], { agent: "nobody" })).toEqual([]);
+    expect(ask(["day"], { untilMs: 1_000_000 })).toEqual([]);
+    expect(ask([], { model: "no-such-model" })).toEqual([]);
+  });
+});
+
+test("what happened without a prompt, and is not settled yet: tools, and no turn", async () => {
+  const at = new Replay("claude-code", "basic", { withTranscripts: false });
+  const begun = at.calls.filter(({ event }) => event === "PreToolUse");
+  for (const call of begun) at.put({ ...call, stdin: { ...call.stdin, prompt_id: undefined } });
+  await at.drain({}, clockAt(Math.max(...begun.map((call) => Date.parse(call.received_at)))));
+  const store = openDatabase(at.places.storePath);
+  const [total] = usage(store, { agents }, { by: [] });
+  store.close();
+  at.remove();
+  expect(total).toMatchObject({
+    sessions: 1,
+    turns: { turns: 0, prompts: 0 },
+    tools: { calls: begun.length, open: begun.length },
+  });
+});
+
+describe("what is kept differently, counts the same", () => {
+  const everything = () =>
+    [["hour"], ["day", "agent"], ["model"], ["tool"], ["session"], ["repository"]].map((by) => ask(by as Dimension[]));
+
+  test("sessions that are packed into sums of quarters of an hour", () => {
+    const before = everything();
+    db.transaction(() => {
+      for (const { stored, calls } of views) {
+        if (calls.some((call) => call.open)) continue;
+        pack(stored.id);
+      }
+    });
+    expect(db.prepare("SELECT count(*) AS n FROM packed_usage").get()?.["n"]).toBeGreaterThan(5);
+    expect(everything()).toEqual(before);
+  });
+
+  test("a subagent's session counts for its root; pruned ones and those of excluded projects do not count", () => {
+    const [child, root, pruned, excluded] = views
+      .filter(({ stored }) => stored.source === "claude-code")
+      .map(({ stored }) => stored.id);
+    const rowsOf = (session = 0) => added(ask([], { session }));
+    const [ofChild, ofRoot] = [rowsOf(child), rowsOf(root)];
+    const sessions = ask([])[0]?.sessions ?? 0;
+    db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(root ?? 0, child ?? 0);
+    expect(rowsOf(child)).toEqual({});
+    expect(rowsOf(root)["calls.modelCalls"]).toBe(
+      (ofChild["calls.modelCalls"] ?? 0) + (ofRoot["calls.modelCalls"] ?? 0),
+    );
+    expect(ask([])[0]?.sessions).toBe(sessions - 1);
+    db.prepare("UPDATE sessions SET pruned_ms = 1 WHERE id = ?").run(pruned ?? 0);
+    db.prepare("UPDATE sessions SET excluded = 1 WHERE id = ?").run(excluded ?? 0);
+    expect([rowsOf(pruned), rowsOf(excluded)]).toEqual([{}, {}]);
+    expect(ask([])[0]?.sessions).toBe(sessions - 3);
+    db.prepare("UPDATE sessions SET pruned_ms = 1 WHERE id = ?").run(root ?? 0);
+    const left = views.filter(({ stored }) => ![child, root, pruned, excluded].includes(stored.id));
+    expect(added(ask([]))).toMatchObject(fromViews(left));
+    db.prepare("UPDATE sessions SET pruned_ms = NULL WHERE id = ?").run(root ?? 0);
+    // A circle of parents is what a damaged store may hold
+    db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(child ?? 0, root ?? 0);
+    expect(ask([]).length).toBe(1);
+  });
+
+  function pack(session: number): void {
+    const quarter = `CAST(time_ms / ${QUARTER_MS} AS INTEGER) * ${QUARTER_MS}`;
+    const into = (table: string, view: string, same: string, sums: readonly string[]) =>
+      db
+        .prepare(
+          `INSERT INTO ${table} (session, time_ms, ${same}, ${sums.join(", ")})
+           SELECT session, ${quarter} AS at, ${same}, ${sums.map((name) => `sum(${name})`).join(", ")}
+           FROM ${view} WHERE session = ? GROUP BY at, ${same}`,
+        )
+        .run(session);
+    db.prepare("INSERT INTO packed (session, body) VALUES (?, '')").run(session);
+    const tokens = ["input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h", "reasoning"];
+    into("packed_usage", "usage", "model, subagent", [
+      ...["calls", "sums_told", "without_usage", "unpriced", "incomplete"],
+      ...[...tokens, "cost_nano_usd", "duration_ms"],
+    ]);
+    into("packed_tools", "tool_usage", "name, mcp_server, subagent", [
+      ...["calls", "errors", "denied", "unfinished", "duration_ms"],
+    ]);
+    into("packed_turns", "turn_usage", "origin", ["turns", "failed", "interrupted"]);
+    for (const table of ["model_calls", "tool_calls", "turns", "spans"]) {
+      if (table === "spans")
+        db.prepare("DELETE FROM outbox WHERE seq IN (SELECT seq FROM spans WHERE session = ?)").run(session);
+      db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(session);
+    }
+  }
+});
