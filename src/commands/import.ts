@@ -120,11 +120,10 @@ function requireDestination({ loaded }: DrainDeps): void {
 
 function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
   const threads = Math.min(availableParallelism(), MAX_THREADS);
-  if (threads < 2 || bytes < WORTH_THREADS_BYTES) {
-    return readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
-  }
-  const { redaction } = drain.loaded.config;
-  return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, { redaction, home: drain.places.home });
+  const here = readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
+  if (threads < 2 || bytes < WORTH_THREADS_BYTES) return here;
+  const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
+  return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
 }
 
 /** A drain that hooks started is done in a moment. */

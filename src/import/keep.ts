@@ -124,7 +124,7 @@ export class Keeper {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
     const entries = new Map(before.map((entry) => [entry.key, entry]));
-    for (const read of decodeFacts(Buffer.from(facts).toString("utf8"))) {
+    for (const read of decodeFacts(facts)) {
       const entry = bare ? bareEntry(read, card.own) : read;
       const known = entries.get(entry.key);
       entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));

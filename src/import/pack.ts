@@ -45,7 +45,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
   });
   const { placeOf, ...sums } = sumsOf(session);
   return {
-    facts: Buffer.from(encodeFacts(entries)),
+    facts: encodeFacts(entries),
     owned: ownedBy(facts.source, entries),
     segments: session.segments.map((segment) => ({
       segment,

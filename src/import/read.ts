@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/open.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
@@ -63,7 +64,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
         problems.push(`transcript ${refusal}`);
         continue;
       }
-      const before = await sizeOf(file);
+      const before = sizeOf(file);
       let [offset, records, unreadable]: [Offset, number, number] = [START, 0, 0];
       for await (const batch of reader?.read({ ...file, roots: task.roots }, START, { blocks }) ?? []) {
         for (const kept of guard(batch.entries)) {
@@ -74,6 +75,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
             entries.set(kept.key, known === undefined ? kept : mergeEntries(known, kept));
           }
         }
+        await breathe();
         offset = { ...batch.next, memo: boundMemo(batch.next.memo) };
         records += batch.records ?? 0;
         unreadable += batch.unreadable;
@@ -103,6 +105,16 @@ export const packOptions = (agent: Agent, sessionId: string, { reported, agentVe
 
 // --- internal ---
 
+let lastMs = 0;
+
+/** Reading waits for nothing: without this no key would be heard, and no message. */
+async function breathe(): Promise<void> {
+  if (performance.now() - lastMs < LONG_MS) return;
+  await setImmediate();
+  lastMs = performance.now();
+}
+const LONG_MS = 50;
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
@@ -121,8 +133,8 @@ function learn(facts: Writable<SessionRead>, { cwd, agentVersion, gitBranch }: E
 }
 
 /** Of all files that a part consists of together; taken before it is read, so that what comes meanwhile is news. */
-async function sizeOf({ path, watch = [path] }: TranscriptFile): Promise<{ sizeBytes: number; modifiedMs: number }> {
-  const found = await Promise.all(watch.map((one) => (one === path ? stat(one) : stat(one).catch(() => undefined))));
+function sizeOf({ path, watch = [path] }: TranscriptFile): { readonly sizeBytes: number; readonly modifiedMs: number } {
+  const found = watch.map((one) => statSync(one, { throwIfNoEntry: one === path }));
   return found.reduce(
     (all, one) => ({
       sizeBytes: all.sizeBytes + (one?.size ?? 0),

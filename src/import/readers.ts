@@ -30,12 +30,13 @@ export const readersHere = (agentOf: (source: string) => Agent | undefined, reda
 });
 
 /**
- * In threads of their own. One that dies takes the session that it was reading with it, and is replaced.
+ * In threads of their own, with little memory each. A session that is too large for one, so that the thread dies of it, is
+ * read again by `last`; what waited behind it is read by the thread that replaces it.
  *
  * @param path of the built worker
  */
-export function readersInThreads(path: string, threads: number, settings: ReaderSettings): Readers {
-  const all = Array.from({ length: threads }, () => new Thread(path, settings));
+export function readersInThreads(path: string, threads: number, settings: ReaderSettings, last: Readers): Readers {
+  const all = Array.from({ length: threads }, () => new Thread(path, settings, last));
   return {
     concurrency: threads * TASKS_PER_THREAD,
     read: (task) => all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(task),
@@ -58,21 +59,28 @@ export type Answer =
 /** One that is read and one that waits, so that no thread waits for this one. */
 const TASKS_PER_THREAD = 2;
 
+/** In megabytes: what all but the largest sessions need, and what keeps V8 from taking more for no reason. */
+const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
+
 interface Waiting {
-  readonly done: (result: ReadResult) => void;
+  readonly task: ReadTask;
+  readonly done: (result: ReadResult | Promise<ReadResult>) => void;
   readonly failed: (error: Error) => void;
 }
 
 class Thread {
   readonly #path: string;
   readonly #settings: ReaderSettings;
+  readonly #last: Readers;
   #worker: Worker | undefined;
   #asked = 0;
+  /** In the order in which they are read. */
   readonly #waiting = new Map<number, Waiting>();
 
-  constructor(path: string, settings: ReaderSettings) {
+  constructor(path: string, settings: ReaderSettings, last: Readers) {
     this.#path = path;
     this.#settings = settings;
+    this.#last = last;
     this.#worker = this.#start();
   }
 
@@ -81,36 +89,43 @@ class Thread {
   }
 
   read(task: ReadTask): Promise<ReadResult> {
-    this.#worker ??= this.#start();
-    const number = this.#asked++;
-    const worker = this.#worker;
-    return new Promise((done, failed) => {
-      this.#waiting.set(number, { done, failed });
-      worker.postMessage({ number, task } satisfies Question);
-    });
+    return new Promise((done, failed) => this.#ask({ task, done, failed }));
   }
 
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#waiting.clear();
     await worker?.terminate();
   }
 
+  #ask(waiting: Waiting): void {
+    this.#worker ??= this.#start();
+    const number = this.#asked++;
+    this.#waiting.set(number, waiting);
+    this.#worker.postMessage({ number, task: waiting.task } satisfies Question);
+  }
+
   #start(): Worker {
-    const worker = new Worker(this.#path, { workerData: this.#settings, stdout: false, stderr: false });
+    const worker = new Worker(this.#path, { workerData: this.#settings, resourceLimits: MEMORY });
     worker.on("message", (answer: Answer) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
       if ("result" in answer) waiting?.done(answer.result);
       else waiting?.failed(new Error(answer.error));
     });
-    const gone = (error: Error): void => {
-      if (this.#worker === worker) this.#worker = undefined;
-      for (const { failed } of this.#waiting.values()) failed(error);
-      this.#waiting.clear();
-    };
-    worker.on("error", gone);
-    worker.on("exit", (code) => gone(new Error(`its reader ended with ${code}`)));
+    // What it died of is told by who reads that session again, if it is the session's fault
+    worker.on("error", () => this.#gone(worker));
+    worker.on("exit", () => this.#gone(worker));
     return worker;
+  }
+
+  #gone(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const [first, ...rest] = [...this.#waiting.values()];
+    this.#waiting.clear();
+    first?.done(this.#last.read(first.task));
+    for (const waiting of rest) this.#ask(waiting);
   }
 }

@@ -94,7 +94,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 // --- internal ---
 
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
-const BYTES_PER_COMMIT = 48 << 20;
+const BYTES_PER_COMMIT = 16 << 20;
 const SESSIONS_PER_COMMIT = 500;
 const PROGRESS_MS = 100;
 

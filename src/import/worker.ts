@@ -34,6 +34,6 @@ const send = (answer: Answer, moved: readonly ArrayBuffer[] = []): void => paren
 const ownBuffers = ({ session }: ReadResult): readonly ArrayBuffer[] =>
   session === undefined
     ? []
-    : [session.packed.facts, session.packed.owned, session.packed.calls].flatMap(({ buffer, byteLength }) =>
+    : [session.packed.owned, session.packed.calls].flatMap(({ buffer, byteLength }) =>
         buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [],
       );

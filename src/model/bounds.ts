@@ -73,7 +73,10 @@ export function boundName(name: string): string {
  * @param isFine whether a name or path may stay
  */
 export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: string) => boolean): boolean {
-  for (const [member, value] of Object.entries(entry)) {
+  // Every record of every transcript passes here: no list of members is made
+  const members = entry as unknown as Readonly<Record<string, unknown>>;
+  for (const member in members) {
+    const value = members[member];
     switch (typeof value) {
       case "string":
         if (ID_MEMBERS.has(member) ? !isPlainId(value) : !isFine(value, member)) return false;
@@ -96,14 +99,18 @@ const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLA
 
 function isPlainUsage(usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null) return false;
-  for (const n of Object.values(usage)) if (!Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
+  const counts = usage as Readonly<Record<string, unknown>>;
+  for (const kind in counts) {
+    const n = counts[kind];
+    if (typeof n !== "number" || !Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
+  }
   return true;
 }
 
 /** Of an id that is shortened, to know it by. */
 const HEAD_CHARACTERS = 64;
 
-const DURATION = /(?:Ms|_ms)$/;
+const isDuration = (member: string): boolean => member.endsWith("Ms") || member.endsWith("_ms");
 
 /** Nothing to replace in it: the usual case, and quick to tell. */
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -164,5 +171,5 @@ const boundPath = (path: string): string | undefined =>
 function boundNumber(value: number, name: string): number | undefined {
   if (TIME_MEMBERS.has(name)) return clampTime(value);
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
-  return DURATION.test(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
+  return isDuration(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
 }

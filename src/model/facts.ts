@@ -13,7 +13,9 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
   const rows = entries.map((entry) => {
     let shape = "";
     const row: unknown[] = [0];
-    for (const [name, value] of Object.entries(entry)) {
+    const members = entry as unknown as Readonly<Record<string, unknown>>;
+    for (const name in members) {
+      const value = members[name];
       if (value === undefined) continue;
       if (typeof value !== "string") {
         shape += `${name}=`;

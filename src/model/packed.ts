@@ -41,8 +41,8 @@ export type PackedTurns = readonly [timeMs: number, origin: string, turns: numbe
 
 /** A session that is over and is kept as one value. */
 export interface Packed {
-  /** Its facts as `encodeFacts` writes them, UTF-8. */
-  readonly facts: Uint8Array;
+  /** Its facts as `encodeFacts` writes them. A text: a block of memory that changed hands would be there until much later. */
+  readonly facts: string;
   /** Digests of what it owns of records whose id is unique over sessions; see `digestOf`. */
   readonly owned: Float64Array;
   readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];

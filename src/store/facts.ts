@@ -81,7 +81,10 @@ export function unpack(db: Database, session: StoredSession): void {
   addEntries(db, session, takePacked(db, session.id));
 }
 
-/** What no closed turn has taken yet; up to a time, where there is one. */
+/**
+ * What no closed turn has taken yet; up to a time, where there is one. The index is named: SQLite would rather go through
+ * everything that the session ever told.
+ */
 export function openFacts(
   db: Database,
   sessionNumber: number,
@@ -90,13 +93,13 @@ export function openFacts(
   return {
     events: bodies(
       db,
-      "SELECT body FROM events WHERE session = ? AND settled = 0 AND time_ms <= ?",
+      "SELECT body FROM events INDEXED BY events_open WHERE session = ? AND settled = 0 AND time_ms <= ?",
       sessionNumber,
       untilMs,
     ),
     entries: bodies(
       db,
-      "SELECT body FROM entries WHERE session = ? AND settled = 0 AND time_ms <= ?",
+      "SELECT body FROM entries INDEXED BY entries_open WHERE session = ? AND settled = 0 AND time_ms <= ?",
       sessionNumber,
       untilMs,
     ),

@@ -22,13 +22,14 @@ export function packedFacts(db: Database, session: number): readonly TranscriptE
 /** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */
 export function putPacked(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
   if (sessions.length === 0) return;
-  const insert = db.prepare("INSERT INTO packed (session, body) VALUES (?, CAST(? AS TEXT))");
+  const insert = db.prepare("INSERT INTO packed (session, body) VALUES (?, ?)");
   const segment = db.prepare(
     `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms,
        totals, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
   );
   for (const { id, packed } of sessions) {
     insert.run(id, packed.facts);
+    keysKnown.get(db)?.delete(id);
     for (const { segment: s, totals } of packed.segments) {
       segment.run(
         id,
@@ -67,6 +68,7 @@ export function putPacked(db: Database, sessions: readonly { readonly id: number
 /** Takes a session's facts out, with all that was made of them; its number and how far its files were read stay. */
 export function takePacked(db: Database, session: number): readonly TranscriptEntry[] {
   const facts = packedFacts(db, session) ?? [];
+  keysKnown.get(db)?.delete(session);
   for (const table of ["packed_usage", "packed_tools", "packed_turns", "packed", "segments"]) {
     db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(session);
   }
@@ -84,8 +86,7 @@ export function packedOwners(db: Database, source: string, globalKey: string): r
     for (const { session } of ownersIn(row?.["digests"], digest)) candidates.add(session);
   }
   return [...candidates].filter((session) => {
-    if (sourceOf(db, session) !== source) return false;
-    return packedFacts(db, session)?.some((fact) => fact.globalKey === globalKey) === true;
+    return sourceOf(db, session) === source && keysOf(db, session).has(globalKey);
   });
 }
 
@@ -125,6 +126,25 @@ const MAX_MERGED_ROWS = 500;
 const DIGESTS_PER_ROW = 2_048;
 /** Six of the digest, four of the session's number. */
 const BYTES_PER_DIGEST = 10;
+
+/** Of sessions that were asked for last: whoever copied one record of a session copied hundreds. */
+const keysKnown = new WeakMap<Database, Map<number, ReadonlySet<string>>>();
+const MAX_KEYS_KNOWN = 8;
+
+function keysOf(db: Database, session: number): ReadonlySet<string> {
+  const known = keysKnown.get(db) ?? new Map<number, ReadonlySet<string>>();
+  keysKnown.set(db, known);
+  const keys =
+    known.get(session) ?? new Set((packedFacts(db, session) ?? []).flatMap(({ globalKey }) => globalKey ?? []));
+  // The one that was asked for last goes last
+  known.delete(session);
+  known.set(session, keys);
+  for (const [oldest] of known) {
+    if (known.size <= MAX_KEYS_KNOWN) break;
+    known.delete(oldest);
+  }
+  return keys;
+}
 
 interface Owned {
   readonly digest: number;

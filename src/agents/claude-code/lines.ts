@@ -120,7 +120,11 @@ function needsWhole(o: Line): boolean {
 
 /** No name or id of it was cut. */
 function isWhole(entry: TranscriptEntry): boolean {
-  for (const value of Object.values(entry)) if (typeof value === "string" && isCut(value)) return false;
+  const members = entry as unknown as Line;
+  for (const name in members) {
+    const value = members[name];
+    if (typeof value === "string" && isCut(value)) return false;
+  }
   return true;
 }
 

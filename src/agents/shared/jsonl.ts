@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { readSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../model/shrink.ts";
-import { openRegular } from "./open.ts";
+import { openRegular, openRegularNow } from "./open.ts";
 import { makeShortener, type Shortener, type ShortLine } from "./shorten.ts";
 
 /** One line, to be looked at before the next batch is asked for: its bytes are used again. */
@@ -56,8 +55,8 @@ export interface JsonlFile {
  */
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
   const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
-  const { file, stats } = await openRegular(path, options.roots);
-  const heads = new Heads(file, options.blocks === true);
+  const { read, close, stats } = await openedFor(path, options);
+  const heads = new Heads(read);
   try {
     const isInside = options.fingerprint?.endsWith(INSIDE) === true;
     const same =
@@ -67,7 +66,6 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
     const fromBytes = same ? options.fromBytes : 0;
     const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
     const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
-    const read = options.blocks === true ? readNow(file) : readLater(file);
     return {
       fromBytes,
       modifiedMs: stats.mtimeMs,
@@ -75,11 +73,11 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
       fingerprint: async (endBytes) => `${await heads.digest(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
       close: async () => {
         giveBack(shortener);
-        await file.close();
+        await close();
       },
     };
   } catch (error) {
-    await file.close();
+    await close();
     throw error;
   }
 }
@@ -107,15 +105,28 @@ interface Place {
 
 type Read = (into: Buffer, length: number, position: number) => Promise<number> | number;
 
-const readNow =
-  ({ fd }: FileHandle): Read =>
-  (into, length, position) =>
-    readSync(fd, into, 0, length, position);
+interface Open {
+  readonly read: Read;
+  readonly close: () => Promise<void> | void;
+  readonly stats: { readonly size: number; readonly mtimeMs: number };
+}
 
-const readLater =
-  (file: FileHandle): Read =>
-  async (into, length, position) =>
-    (await file.read(into, 0, length, position)).bytesRead;
+async function openedFor(path: string, { roots, blocks = false }: JsonlOptions): Promise<Open> {
+  if (blocks) {
+    const { fd, stats } = openRegularNow(path, roots);
+    return {
+      read: (into, length, position) => readSync(fd, into, 0, length, position),
+      close: () => closeSync(fd),
+      stats,
+    };
+  }
+  const { file, stats } = await openRegular(path, roots);
+  return {
+    read: async (into, length, position) => (await file.read(into, 0, length, position)).bytesRead,
+    close: () => file.close(),
+    stats,
+  };
+}
 
 async function* readBatches(read: Read, place: Place, shortener: Shortener | undefined): AsyncGenerator<LineBatch> {
   const { chunkBytes, maxLineBytes } = place;
@@ -253,8 +264,8 @@ class Heads {
   #head = Buffer.alloc(0);
   #last: { readonly bytes: number; readonly digest: string } | undefined;
 
-  constructor(file: FileHandle, blocks: boolean) {
-    this.#read = blocks ? readNow(file) : readLater(file);
+  constructor(read: Read) {
+    this.#read = read;
   }
 
   async digest(endBytes: number): Promise<string> {

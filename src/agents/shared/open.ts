@@ -1,5 +1,15 @@
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** A file that must not be read: what a path leads to is not what an agent writes. The message says which and why. */
@@ -24,17 +34,14 @@ export interface Opened {
 export async function openRegular(path: string, roots?: readonly string[]): Promise<Opened> {
   // Agents replace files while we look: what was opened must be what was looked at
   for (let attempt = 1; ; attempt++) {
-    const real = await realOf(path);
-    const before = await checked(path, real, roots);
+    const { real, before } = looked(path, roots);
     const file = await open(real, READ).catch((error: unknown) => {
-      // It became a symbolic link in this moment
-      if (codeOf(error) === "ELOOP") return undefined;
+      if (isNowALink(error)) return undefined;
       throw error;
     });
     try {
-      const stats = await file?.stat();
-      const isSame = stats?.isFile() === true && stats.ino === before.ino && stats.dev === before.dev;
-      if (file !== undefined && stats !== undefined && isSame && (await liesAt(file, path, real))) {
+      const stats = file === undefined ? undefined : fstatSync(file.fd);
+      if (file !== undefined && stats !== undefined && isSame(file.fd, stats, { path, real, before })) {
         return { file, stats, path: real };
       }
     } catch (error) {
@@ -42,7 +49,27 @@ export async function openRegular(path: string, roots?: readonly string[]): Prom
       throw error;
     }
     await file?.close();
-    if (attempt === ATTEMPTS) throw refused(path, "it was replaced again and again while it was opened");
+    if (attempt === ATTEMPTS) throw replaced(path);
+  }
+}
+
+/** The same for threads that have nothing else to do: a file of a few kilobytes is read before a promise comes back. */
+export function openRegularNow(
+  path: string,
+  roots?: readonly string[],
+): { readonly fd: number; readonly stats: Stats } {
+  for (let attempt = 1; ; attempt++) {
+    const { real, before } = looked(path, roots);
+    const fd = opened(real);
+    try {
+      const stats = fd === undefined ? undefined : fstatSync(fd);
+      if (fd !== undefined && stats !== undefined && isSame(fd, stats, { path, real, before })) return { fd, stats };
+    } catch (error) {
+      if (fd !== undefined) closeSync(fd);
+      throw error;
+    }
+    if (fd !== undefined) closeSync(fd);
+    if (attempt === ATTEMPTS) throw replaced(path);
   }
 }
 
@@ -89,19 +116,17 @@ export async function firstBytes(path: string, bytes: number, roots: readonly st
  */
 export async function refusalOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   try {
-    await checked(path, await realOf(path), roots);
+    looked(path, roots);
     return undefined;
   } catch (error) {
     if (error instanceof RefusedError) return error.message;
-    return codeOf(error) === "ENOENT" ? await outside(path, roots) : undefined;
+    return codeOf(error) === "ENOENT" ? outside(path, roots) : undefined;
   }
 }
 
 /** Where a path really leads, checked as `openRegular` does, for those who must open it by themselves. */
 export async function checkedPath(path: string, roots: readonly string[] | undefined): Promise<string> {
-  const real = await realOf(path);
-  await checked(path, real, roots);
-  return real;
+  return looked(path, roots).real;
 }
 
 // --- internal ---
@@ -112,10 +137,40 @@ const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOF
 /** Files there look regular and are not: reading one can wait, take what is another's, or never end. */
 const SPECIAL = ["/proc", "/sys", "/dev"];
 
-async function realOf(path: string): Promise<string> {
+interface Looked {
+  readonly path: string;
+  /** Without symbolic links. */
+  readonly real: string;
+  readonly before: Stats;
+}
+
+// Looked at without promises: each would take longer than what it asks for
+function looked(path: string, roots: readonly string[] | undefined): Looked {
+  const real = realOf(path);
+  return { path, real, before: checked(path, real, roots) };
+}
+
+/** `undefined`: it became a symbolic link in this moment. */
+function opened(real: string): number | undefined {
+  try {
+    return openSync(real, READ);
+  } catch (error) {
+    if (isNowALink(error)) return undefined;
+    throw error;
+  }
+}
+
+const isNowALink = (error: unknown): boolean => codeOf(error) === "ELOOP";
+
+const isSame = (fd: number, stats: Stats, { path, real, before }: Looked): boolean =>
+  stats.isFile() && stats.ino === before.ino && stats.dev === before.dev && liesAt(fd, path, real);
+
+const replaced = (path: string): RefusedError => refused(path, "it was replaced again and again while it was opened");
+
+function realOf(path: string): string {
   if (!isAbsolute(path)) throw refused(path, "it is no absolute path");
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (codeOf(error) === "ELOOP") throw refused(path, "its symbolic links lead in a circle");
     throw error;
@@ -123,32 +178,32 @@ async function realOf(path: string): Promise<string> {
 }
 
 /** @returns what is there: a regular file of ours, in one of the roots */
-async function checked(path: string, real: string, roots: readonly string[] | undefined): Promise<Stats> {
+function checked(path: string, real: string, roots: readonly string[] | undefined): Stats {
   if (process.platform !== "win32" && SPECIAL.some((folder) => isIn(real, folder))) {
     throw refused(path, `it leads to ${folderOf(real)}, where the system's own things are`);
   }
-  const root = roots === undefined ? undefined : await rootOf(real, roots);
+  const root = roots === undefined ? undefined : rootOf(real, roots);
   if (roots !== undefined && root === undefined) {
     throw refused(path, real === resolve(path) ? OUTSIDE : `it is a link that leads elsewhere: ${OUTSIDE}`);
   }
-  const stats = await lstat(real);
+  const stats = lstatSync(real);
   if (!stats.isFile()) throw new RefusedError(`${JSON.stringify(path)} is not a regular file but ${kindOf(stats)}`);
-  if (root !== undefined && !(await isOurs(stats, root))) throw refused(path, "it belongs to another user");
+  if (root !== undefined && !isOurs(stats, root)) throw refused(path, "it belongs to another user");
   return stats;
 }
 
 const OUTSIDE = "it lies outside of the folders that this agent keeps its sessions in";
 
 /** Of a path where nothing is: by the folder that is there. */
-async function outside(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+function outside(path: string, roots: readonly string[] | undefined): string | undefined {
   if (roots === undefined) return undefined;
   let [folder, rest] = [dirname(resolve(path)), ""];
   for (let depth = 0; depth < MAX_PARENTS; depth++) {
-    const real = await realpath(folder).catch(() => undefined);
+    const real = realIfThere(folder);
     if (real !== undefined) {
       // A folder that is not there yet can be the root itself
       const at = join(real, rest, "x");
-      return (await rootOf(at, roots)) === undefined ? refused(path, OUTSIDE).message : undefined;
+      return rootOf(at, roots) === undefined ? refused(path, OUTSIDE).message : undefined;
     }
     rest = join(folder.slice(dirname(folder).length).replace(/^[/\\]+/, ""), rest);
     folder = dirname(folder);
@@ -158,12 +213,20 @@ async function outside(path: string, roots: readonly string[] | undefined): Prom
 const MAX_PARENTS = 256;
 
 /** The root, links resolved, that a resolved path lies in. */
-async function rootOf(real: string, roots: readonly string[]): Promise<string | undefined> {
+function rootOf(real: string, roots: readonly string[]): string | undefined {
   for (const root of roots) {
-    const resolved = await realpath(root).catch(() => resolve(root));
+    const resolved = realIfThere(root) ?? resolve(root);
     if (isIn(real, resolved)) return resolved;
   }
   return undefined;
+}
+
+function realIfThere(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function isIn(path: string, folder: string): boolean {
@@ -172,18 +235,25 @@ function isIn(path: string, folder: string): boolean {
 }
 
 /** Of the user we run as, or of whoever the agent's folder belongs to: in containers that can be another one. */
-async function isOurs(stats: Stats, root: string): Promise<boolean> {
+function isOurs(stats: Stats, root: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined || stats.uid === uid) return true;
-  return stats.uid === (await stat(root).catch(() => undefined))?.uid;
+  return stats.uid === statSync(root, { throwIfNoEntry: false })?.uid;
 }
 
 /** Whether an open file lies where its path led, also when folders above it were exchanged meanwhile. */
-async function liesAt(file: FileHandle, path: string, real: string): Promise<boolean> {
-  const said =
-    process.platform === "linux" ? await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined) : undefined;
+function liesAt(fd: number, path: string, real: string): boolean {
+  const said = process.platform === "linux" ? linkIfThere(`/proc/self/fd/${fd}`) : undefined;
   if (said !== undefined) return said === real || said === `${real} (deleted)`;
-  return (await realpath(path).catch(() => undefined)) === real;
+  return realIfThere(path) === real;
+}
+
+function linkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A file can grow while it is read; it is not read further than it was to be. */
