@@ -31,9 +31,28 @@ export async function bundle(outdir, plugins = []) {
     logLevel: "warning",
     plugins: [...plugins, textOfFiles],
   });
+  await bundlePage(join(outdir, "view"));
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
   copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
   for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
+}
+
+/** What `openhook-otel view` serves: one script, one style sheet, no request to anywhere else. */
+async function bundlePage(outdir) {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["src/view/page/page.tsx", "src/view/page/page.css"],
+    outdir: resolve(outdir),
+    bundle: true,
+    platform: "browser",
+    target: ["chrome109", "firefox115", "safari16.4"],
+    format: "esm",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  for (const file of ["index.html", "icon.svg"])
+    copyFileSync(join(ROOT, "src", "view", "page", file), join(outdir, file));
 }
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");

@@ -141,6 +141,16 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     );
 
   program
+    .command("view")
+    .description("show sessions, usage and tools as a page in your browser: on this machine, for you alone")
+    .option("--port <n>", "where it listens; without it, any port that is free", portNumber, 0)
+    .option("--no-open", "print the address, open nothing")
+    .option("--print-url", "print the address and nothing else, open nothing", false)
+    .action(async (options) =>
+      done((await import("./commands/view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
+    );
+
+  program
     .command("report")
     .description("sum up tokens, cost, turns and tools; without a word by day, agent and model")
     .argument("[by...]", "hour, day, week, month, agent, model, repository, tool, session; several, too")
@@ -322,6 +332,13 @@ function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
   return controller.signal;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (text === "" || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new UserError("E_USAGE", `--port takes a number from 0 to 65535, not ${JSON.stringify(text)}`);
+  return value;
 }
 
 function wholeNumber(text: string): number {

@@ -1,0 +1,104 @@
+// node bench/all.mjs [names…] [--mb N] [--runs N] [--quick] [--check] [--write] [--program FILE]
+// All benchmarks, or those that are named, one after the other, and how they stand to the goals. What comes out wrong, a total
+// above all, fails; a goal that is missed fails with --check. `--write` puts the figures into docs/benchmarks.md.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { benchDrain, SIZES, sizesOf } from "./drain.mjs";
+import { benchExport, SPANS } from "./export.mjs";
+import { benchImport } from "./import.mjs";
+import { goal, goalLines } from "./lib/figures.mjs";
+import { machineLine } from "./lib/machine.mjs";
+import { countOf, PROGRAM, ROOT, started } from "./lib/options.mjs";
+import { benchRead } from "./read.mjs";
+
+const PAGE = join(ROOT, "docs", "benchmarks.md");
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    mb: { type: "string" },
+    runs: { type: "string" },
+    quick: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    program: { type: "string", default: PROGRAM },
+  },
+});
+await started(main);
+
+async function main() {
+  const program = resolve(values.program);
+  if (!existsSync(program)) throw new Error(`there is no ${program}: run "npm run build" first, or give --program`);
+  const { quick } = values;
+  const mb = countOf("--mb", values.mb ?? (quick ? "30" : "300"));
+  const runsOr = (usual, few) => countOf("--runs", values.runs ?? String(quick ? few : usual));
+  const benchmarks = {
+    hook: () => benchHook({ runs: runsOr(40, 10), program }),
+    drain: () => benchDrain({ runs: runsOr(15, 5), program, sizes: sizesOf(quick ? "10,1000,10000" : SIZES) }),
+    read: () => benchRead({ runs: runsOr(5, 3), mb }),
+    import: () => benchImport({ runs: runsOr(5, 3), mb, program }),
+    export: () => benchExport({ runs: runsOr(5, 3), program, spans: quick ? 2_000 : Number(SPANS) }),
+  };
+  const names = positionals.length > 0 ? positionals : Object.keys(benchmarks);
+  const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
+  if (unknown !== undefined) {
+    throw new Error(
+      `there is no benchmark ${JSON.stringify(unknown)}; there are ${Object.keys(benchmarks).join(", ")}`,
+    );
+  }
+
+  const machine = machineLine();
+  console.log(machine);
+  if (loadavg()[0] > cpus().length / 2) console.log("OTHERS ARE AT WORK HERE: ratios stand, times do not");
+  const reports = [];
+  let failed = 0;
+  for (const name of names) {
+    try {
+      const report = await benchmarks[name]();
+      reports.push({ name, ...report });
+      console.log(`\n## ${report.title}\n\n${report.text}`);
+    } catch (error) {
+      failed++;
+      console.error(`\n## ${name} FAILED\n\n${error.stack}`);
+    }
+  }
+  const goals = reports.flatMap((report) => report.goals);
+  console.log(`\n## Goals\n\n${goalLines(goals)}`);
+  if (failed > 0) console.log(`\n${failed} of ${names.length} benchmarks FAILED: see above`);
+  if (values.write) writePage(reports, machine);
+  const isMissed = goals.some(({ isMet }) => isMet === false);
+  return failed > 0 || (values.check && isMissed) ? 1 : 0;
+}
+
+// --- internal ---
+
+/** Has a table of its own, with its goals in it. */
+async function benchHook({ runs, program }) {
+  const command = [join(ROOT, "bench", "hook.mjs"), "--runs", String(runs), "--program", program, "--check"];
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
+  const pieces = [];
+  child.stdout.on("data", (piece) => pieces.push(piece));
+  const code = await new Promise((done) => child.on("close", done));
+  const text = Buffer.concat(pieces).toString().trim();
+  if (code > 1 || text === "") throw new Error(`bench/hook.mjs ended with ${code}`);
+  const missed = /(\d+ of \d+) rows miss the goal/.exec(text)?.[1];
+  const figure = missed === undefined ? "every row" : `not in ${missed} rows`;
+  return { title: "Hook", text, goals: [goal("a hook: at most 2 × sh, at most 0.25 × node", figure, code === 0)] };
+}
+
+/** Each benchmark has its own place on the page: one that did not run keeps its last figures. */
+function writePage(reports, machine) {
+  const day = new Date().toISOString().slice(0, 10);
+  let page = readFileSync(PAGE, "utf8");
+  for (const { name, text, goals } of reports) {
+    const marked = new RegExp(`(<!-- ${name}: generated -->\n)[^]*?(<!-- /${name} -->)`);
+    if (!marked.test(page)) throw new Error(`${PAGE} has no <!-- ${name}: generated --> … <!-- /${name} -->`);
+    const figures = [`${day}; ${machine}`, text, goalLines(goals)].filter((part) => part !== "").join("\n\n");
+    page = page.replace(marked, (_, begin, end) => `${begin}\n\`\`\`text\n${figures}\n\`\`\`\n\n${end}`);
+  }
+  writeFileSync(PAGE, page);
+  console.log(`\nwritten: ${PAGE}`);
+}

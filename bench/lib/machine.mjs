@@ -1,0 +1,9 @@
+import { cpus, loadavg, release, totalmem, type } from "node:os";
+
+/** One line: figures mean nothing without it. */
+export function machineLine() {
+  const [first, ...rest] = cpus();
+  const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB`;
+  const load = loadavg()[0].toFixed(1);
+  return `${rest.length + 1} × ${first.model.trim()}, ${memory}, ${type()} ${release()}, Node ${process.version}, load ${load}`;
+}

@@ -1,0 +1,102 @@
+// node reader.cjs ours|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
+// `parse` and `usage` are no readers: they show what a line costs before anything is made of it.
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { basename } from "node:path";
+import claudeCode from "../../src/agents/claude-code/transcript.ts";
+import codex from "../../src/agents/codex/transcript.ts";
+import { START } from "../../src/model/transcript.ts";
+
+const READERS = { "claude-code": claudeCode, codex };
+const CHUNK_BYTES = 1 << 20;
+const NEWLINE = 0x0a;
+/** What a line with tokens has, and no other; in a text the quotes are escaped. */
+const MARKS = { "claude-code": '"usage":{', codex: '"total_token_usage":' };
+
+const [, , kind, agent, list] = process.argv;
+const paths = readFileSync(list, "utf8").split("\n");
+const read = kind === "ours" ? readByEntries : async () => readByLines();
+read().then((totals) => console.log(JSON.stringify(totals)));
+
+async function readByEntries() {
+  // Of an answer that is told several times, in one file or in two, the fullest
+  const answers = new Map();
+  for (const path of paths) {
+    const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
+    for await (const { entries } of READERS[agent].read({ path, ...(agentId !== undefined && { agentId }) }, START)) {
+      for (const entry of entries) {
+        if (entry.kind !== "model_call") continue;
+        const key = entry.globalKey ?? `${path} ${entry.key}`;
+        const known = answers.get(key);
+        if (known === undefined || known.output < entry.usage.output) answers.set(key, entry.usage);
+      }
+    }
+  }
+  const sum = (of) => [...answers.values()].reduce((all, usage) => all + (of(usage) ?? 0), 0);
+  const both = { responses: answers.size, output: sum((u) => u.output), cache_read: sum((u) => u.cacheRead) };
+  return agent === "codex"
+    ? { ...both, input: sum((u) => u.input), reasoning: sum((u) => u.reasoning) }
+    : { ...both, input: sum((u) => u.input - u.cacheRead - u.cacheWrite), cache_creation: sum((u) => u.cacheWrite) };
+}
+
+function readByLines() {
+  const answers = new Map();
+  let records = 0;
+  for (const path of paths) {
+    let last;
+    for (const line of linesOf(path)) {
+      if (kind === "usage" && !line.includes(MARKS[agent])) continue;
+      const record = JSON.parse(line.toString("utf8"));
+      records++;
+      if (agent === "codex") last = record.payload.info?.total_token_usage ?? last;
+      else if (record.message?.usage !== undefined) addAnswer(answers, record.message);
+    }
+    if (last !== undefined) answers.set(path, last);
+  }
+  const sum = (name) => [...answers.values()].reduce((all, usage) => all + (usage[name] ?? 0), 0);
+  if (agent === "codex") {
+    return {
+      ...(kind === "parse" && { lines: records }),
+      input: sum("input_tokens"),
+      output: sum("output_tokens"),
+      cache_read: sum("cached_input_tokens"),
+      reasoning: sum("reasoning_output_tokens"),
+    };
+  }
+  return {
+    ...(kind === "parse" && { lines: records }),
+    responses: answers.size,
+    input: sum("input_tokens"),
+    output: sum("output_tokens"),
+    cache_read: sum("cache_read_input_tokens"),
+    cache_creation: sum("cache_creation_input_tokens"),
+  };
+}
+
+function addAnswer(answers, { id, usage }) {
+  const known = answers.get(id);
+  if (known === undefined || known.output_tokens < usage.output_tokens) answers.set(id, usage);
+}
+
+/** Views of one chunk, good until the next one is asked for. */
+function* linesOf(path) {
+  const file = openSync(path, "r");
+  let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let held = 0;
+  try {
+    for (;;) {
+      if (held === chunk.length) chunk = Buffer.concat([chunk, Buffer.allocUnsafe(chunk.length)]);
+      const read = readSync(file, chunk, held, chunk.length - held, null);
+      if (read === 0) return;
+      const end = held + read;
+      let start = 0;
+      for (let at = chunk.indexOf(NEWLINE, held); at !== -1 && at < end; at = chunk.indexOf(NEWLINE, start)) {
+        yield chunk.subarray(start, at);
+        start = at + 1;
+      }
+      chunk.copy(chunk, 0, start, end);
+      held = end - start;
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Measures several things in turn, round after round, in another order each time: a machine that is busy for a while is busy
+ * for all of them.
+ *
+ * @param {Record<string, () => Promise<object>>} things
+ * @returns what each gave, by its name, without the warm-up rounds
+ */
+export async function inRounds(things, runs, warmUps = 1) {
+  const names = Object.keys(things);
+  const measured = Object.fromEntries(names.map((name) => [name, []]));
+  for (let n = 0; n < warmUps + runs; n++) {
+    const turned = [...names.slice(n % names.length), ...names.slice(0, n % names.length)];
+    for (const name of turned) {
+      const one = await things[name]();
+      if (n >= warmUps) measured[name].push(one);
+    }
+  }
+  return measured;
+}

@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { allAgents } from "../agents/registry.ts";
+import { loadConfig } from "../config/load.ts";
+import { spanSettings } from "../drain/derive.ts";
+import { readPageFiles } from "../view/page-files.ts";
+import { serveView, type ViewServer } from "../view/server.ts";
+import { type Context, UserError } from "./context.ts";
+import { adviceOn, nothingYet } from "./look.ts";
+
+export interface ViewOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Open the page in the user's browser. */
+  readonly open: boolean;
+  /** Print the address and nothing else. */
+  readonly printUrl: boolean;
+  /** Holds `dist`. */
+  readonly packageRoot: string;
+  /** Aborted by Ctrl-C. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * `openhook-otel view`: serves the local page until it is stopped. The store is only read.
+ *
+ * @returns exit code: 0
+ * @throws UserError when it cannot listen on that port, or the page was not built
+ */
+export async function view(options: ViewOptions, context: Context): Promise<number> {
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
+  const server = await served(options, {
+    storePath: context.places.storePath,
+    agents,
+    settings: spanSettings({ loaded }),
+    files: pageFiles(options.packageRoot),
+    nothingYet: () => nothingYet(context),
+    adviceOn,
+    now: context.now,
+    log: (line) => context.stderr.write(`${line}\n`),
+  });
+  try {
+    if (options.printUrl) context.stdout.write(`${server.link}\n`);
+    else context.stdout.write(`The page is at ${server.link}\nFor this user on this machine alone. Ctrl-C ends it.\n`);
+    if (options.open && !options.printUrl) openInBrowser(server.onceLink(), context);
+    if (!options.stop.aborted) await once(options.stop, "abort");
+  } finally {
+    await server.close();
+  }
+  return 0;
+}
+
+// --- internal ---
+
+async function served({ port }: ViewOptions, deps: Parameters<typeof serveView>[1]): Promise<ViewServer> {
+  try {
+    return await serveView(port, deps);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+    const why = code === undefined ? undefined : WHY[code];
+    if (why === undefined) throw error;
+    throw new UserError("E_PORT", `cannot listen on 127.0.0.1:${port}: ${why}`, 1, { cause: error });
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has this port; choose another, or leave --port out for any that is free",
+  EACCES: "this port needs rights that you do not have; choose one above 1023, or leave --port out",
+};
+
+function pageFiles(packageRoot: string): ReturnType<typeof readPageFiles> {
+  const folder = join(packageRoot, "dist", "view");
+  try {
+    return readPageFiles(folder);
+  } catch (error) {
+    throw new UserError("E_VIEW", `the page in ${JSON.stringify(folder)} cannot be read: run npm run build`, 1, {
+      cause: error,
+    });
+  }
+}
+
+/** Never waits and never fails: the address was printed. */
+function openInBrowser(url: string, { platform, env }: Context): void {
+  const [program, ...args] = openerOn(platform, env);
+  if (program === undefined) return;
+  try {
+    const child = spawn(program, [...args, url], { stdio: "ignore", detached: true, env: { ...env } });
+    child.on("error", () => {});
+    child.unref();
+  } catch {
+    // No such program, or no more processes: the same as no browser
+  }
+}
+
+function openerOn(platform: NodeJS.Platform, env: Context["env"]): readonly string[] {
+  if (platform === "darwin") return ["open"];
+  // `start` is a word of cmd.exe, which would read the address as its own language
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  return env["DISPLAY"] || env["WAYLAND_DISPLAY"] || env["WSL_DISTRO_NAME"] ? ["xdg-open"] : [];
+}

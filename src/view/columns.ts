@@ -1,0 +1,144 @@
+import type { SpanRecord } from "../model/telemetry.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { inTreeOrder } from "./tree.ts";
+import { MARK, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire.ts";
+
+/** A span with whether its end is still to come. */
+export interface ShownSpan {
+  readonly record: SpanRecord;
+  readonly open: boolean;
+}
+
+/** The spans of a session, all its segments together, as the waterfall draws them. */
+export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
+  const nodes = inTreeOrder(spans);
+  const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.record.startMs), Infinity);
+  const segments = nodes.filter(({ span }) => kindOf(span.record) === "session").length;
+  const words = new Words();
+  const columns = {
+    label: [] as number[],
+    detail: [] as number[],
+    kind: [] as number[],
+    depth: [] as number[],
+    startMs: [] as number[],
+    durationMs: [] as number[],
+    marks: [] as number[],
+    input: [] as (number | null)[],
+    output: [] as (number | null)[],
+    costNanoUsd: [] as (number | null)[],
+  };
+  let ids = "";
+  let turn = 0;
+  for (const { span, depth } of nodes) {
+    const { record } = span;
+    const kind = kindOf(record);
+    const isAsked = kind === "turn" && ASKED.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? "");
+    if (isAsked) turn++;
+    const tokens = tokensOf(record, kind);
+    const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
+    ids += record.spanId;
+    columns.label.push(words.of(labelOf(record, kind, isAsked ? turn : 0, segments)));
+    columns.detail.push(words.of(detailsOf(record, kind, span.open).join(", ")));
+    columns.kind.push(SPAN_KINDS.indexOf(kind));
+    columns.depth.push(depth);
+    columns.startMs.push(thousandths(record.startMs - baseMs));
+    columns.durationMs.push(thousandths(Math.max(0, record.endMs - record.startMs)));
+    columns.marks.push(marksOf(span, kind, tokens, cost));
+    columns.input.push(tokens.input ?? null);
+    columns.output.push(tokens.output ?? null);
+    columns.costNanoUsd.push(cost === undefined ? null : Math.round(cost * 1e9));
+  }
+  return { count: nodes.length, baseMs: nodes.length === 0 ? 0 : baseMs, ids, words: words.all, ...columns };
+}
+
+// --- internal ---
+
+const ASKED: ReadonlySet<string> = new Set(["human", "machine"]);
+
+/** Every word is sent once. */
+class Words {
+  readonly all: string[] = [];
+  readonly #known = new Map<string, number>();
+
+  of(word: string): number {
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
+    this.#known.set(word, this.all.length);
+    return this.all.push(word) - 1;
+  }
+}
+
+const thousandths = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+const numberAt = ({ attributes }: SpanRecord, name: string): number | undefined => {
+  const value = attributes[name];
+  return typeof value === "number" ? value : undefined;
+};
+const textAt = ({ attributes }: SpanRecord, name: string): string | undefined => {
+  const value = attributes[name];
+  return typeof value === "string" ? value : undefined;
+};
+const kindOf = (record: SpanRecord): SpanKind => {
+  const kind = textAt(record, semconv.OPENHOOK_SPAN_KIND);
+  return SPAN_KINDS.find((one) => one === kind) ?? "other";
+};
+const isContainer = (kind: SpanKind): boolean => kind === "session" || kind === "turn" || kind === "subagent";
+
+/** The span's name without the word that its kind says already. */
+function labelOf(record: SpanRecord, kind: SpanKind, turn: number, segments: number): string {
+  if (kind === "session") {
+    return segments === 1 ? "Session" : `Segment ${(numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) + 1}`;
+  }
+  if (kind === "turn") return turn > 0 ? `Turn ${turn}` : "Turn, continued";
+  return record.name.replace(/^(?:invoke_agent|execute_tool|chat) (?=.)/, "");
+}
+
+function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly string[] {
+  const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
+  const errorType = textAt(record, semconv.ERROR_TYPE);
+  const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE);
+  const requests = record.events.filter((event) => event.name === "openhook.model_error").length;
+  return [
+    ...(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine" ? ["by machine"] : []),
+    ...(kind === "session" ? [textAt(record, semconv.OPENHOOK_START_ORIGIN)].flatMap((origin) => origin ?? []) : []),
+    ...(record.status.code !== "error"
+      ? []
+      : [errorType === undefined || errorType === "_OTHER" ? "failed" : errorType]),
+    ...(exitCode !== undefined && exitCode !== 0 ? [`exit ${exitCode}`] : []),
+    ...(status === "unfinished" ? ["unfinished"] : open ? ["running"] : []),
+    ...(requests > 0 ? [requests === 1 ? "1 failed request" : `${requests} failed requests`] : []),
+  ];
+}
+
+interface Tokens {
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+}
+
+const tokensOf = (record: SpanRecord, kind: SpanKind): Tokens => {
+  const isSession = kind === "session";
+  return {
+    input: numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.input : semconv.GEN_AI_USAGE_INPUT_TOKENS),
+    output: numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.output : semconv.GEN_AI_USAGE_OUTPUT_TOKENS),
+  };
+};
+
+function marksOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, cost: number | undefined): number {
+  const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
+  const wasCalled =
+    kind === "model_call" || (isContainer(kind) && (numberAt(record, semconv.OPENHOOK_MODEL_CALLS) ?? 0) > 0);
+  const isUntold = tokens.input === undefined && tokens.output === undefined;
+  const isIncomplete = record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true;
+  const isUnpriced = (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
+  const set = (mark: keyof typeof MARK, is: boolean): number => (is ? MARK[mark] : 0);
+  return (
+    set("error", record.status.code === "error") |
+    set("denied", status === "denied") |
+    set("unfinished", status === "unfinished") |
+    set("open", open) |
+    set("unknownTokens", wasCalled && isUntold) |
+    set("unknownCost", wasCalled && cost === undefined) |
+    set("leastOutput", isIncomplete) |
+    set("leastCost", isIncomplete || isUnpriced)
+  );
+}

@@ -1,0 +1,113 @@
+import type { DrainDeps } from "../drain/deps.ts";
+import { SpanRecord } from "../model/telemetry.ts";
+import { type SessionView, viewOf } from "../report/session-view.ts";
+import type { Database } from "../store/database.ts";
+import { settledSpans } from "../store/overview.ts";
+import { type StoredSession, sessionById } from "../store/sessions.ts";
+import type { SpanSettings } from "../telemetry/spans.ts";
+import { toColumns } from "./columns.ts";
+import { toRow } from "./rows.ts";
+import type { SessionDocument, SpanDocument } from "./wire.ts";
+
+/** Who is asked for: an agent's id for itself, and its id for the session. */
+export interface SessionName {
+  readonly source: string;
+  readonly sessionId: string;
+}
+
+type Deps = Pick<DrainDeps, "agents"> & { readonly settings: SpanSettings };
+
+/** Of a subagent's session the one that it belongs to; `undefined` where there is none, or nothing of it is kept. */
+export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
+  const row = db
+    .prepare(
+      `SELECT coalesce(parent, id) AS id FROM sessions
+       WHERE source = ? AND session_id = ? AND pruned_ms IS NULL AND excluded = 0`,
+    )
+    .get(source, sessionId);
+  return row === undefined ? undefined : sessionById(db, Number(row["id"]));
+}
+
+/** Changes with anything that its page shows, and costs next to nothing to ask. */
+export function stampOf(db: Database, { id }: StoredSession): string {
+  const row = db
+    .prepare(
+      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last, (SELECT max(seq) FROM spans WHERE session = ?1) AS seq,
+         (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
+         (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
+         (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments`,
+    )
+    .get(id);
+  // Not all that the row holds: the driver adds how long it took
+  return JSON.stringify(["last", "seq", "events", "entries", "segments"].map((name) => row?.[name]));
+}
+
+/** All that the page of a session shows but the attributes of its spans. */
+export function toDocument(db: Database, stored: StoredSession, { agents, settings }: Deps): SessionDocument {
+  const view = viewOf(db, stored, { agents }, settings);
+  return {
+    kind: "session",
+    row: toRow(db, agents, view),
+    segments: view.segments.map((segment) => ({
+      startMs: segment.startMs,
+      endMs: segment.endMs ?? null,
+      startOrigin: segment.startOrigin ?? null,
+      endReason: segment.reason ?? null,
+    })),
+    reported: reportedOf(view),
+    spans: toColumns([
+      ...view.segments
+        .flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal))
+        .map((record) => ({ record, open: false })),
+      ...view.openSpans,
+    ]),
+  };
+}
+
+/** One span in full; `undefined` where the session has none of this id. */
+export function toSpanDocument(
+  db: Database,
+  stored: StoredSession,
+  spanId: string,
+  { agents, settings }: Deps,
+): SpanDocument | undefined {
+  const row = db
+    .prepare(
+      "SELECT record FROM spans WHERE session = ? AND instr(record, ?) > 0 AND json_extract(record, '$.spanId') = ?",
+    )
+    .get(stored.id, `"spanId":"${spanId}"`, spanId);
+  if (row !== undefined) return spanOf(SpanRecord.parse(JSON.parse(String(row["record"]))), false);
+  const open = viewOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
+  return open === undefined ? undefined : spanOf(open.record, open.open);
+}
+
+// --- internal ---
+
+const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
+  kind: "span",
+  open,
+  name: record.name,
+  traceId: record.traceId,
+  spanId: record.spanId,
+  parentSpanId: record.parentSpanId ?? null,
+  startMs: record.startMs,
+  endMs: record.endMs,
+  error: record.status.code === "error",
+  attributes: { ...record.resource, ...record.attributes },
+  events: record.events,
+  links: record.links,
+});
+
+/** Side requests of the agent stand in its own books alone: shown only where these tell something else. */
+function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {
+  if (reported === undefined) return null;
+  const all = Object.values(reported);
+  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number =>
+    all.reduce((n, usage) => n + (pick(usage) ?? 0), 0);
+  const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
+  const cost = all.some((usage) => usage.costUsd !== undefined)
+    ? Math.round(sum((usage) => usage.costUsd) * 1e9)
+    : null;
+  const isSame = input === (sums.input ?? 0) && output === (sums.output ?? 0);
+  return isSame ? null : { input, output, costNanoUsd: cost };
+}

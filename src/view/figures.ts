@@ -1,0 +1,120 @@
+import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import { bucketsBetween } from "../report/buckets.ts";
+import { type Dimension, type UsageQuery, type UsageRow, usage } from "../report/usage.ts";
+import type { Database } from "../store/database.ts";
+import { toSums } from "./rows.ts";
+import type { Choices, Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
+
+export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {
+  /** @default when the first session began */
+  readonly sinceMs?: number;
+  readonly nowMs: number;
+}
+
+type Deps = Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices };
+
+/**
+ * Tokens and cost over time, and by agent, model or repository.
+ *
+ * @throws RangeError for a time zone that does not exist, and for more bars than anybody can look at
+ */
+export function usageOver(
+  db: Database,
+  deps: Deps,
+  { nowMs, ...query }: FiguresQuery & { readonly unit: Unit; readonly split: Split },
+): UsageDocument {
+  const { unit, split } = query;
+  const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
+  if ((nowMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) {
+    throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter time`);
+  }
+  const rowsBy = (...by: readonly Dimension[]): readonly UsageRow[] => usage(db, deps, { ...query, sinceMs, by });
+  const buckets = bucketsBetween(sinceMs, nowMs, unit, query.timeZone);
+  const times = new Map(rowsBy(unit).map((row) => [row.key[unit], figuresOf(row)]));
+  const [total] = rowsBy();
+  const parts = rowsBy(unit, split);
+  const nameOf = (name: string | null): string | null =>
+    name === null || split !== "agent" ? name : (cardOf(deps, name)?.title ?? name);
+  const groups = rowsBy(split).map((row): UsageGroup => {
+    const key = row.key[split] ?? null;
+    const own = new Map(parts.flatMap((part) => ((part.key[split] ?? null) === key ? [[part.key[unit], part]] : [])));
+    const each = (pick: (calls: NonNullable<UsageRow["calls"]>) => number): readonly number[] =>
+      buckets.map((bucket) => {
+        const calls = own.get(bucket)?.calls;
+        return calls === undefined ? 0 : pick(calls);
+      });
+    return {
+      name: nameOf(key),
+      figures: figuresOf(row),
+      costNanoUsd: each(({ costNanoUsd }) => costNanoUsd ?? 0),
+      tokens: each(({ input, output }) => (input ?? 0) + (output ?? 0)),
+    };
+  });
+  return {
+    kind: "usage",
+    unit,
+    split,
+    sinceMs,
+    buckets,
+    times: buckets.map((bucket) => times.get(bucket) ?? null),
+    total: total === undefined ? null : figuresOf(total),
+    groups,
+    choices: deps.choices(db),
+  };
+}
+
+/** Every tool with how often it was called, how that went, and how long it took. */
+export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: FiguresQuery): ToolsDocument {
+  const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
+  const servers = serversOf(db);
+  return {
+    kind: "tools",
+    sinceMs,
+    rows: usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] }).flatMap(({ key, tools, sessions }) => {
+      const tool = key.tool ?? null;
+      if (tools === undefined || tool === null) return [];
+      const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
+      return [{ agent: cardOf(deps, key.agent ?? "")?.title ?? key.agent ?? "", tool, server, sessions, ...tools }];
+    }),
+    choices: deps.choices(db),
+  };
+}
+
+// --- internal ---
+
+/** More than a screen has columns for. */
+const MAX_BUCKETS = 1000;
+const UNIT_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_592_000_000 } as const satisfies Record<
+  Unit,
+  number
+>;
+
+function firstMs(db: Database): number | undefined {
+  const first = db.prepare("SELECT min(first_ms) AS ms FROM sessions WHERE pruned_ms IS NULL AND excluded = 0").get()?.[
+    "ms"
+  ];
+  return typeof first === "number" ? first : undefined;
+}
+
+const figuresOf = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow): UsageFigures => ({
+  sessions,
+  turns: turns?.turns ?? null,
+  toolCalls: tools?.calls ?? null,
+  failedTools: tools?.errors ?? null,
+  sums: toSums(calls ?? NO_CALLS, untoldSessions > 0),
+  untoldSessions,
+});
+
+const NO_CALLS = { modelCalls: 0, sumsTold: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
+
+/** Of tools whose names do not hold it. One that several servers have under one name is of several. */
+const serversOf = (db: Database): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare(
+        `SELECT name, CASE count(DISTINCT mcp_server) WHEN 1 THEN min(mcp_server) ELSE 'several servers' END AS server
+         FROM tool_usage WHERE mcp_server IS NOT NULL GROUP BY name`,
+      )
+      .all()
+      .map((row) => [String(row["name"]), String(row["server"])]),
+  );

@@ -1,0 +1,172 @@
+import type { DrainDeps } from "../drain/deps.ts";
+import { openPart } from "../drain/derive.ts";
+import { summarise } from "../report/session-view.ts";
+import type { Database, Value } from "../store/database.ts";
+import { sessionById, unsettledSessions } from "../store/sessions.ts";
+import { toRow } from "./rows.ts";
+import type { Choices, SessionList, Sort } from "./wire.ts";
+
+export interface ListQuery {
+  readonly agent?: string;
+  readonly repository?: string;
+  readonly model?: string;
+  /** Anywhere in id, agent, repository, branch, folder or a model's name; upper and lower case are the same. */
+  readonly text?: string;
+  /** Something happened in it at or after this, and it began before that. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** Only those in which a tool or a turn failed. */
+  readonly errors: boolean;
+  readonly sort: Sort;
+  /** Largest first. */
+  readonly falling: boolean;
+  /** As `next` of the page before. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/**
+ * A page of sessions. Pages go on where one ended, by value and not by number: a session that comes meanwhile moves none
+ * to another page.
+ *
+ * @returns `undefined` for an `after` that is none of ours
+ */
+export function listSessions(
+  db: Database,
+  { agents, choices }: Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices },
+  query: ListQuery,
+): SessionList | undefined {
+  const after = query.after === undefined ? undefined : readCursor(query.after);
+  if (query.after !== undefined && after === undefined) return undefined;
+  const where = conditions(db, agents, query);
+  const order = query.falling ? "DESC" : "ASC";
+  const compare = query.falling ? "<" : ">";
+  const found = db
+    .prepare(
+      `SELECT id, v FROM (SELECT s.id AS id, ${VALUE[query.sort]} AS v FROM sessions s ${JOIN[query.sort]} WHERE ${where.sql})
+       ${after === undefined ? "" : `WHERE (v, id) ${compare} (?, ?)`} ORDER BY v ${order}, id ${order} LIMIT ?`,
+    )
+    .all(...where.values, ...(after ?? []), query.limit + 1);
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const countOf = (sql: string, values: readonly Value[]): number =>
+    Number(db.prepare(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`).get(...values)?.["n"] ?? 0);
+  return {
+    kind: "sessions",
+    rows: page.map((row) => toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }))),
+    next: found.length > page.length && last !== undefined ? cursorOf(Number(last["v"]), Number(last["id"])) : null,
+    count: countOf(where.sql, where.values),
+    all: countOf(SHOWN, []),
+    choices: choices(db),
+  };
+}
+
+/** Sessions that are shown: none of subagents, none that was pruned, none of projects that are not collected. */
+export const SHOWN = "s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 0";
+export const REPOSITORY = "json_extract(s.repository, '$.name')";
+
+// --- internal ---
+
+/** Of what is settled; unknown is less than anything. */
+const VALUE = {
+  recent: "s.last_ms",
+  started: "s.first_ms",
+  tokens: "coalesce(u.tokens, -1)",
+  cost: "coalesce(u.cost, -1)",
+  errors: "coalesce(t.errors, 0)",
+} as const satisfies Record<Sort, string>;
+
+const USED = `LEFT JOIN (SELECT session, sum(input) + sum(output) AS tokens, sum(cost_nano_usd) AS cost FROM usage GROUP BY session) u
+  ON u.session = s.id`;
+const JOIN = {
+  recent: "",
+  started: "",
+  tokens: USED,
+  cost: USED,
+  errors:
+    "LEFT JOIN (SELECT session, sum(errors + denied) AS errors FROM tool_usage GROUP BY session) t ON t.session = s.id",
+} as const satisfies Record<Sort, string>;
+
+interface Conditions {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+function conditions(db: Database, agents: DrainDeps["agents"], query: ListQuery): Conditions {
+  const parts: string[] = [SHOWN];
+  const values: Value[] = [];
+  const and = (sql: string, ...more: readonly Value[]): void => {
+    parts.push(sql);
+    values.push(...more);
+  };
+  if (query.agent !== undefined) and("s.source = ?", query.agent);
+  if (query.repository !== undefined) and(`${REPOSITORY} = ?`, query.repository);
+  if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);
+  if (query.toMs !== undefined) and("s.first_ms < ?", query.toMs);
+  // What is not settled stands in no table that could be asked: these few sessions are looked at one by one
+  const open = query.model !== undefined || query.errors ? openTraits(db, agents) : [];
+  const numbers = (has: (traits: OpenTraits) => boolean): string =>
+    JSON.stringify(open.filter(has).map(({ session }) => session));
+  if (query.model !== undefined) {
+    const { model } = query;
+    and(
+      "(EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND u.model = ?) OR s.id IN (SELECT value FROM json_each(?)))",
+      model,
+      numbers(({ models }) => models.has(model)),
+    );
+  }
+  if (query.errors) {
+    and(
+      `(EXISTS (SELECT 1 FROM tool_usage t WHERE t.session = s.id AND t.errors > 0)
+        OR EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
+        OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.reason = 'error')
+        OR s.id IN (SELECT value FROM json_each(?)))`,
+      numbers(({ hasErrors }) => hasErrors),
+    );
+  }
+  if (query.text !== undefined && query.text !== "") {
+    const titles = agents.filter(({ title }) => title.toLowerCase().includes(query.text?.toLowerCase() ?? ""));
+    and(
+      `(instr(lower(s.session_id || char(10) || s.source || char(10) || coalesce(${REPOSITORY}, '') || char(10) ||
+         coalesce(s.branch, json_extract(s.repository, '$.branch'), '') || char(10) || coalesce(s.cwd, '')), lower(?)) > 0
+        OR s.source IN (SELECT value FROM json_each(?))
+        OR EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND instr(lower(u.model), lower(?)) > 0))`,
+      query.text,
+      JSON.stringify(titles.map(({ source }) => source)),
+      query.text,
+    );
+  }
+  return { sql: parts.join(" AND "), values };
+}
+
+interface OpenTraits {
+  readonly session: number;
+  readonly models: ReadonlySet<string>;
+  readonly hasErrors: boolean;
+}
+
+const openTraits = (db: Database, agents: DrainDeps["agents"]): readonly OpenTraits[] =>
+  unsettledSessions(db).map((session) => {
+    const { turns, subagents } = openPart({ db, agents }, sessionById(db, session));
+    const runs = [...turns, ...subagents];
+    return {
+      session,
+      models: new Set(runs.flatMap((run) => run.modelCalls.flatMap(({ model }) => model ?? []))),
+      hasErrors:
+        turns.some(({ state }) => state === "failed") ||
+        runs.some((run) => run.toolCalls.some(({ status }) => status === "error")),
+    };
+  });
+
+const cursorOf = (value: number, id: number): string => Buffer.from(JSON.stringify([value, id])).toString("base64url");
+
+function readCursor(text: string): readonly [number, number] | undefined {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (!Array.isArray(read) || read.length !== 2) return undefined;
+    const [value, id]: readonly unknown[] = read;
+    return typeof value === "number" && typeof id === "number" ? [value, id] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLine } from "./live.ts";
+import { hrefOf, type Route, readRoute } from "./route.ts";
+import { SessionView } from "./session/session-view.tsx";
+import { Sessions } from "./sessions/sessions.tsx";
+import { Tools } from "./tools/tools.tsx";
+import { Usage } from "./usage/usage.tsx";
+
+export function App() {
+  const [route, setRoute] = useState(() => readRoute(location.hash));
+  useEffect(() => {
+    const moved = (): void => setRoute(readRoute(location.hash));
+    addEventListener("hashchange", moved);
+    // It may have changed between the first drawing and now
+    moved();
+    return () => removeEventListener("hashchange", moved);
+  }, []);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <a class="brand" href={hrefOf("sessions")}>
+          openhook-otel
+        </a>
+        <nav aria-label="Views">
+          <Tab to="sessions" now={route.view === "session" ? "sessions" : route.view} title="Sessions" />
+          <Tab to="usage" now={route.view} title="Usage" />
+          <Tab to="tools" now={route.view} title="Tools" />
+        </nav>
+        <LiveMark />
+      </header>
+      <main id="main" tabIndex={-1}>
+        <View {...route} />
+      </main>
+    </>
+  );
+}
+
+// --- internal ---
+
+function View({ view, params }: Route) {
+  switch (view) {
+    case "sessions":
+      return <Sessions params={params} />;
+    case "session":
+      return (
+        <SessionView
+          key={JSON.stringify([params["source"], params["id"]])}
+          source={params["source"] ?? ""}
+          id={params["id"] ?? ""}
+        />
+      );
+    case "usage":
+      return <Usage params={params} />;
+    case "tools":
+      return <Tools params={params} />;
+  }
+}
+
+function Tab({ to, now, title }: { to: Route["view"]; now: Route["view"]; title: string }) {
+  return (
+    <a href={hrefOf(to)} aria-current={to === now ? "page" : undefined}>
+      {title}
+    </a>
+  );
+}
+
+function LiveMark() {
+  const line = useLine();
+  const text = line === "live" ? "Live" : line === "lost" ? "Not connected" : "Connecting";
+  return (
+    <span class={`live ${line}`} role="status" title={TITLES[line]}>
+      {text}
+    </span>
+  );
+}
+
+const TITLES = {
+  live: "The page follows what the agents do",
+  lost: "The program behind this page has ended, or does not answer",
+  connecting: "Waiting for the program behind this page",
+} as const;

@@ -1,0 +1,26 @@
+/** Where in the page one is: the part of the address behind `#`. */
+export interface Route {
+  readonly view: "sessions" | "session" | "usage" | "tools";
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export function readRoute(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const params = Object.fromEntries(new URLSearchParams(query));
+  const view = VIEWS.find((one) => one === path) ?? "sessions";
+  return view === "session" && (params["source"] === undefined || params["id"] === undefined)
+    ? { view: "sessions", params: {} }
+    : { view, params };
+}
+
+/** @param params those that are `undefined` or empty are left out */
+export function hrefOf(view: Route["view"], params: Readonly<Record<string, string | undefined>> = {}): string {
+  const query = new URLSearchParams(
+    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
+  ).toString();
+  return `#/${view}${query === "" ? "" : `?${query}`}`;
+}
+
+// --- internal ---
+
+const VIEWS = ["sessions", "session", "usage", "tools"] as const;

@@ -1,0 +1,137 @@
+import type { Spans } from "./spans.ts";
+
+/** Maps time to a place between 0 and 1: straight lines between knots. Times are relative to the spans' base. */
+export interface Axis {
+  readonly endMs: number;
+  readonly knotMs: Float64Array;
+  readonly knotAt: Float64Array;
+  /** Pauses that are drawn shorter than they were, from and to, in order of time. */
+  readonly pauses: readonly (readonly [number, number])[];
+}
+
+/** What of the axis is in view, as places. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const WHOLE: Window = { from: 0, to: 1 };
+
+/**
+ * @param shorten where nothing went on for more than a quarter of the time, and 10 s, pauses are drawn shorter, in proportion:
+ *        sessions lie open over lunch, or for days
+ */
+export function makeAxis(spans: Spans, shorten: boolean): Axis {
+  const endMs = spans.endMs.reduce((max, ms) => Math.max(max, ms), 0);
+  const gaps = shorten ? pausesOf(spans, endMs) : [];
+  const idleMs = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+  const busyMs = endMs - idleMs;
+  const isWorth = busyMs > 0 && idleMs >= MIN_IDLE_MS && idleMs > endMs * IDLE_SHARE;
+  const pauses = isWorth ? gaps : [];
+  const scale = isWorth ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
+  const whole = isWorth ? busyMs / (1 - IDLE_SHARE) : endMs;
+  const knotMs = [0];
+  const knotAt = [0];
+  let [lastMs, at] = [0, 0];
+  for (const [from, to] of pauses) {
+    at += (from - lastMs) / whole;
+    knotMs.push(from);
+    knotAt.push(at);
+    at += ((to - from) * scale) / whole;
+    knotMs.push(to);
+    knotAt.push(at);
+    lastMs = to;
+  }
+  knotMs.push(Math.max(endMs, 1e-3));
+  knotAt.push(1);
+  return { endMs, knotMs: Float64Array.from(knotMs), knotAt: Float64Array.from(knotAt), pauses };
+}
+
+export const placeOf = ({ knotMs, knotAt }: Axis, ms: number): number => between(knotMs, knotAt, ms);
+
+export const timeAt = ({ knotMs, knotAt }: Axis, place: number): number => between(knotAt, knotMs, place);
+
+/** A window about `at` (a place in view) that is `factor` as wide. Never wider than everything nor narrower than one can tell. */
+export function zoomed(axis: Axis, { from, to }: Window, at: number, factor: number): Window {
+  const least = Math.min(1, MIN_WINDOW_MS / Math.max(axis.endMs, MIN_WINDOW_MS));
+  const width = Math.min(1, Math.max(least, (to - from) * factor));
+  const share = (at - from) / (to - from);
+  return moved({ from: at - width * share, to: at + width * (1 - share) }, 0);
+}
+
+/** The window as much further on, within everything. */
+export function moved({ from, to }: Window, by: number): Window {
+  const width = Math.min(1, to - from);
+  const start = Math.min(1 - width, Math.max(0, from + by));
+  return { from: start, to: start + width };
+}
+
+export interface Tick {
+  /** Within the window, 0 to 1. */
+  readonly at: number;
+  readonly ms: number;
+  readonly stepMs: number;
+}
+
+/** Marks for a window, about `wanted` of them: at round times where time is even, else at even places. */
+export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): readonly Tick[] {
+  const [startMs, endMs] = [timeAt(axis, from), timeAt(axis, to)];
+  const isEven = !axis.pauses.some(([a, b]) => b > startMs && a < endMs);
+  const n = Math.max(2, wanted);
+  if (!isEven) {
+    return Array.from({ length: n }, (_, i) => {
+      const ms = timeAt(axis, from + ((to - from) * i) / n);
+      return { at: i / n, ms, stepMs: Math.max(1000, (endMs - startMs) / n) };
+    });
+  }
+  const stepMs = roundStep((endMs - startMs) / n);
+  const ticks: Tick[] = [];
+  for (let k = Math.ceil(startMs / stepMs - 1e-9); k * stepMs <= endMs; k++) {
+    ticks.push({ at: (placeOf(axis, k * stepMs) - from) / (to - from), ms: k * stepMs, stepMs });
+  }
+  return ticks;
+}
+
+// --- internal ---
+
+const IDLE_SHARE = 0.25;
+/** Shorter ones are no pauses but what things took. */
+const MIN_IDLE_MS = 10_000;
+const MIN_WINDOW_MS = 2;
+
+const STEPS_MS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1800e3, 3600e3,
+  7200e3, 14_400e3, 21_600e3, 43_200e3, 86_400e3,
+];
+
+function roundStep(ms: number): number {
+  if (ms < 1) return 10 ** Math.ceil(Math.log10(Math.max(ms, 1e-3)));
+  return STEPS_MS.find((step) => step >= ms) ?? Math.ceil(ms / 86_400e3) * 86_400e3;
+}
+
+/** Where none but the session itself went on. */
+function pausesOf(spans: Spans, endMs: number): readonly (readonly [number, number])[] {
+  const working: number[] = [];
+  for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) !== "session") working.push(i);
+  working.sort((a, b) => (spans.startMs[a] ?? 0) - (spans.startMs[b] ?? 0));
+  const gaps: [number, number][] = [];
+  let lastMs = 0;
+  for (const i of working) {
+    const startMs = spans.startMs[i] ?? 0;
+    if (startMs > lastMs) gaps.push([lastMs, startMs]);
+    lastMs = Math.max(lastMs, spans.endMs[i] ?? 0);
+  }
+  if (working.length > 0 && endMs > lastMs) gaps.push([lastMs, endMs]);
+  return gaps;
+}
+
+function between(from: Float64Array, to: Float64Array, value: number): number {
+  let [low, high] = [0, from.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((from[middle] ?? 0) <= value) low = middle;
+    else high = middle;
+  }
+  const [a, b, x, y] = [from[low] ?? 0, from[high] ?? 0, to[low] ?? 0, to[high] ?? 0];
+  return b <= a ? x : x + (y - x) * Math.min(1, Math.max(0, (value - a) / (b - a)));
+}

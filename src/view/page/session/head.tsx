@@ -1,0 +1,83 @@
+import type { SessionDocument } from "../../wire.ts";
+import { dateTimeExact, dollars, duration, exact, percent, plural } from "../format.ts";
+import { Cost, Tile, Tokens } from "../parts.tsx";
+import { hrefOf } from "../route.ts";
+import { shown } from "../shown.ts";
+
+/** Who, where, when, and the sums. */
+export function Head({ document: { row, segments, reported } }: { document: SessionDocument }) {
+  const { sums } = row;
+  return (
+    <section class="head" aria-labelledby="title">
+      <p class="back">
+        <a href={hrefOf("sessions")}>← Sessions</a>
+      </p>
+      <h1 id="title">
+        {shown(row.agent)}
+        {row.repository === null ? null : <span class="place"> {shown(row.repository)}</span>}
+        {row.branch === null ? null : <span class="branch">{shown(row.branch)}</span>}
+        {row.open ? <span class="badge open">open</span> : null}
+        {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
+      </h1>
+      <p class="facts">
+        <span>
+          Started <time dateTime={new Date(row.startMs).toISOString()}>{dateTimeExact(row.startMs)}</time>
+        </span>
+        <span>{duration(row.activeMs)} active</span>
+        {segments.length > 1 ? <span>{plural(segments.length, "segment")}</span> : null}
+        {row.open || row.endReason === null ? null : <span>ended: {shown(row.endReason)}</span>}
+        {row.agentVersion === null ? null : <span>version {shown(row.agentVersion)}</span>}
+        <span class="id">{shown(row.sessionId)}</span>
+        {row.folder === null ? null : <span class="id">{shown(row.folder)}</span>}
+      </p>
+      <dl class="tiles">
+        <Tile
+          name="Input tokens"
+          note={
+            sums.input !== null && sums.cacheRead !== null && sums.input > 0
+              ? `${percent(sums.cacheRead, sums.input)} from cache`
+              : null
+          }
+        >
+          <Tokens n={sums.input} least={sums.leastInput} />
+        </Tile>
+        <Tile name="Output tokens" note={sums.reasoning ? `${exact(sums.reasoning)} reasoning` : null}>
+          <Tokens n={sums.output} least={sums.leastOutput} />
+        </Tile>
+        <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
+          <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
+        </Tile>
+        <Tile name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
+          {exact(row.turns)}
+        </Tile>
+        <Tile
+          name="Model calls"
+          note={row.models.length === 0 ? null : row.models.map((model) => shown(model)).join(", ")}
+        >
+          {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
+        </Tile>
+        <Tile name="Tool calls" note={<ToolNote row={row} />}>
+          {exact(row.toolCalls)}
+        </Tile>
+      </dl>
+      {reported === null ? null : (
+        <p class="muted">
+          The agent’s own books say {exact(reported.input)} tokens in and {exact(reported.output)} out
+          {reported.costNanoUsd === null ? "" : `, ${dollars(reported.costNanoUsd)}`}: side requests that its transcript
+          does not hold are in them.
+        </p>
+      )}
+    </section>
+  );
+}
+
+// --- internal ---
+
+function ToolNote({ row }: { row: SessionDocument["row"] }) {
+  const parts = [
+    ...(row.failedTools > 0 ? [`${exact(row.failedTools)} failed`] : []),
+    ...(row.deniedTools > 0 ? [`${exact(row.deniedTools)} denied`] : []),
+    ...(row.unfinishedTools > 0 ? [`${exact(row.unfinishedTools)} unfinished`] : []),
+  ];
+  return parts.length === 0 ? <span>none failed</span> : <span class="trouble-count">{parts.join(", ")}</span>;
+}

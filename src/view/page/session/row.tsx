@@ -1,0 +1,169 @@
+// biome-ignore-all lint/a11y/useSemanticElements: of thousands of rows those in view are there, which no table can say
+// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus, and names its active row
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid hears the keys
+import type { SpanKind } from "../../wire.ts";
+import { count, dollars, duration } from "../format.ts";
+import { shown } from "../shown.ts";
+import type { Spans } from "./spans.ts";
+
+interface Props {
+  readonly row: number;
+  readonly top: number;
+  readonly spans: Spans;
+  readonly span: number;
+  readonly open: boolean;
+  readonly isActive: boolean;
+  readonly isChosen: boolean;
+  readonly isHit: boolean;
+  /** Shares of what is in view. */
+  readonly left: number;
+  readonly right: number;
+  readonly onToggle: () => void;
+  readonly onChoose: () => void;
+}
+
+export function Row({
+  row,
+  top,
+  spans,
+  span,
+  open,
+  isActive,
+  isChosen,
+  isHit,
+  left,
+  right,
+  onToggle,
+  onChoose,
+}: Props) {
+  const kind = spans.kindOf(span);
+  const hasInner = (spans.size[span] ?? 1) > 1;
+  const detail = spans.detailOf(span);
+  const mark = markOf(spans, span);
+  const classes = ["row", kind, mark.name, isActive ? "active" : "", isHit ? "hit" : ""]
+    .filter((one) => one !== "")
+    .join(" ");
+  return (
+    <div
+      id={`row-${row}`}
+      class={classes}
+      role="row"
+      aria-rowindex={row + 2}
+      aria-level={(spans.depth[span] ?? 0) + 1}
+      aria-posinset={spans.place[span]}
+      aria-setsize={spans.siblings[span]}
+      aria-expanded={hasInner ? open : undefined}
+      aria-selected={isChosen}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={onChoose}
+    >
+      <span
+        role="gridcell"
+        class="c-name"
+        style={{ paddingLeft: `${Math.min(spans.depth[span] ?? 0, MAX_INDENT) * INDENT_PX}px` }}
+      >
+        {hasInner ? (
+          <span
+            class="twist"
+            aria-hidden="true"
+            onClick={(event) => {
+              event.stopPropagation();
+              onToggle();
+            }}
+          >
+            {open ? "▾" : "▸"}
+          </span>
+        ) : (
+          <span class="twist" aria-hidden="true" />
+        )}
+        <span class="dot" aria-hidden="true" />
+        <span class="sr">{KIND_NAMES[kind]} </span>
+        <span class="label" title={shown(spans.labelOf(span))}>
+          {shown(spans.labelOf(span))}
+        </span>
+        {mark.sign === "" ? null : (
+          <span class="sign" aria-hidden="true">
+            {mark.sign}
+          </span>
+        )}
+        {detail === "" ? null : <span class="detail">{shown(detail)}</span>}
+        {hasInner && !open ? <span class="inner">{count((spans.size[span] ?? 1) - 1)} inside</span> : null}
+      </span>
+      <span role="gridcell" class="c-bar">
+        <Bar left={left} right={right} />
+        <span class="sr">starts {duration(spans.startMs[span] ?? 0)} after the beginning</span>
+      </span>
+      <span role="gridcell" class="c-number">
+        {duration((spans.endMs[span] ?? 0) - (spans.startMs[span] ?? 0))}
+        {spans.has(span, "open") ? "+" : ""}
+      </span>
+      <span role="gridcell" class="c-number c-tokens">
+        {tokensOf(spans, span)}
+      </span>
+      <span role="gridcell" class="c-number c-cost">
+        {costOf(spans, span)}
+      </span>
+    </div>
+  );
+}
+
+export const KIND_NAMES = {
+  session: "session",
+  turn: "turn",
+  subagent: "subagent",
+  model_call: "model call",
+  tool_call: "tool call",
+  other: "span",
+} as const satisfies Record<SpanKind, string>;
+
+// --- internal ---
+
+const INDENT_PX = 14;
+/** Deeper ones stand below each other: the name needs the room. */
+const MAX_INDENT = 10;
+
+/** Colour alone tells nothing: what failed, never ended or runs has a sign as well. */
+function markOf(spans: Spans, span: number): { readonly name: string; readonly sign: string } {
+  if (spans.has(span, "error")) return { name: "failed", sign: "✗" };
+  if (spans.has(span, "unfinished")) return { name: "unfinished", sign: "?" };
+  if (spans.has(span, "open")) return { name: "running", sign: "…" };
+  return { name: "", sign: "" };
+}
+
+function Bar({ left, right }: { left: number; right: number }) {
+  if (right < 0) return <span class="beyond">‹</span>;
+  if (left > 1) return <span class="beyond after">›</span>;
+  const from = Math.max(0, left);
+  const to = Math.min(1, right);
+  return <span class="bar" style={{ left: `${from * 100}%`, width: `${Math.max(0, to - from) * 100}%` }} />;
+}
+
+function tokensOf(spans: Spans, span: number) {
+  const [input, output] = [spans.inputOf(span), spans.outputOf(span)];
+  if (input === null && output === null) return spans.has(span, "unknownTokens") ? <Untold /> : "";
+  const least = spans.has(span, "leastOutput") ? "≥" : "";
+  return (
+    <>
+      {input === null ? "?" : count(input)}
+      <span class="arrow" aria-hidden="true">
+        →
+      </span>
+      <span class="sr"> in, </span>
+      {output === null ? "?" : `${least}${count(output)}`}
+      <span class="sr"> out</span>
+    </>
+  );
+}
+
+function costOf(spans: Spans, span: number) {
+  const cost = spans.costOf(span);
+  if (cost === null) return spans.has(span, "unknownCost") ? <Untold /> : "";
+  return `${spans.has(span, "leastCost") ? "≥" : ""}${dollars(cost)}`;
+}
+
+const Untold = () => (
+  <span class="unknown">
+    <span aria-hidden="true">?</span>
+    <span class="sr">unknown</span>
+  </span>
+);

@@ -1,0 +1,88 @@
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** The part of the page that rows scroll in. */
+export interface Area {
+  readonly ref: RefObject<HTMLDivElement | null>;
+  readonly barsRef: RefObject<HTMLSpanElement | null>;
+  readonly rowPx: number;
+  readonly barsWidth: number;
+  /** Where the bars' column is on the screen. */
+  bars(): { readonly left: number; readonly width: number } | undefined;
+  /** First row in view and the one after the last, with some around them. */
+  range(rows: number): readonly [number, number];
+  /** The same without those around. */
+  inView(rows: number): readonly [number, number];
+  pageRows(): number;
+  /** Scrolls as little as is needed to show a row. */
+  reveal(row: number): void;
+  readonly onScroll: () => void;
+}
+
+export function useArea(): Area {
+  const ref = useRef<HTMLDivElement>(null);
+  const barsRef = useRef<HTMLSpanElement>(null);
+  const [top, setTop] = useState(0);
+  const [size, setSize] = useState({ height: 600, barsWidth: 400, rowPx: ROW_PX, headPx: HEAD_PX });
+  const waits = useRef(false);
+
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const measure = (): void => {
+      const style = getComputedStyle(element);
+      const rowPx = Number.parseFloat(style.getPropertyValue("--row")) || ROW_PX;
+      const headPx = Number.parseFloat(style.getPropertyValue("--row-head")) || HEAD_PX;
+      const barsWidth = barsRef.current?.getBoundingClientRect().width ?? 0;
+      setSize({ height: element.clientHeight, barsWidth, rowPx, headPx });
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  const { height, barsWidth, rowPx, headPx } = size;
+  return {
+    ref,
+    barsRef,
+    rowPx,
+    barsWidth,
+    bars() {
+      const box = barsRef.current?.getBoundingClientRect();
+      return box === undefined || box.width === 0 ? undefined : { left: box.left, width: box.width };
+    },
+    range(rows) {
+      const first = Math.max(0, Math.floor(top / rowPx) - AROUND);
+      return [Math.min(first, rows), Math.min(rows, Math.ceil((top + height) / rowPx) + AROUND)];
+    },
+    inView: (rows) => [
+      Math.min(rows, Math.round(top / rowPx)),
+      Math.min(rows, Math.ceil((top + height - headPx) / rowPx)),
+    ],
+    pageRows: () => Math.max(1, Math.floor((height - headPx) / rowPx) - 1),
+    reveal(row) {
+      const element = ref.current;
+      if (element === null) return;
+      const [from, to] = [row * rowPx, (row + 1) * rowPx];
+      if (from < element.scrollTop) element.scrollTop = from;
+      else if (to > element.scrollTop + height - headPx) element.scrollTop = to - height + headPx;
+    },
+    onScroll: () => {
+      // One look a frame, however many events it brings
+      if (waits.current) return;
+      waits.current = true;
+      requestAnimationFrame(() => {
+        waits.current = false;
+        setTop(ref.current?.scrollTop ?? 0);
+      });
+    },
+  };
+}
+
+// --- internal ---
+
+const ROW_PX = 28;
+const HEAD_PX = 28;
+/** Rows above and below those in view: a frame of scrolling shows no gap. */
+const AROUND = 8;

@@ -1,0 +1,80 @@
+import { MARK } from "../../wire.ts";
+import type { Spans } from "./spans.ts";
+
+export interface Wanted {
+  /** Ids of spans whose inner ones are hidden. */
+  readonly collapsed: ReadonlySet<string>;
+  readonly search: string;
+  readonly errorsOnly: boolean;
+}
+
+export interface Visible {
+  /** Numbers of the spans that have a row, in order. */
+  readonly rows: Int32Array;
+  /** What was looked for; absent where nothing was. */
+  readonly hits?: Uint8Array;
+  readonly hitCount: number;
+}
+
+/**
+ * The rows: without a search all but what is collapsed; with one the spans found and what they are in, collapsed or not.
+ */
+export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Wanted): Visible {
+  const hits = search === "" && !errorsOnly ? undefined : hitsOf(spans, search, errorsOnly);
+  const rows = new Int32Array(spans.count);
+  let length = 0;
+  if (hits === undefined) {
+    const closed = new Set([...collapsed].map((id) => spans.indexOf(id)));
+    for (let i = 0; i < spans.count; i += closed.has(i) ? (spans.size[i] ?? 1) : 1) rows[length++] = i;
+    return { rows: rows.subarray(0, length), hitCount: 0 };
+  }
+  const kept = new Uint8Array(spans.count);
+  let hitCount = 0;
+  for (let i = 0; i < spans.count; i++) {
+    if (hits[i] !== 1) continue;
+    hitCount++;
+    for (let at = i; at >= 0 && kept[at] !== 1; at = spans.parent[at] ?? -1) kept[at] = 1;
+  }
+  for (let i = 0; i < spans.count; i++) if (kept[i] === 1) rows[length++] = i;
+  return { rows: rows.subarray(0, length), hits, hitCount };
+}
+
+/** The row of a span, else of the innermost one around it that has one; -1: none. */
+export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
+  for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
+    const row = positionIn(rows, at);
+    if (row >= 0) return row;
+  }
+  return -1;
+}
+
+/** @returns the number of the next span that failed after this one, or before it; -1: none, also none further round */
+export function nextError(spans: Spans, from: number, step: 1 | -1): number {
+  for (let n = 1; n <= spans.count; n++) {
+    const i = (from + step * n + spans.count * 2) % spans.count;
+    if (((spans.marks[i] ?? 0) & FAILED) !== 0) return i;
+  }
+  return -1;
+}
+
+// --- internal ---
+
+const FAILED = MARK.error | MARK.denied;
+
+function hitsOf(spans: Spans, search: string, errorsOnly: boolean): Uint8Array {
+  const hits = search === "" ? new Uint8Array(spans.count).fill(1) : spans.matching(search);
+  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (((spans.marks[i] ?? 0) & FAILED) === 0) hits[i] = 0;
+  return hits;
+}
+
+function positionIn(rows: Int32Array, span: number): number {
+  let [low, high] = [0, rows.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const value = rows[middle] ?? 0;
+    if (value === span) return middle;
+    if (value < span) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

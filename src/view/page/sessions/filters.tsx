@@ -1,0 +1,108 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Choices } from "../../wire.ts";
+import { Select } from "../parts.tsx";
+import { shown } from "../shown.ts";
+import { PERIODS } from "./period.ts";
+
+interface Props {
+  readonly params: Readonly<Record<string, string>>;
+  readonly choices: Choices;
+  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+}
+
+export function Filters({ params, choices, onChange }: Props) {
+  const isFiltered = FILTERS.some((name) => (params[name] ?? "") !== "");
+  return (
+    <search class="filters" aria-label="Filter sessions">
+      <Search value={params["text"] ?? ""} onChange={(text) => onChange({ text })} />
+      <Select
+        name="Agent"
+        value={params["agent"] ?? ""}
+        options={[
+          { value: "", text: "All agents" },
+          ...choices.agents.map(({ source, agent }) => ({ value: source, text: shown(agent) })),
+        ]}
+        onChange={(agent) => onChange({ agent })}
+      />
+      <Select
+        name="Repository"
+        value={params["repository"] ?? ""}
+        options={[{ value: "", text: "All repositories" }, ...choices.repositories.map(option)]}
+        onChange={(repository) => onChange({ repository })}
+      />
+      <Select
+        name="Model"
+        value={params["model"] ?? ""}
+        options={[{ value: "", text: "All models" }, ...choices.models.map(option)]}
+        onChange={(model) => onChange({ model })}
+      />
+      <Select
+        name="Time"
+        value={PERIODS.find(({ value }) => value === params["period"])?.value ?? ""}
+        options={PERIODS}
+        onChange={(period) => onChange({ period, from: undefined, to: undefined })}
+      />
+      {params["period"] === "between" ? (
+        <>
+          <Day name="From" value={params["from"] ?? ""} onChange={(from) => onChange({ from })} />
+          <Day name="To" value={params["to"] ?? ""} onChange={(to) => onChange({ to })} />
+        </>
+      ) : null}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={params["errors"] === "1"}
+          onChange={(event) => onChange({ errors: event.currentTarget.checked ? "1" : undefined })}
+        />
+        Errors only
+      </label>
+      {isFiltered ? (
+        <button type="button" class="quiet" onClick={() => onChange(NO_FILTERS)}>
+          Clear filters
+        </button>
+      ) : null}
+    </search>
+  );
+}
+
+// --- internal ---
+
+const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
+
+const option = (value: string) => ({ value, text: shown(value) });
+
+/** Asks when typing pauses. */
+function Search({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const timer = useRef<number | undefined>(undefined);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <label class="field search">
+      <span>Search</span>
+      <input
+        type="search"
+        placeholder="Id, repository, branch, folder, model"
+        value={text}
+        onInput={(event) => {
+          const next = event.currentTarget.value;
+          setText(next);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => onChange(next), TYPING_MS);
+        }}
+      />
+    </label>
+  );
+}
+
+const TYPING_MS = 250;
+
+function Day({ name, value, onChange }: { name: string; value: string; onChange: (day: string) => void }) {
+  return (
+    <label class="field">
+      <span>{name}</span>
+      <input type="date" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
+    </label>
+  );
+}

@@ -1,0 +1,137 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: as cards, on narrow screens, the elements lose the roles they have
+import type { ComponentChildren } from "preact";
+import type { SessionRow, Sort } from "../../wire.ts";
+import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
+import { Cost, InOut } from "../parts.tsx";
+import { hrefOf } from "../route.ts";
+import { shown } from "../shown.ts";
+
+interface Props {
+  readonly rows: readonly SessionRow[];
+  readonly sort: Sort;
+  readonly rising: boolean;
+  readonly onSort: (by: Sort, rising: boolean) => void;
+}
+
+export function SessionTable({ rows, sort, rising, onSort }: Props) {
+  const head = (by: Sort, text: string, right = false) => (
+    <Head active={sort === by} rising={rising} right={right} onSort={() => onSort(by, sort === by && !rising)}>
+      {text}
+    </Head>
+  );
+  return (
+    <table class="sessions" role="table" aria-label="Sessions">
+      <thead role="rowgroup">
+        <tr role="row">
+          <Head>Session</Head>
+          {head("recent", "Last activity")}
+          {head("started", "Started")}
+          <Head right>Active</Head>
+          <Head right>Turns</Head>
+          {head("errors", "Tools", true)}
+          {head("tokens", "Tokens in → out", true)}
+          {head("cost", "Cost", true)}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <Row key={`${row.source}/${row.sessionId}`} row={row} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+// --- internal ---
+
+function Head({
+  children,
+  active,
+  rising = false,
+  right = false,
+  onSort,
+}: {
+  children: ComponentChildren;
+  active?: boolean;
+  rising?: boolean;
+  right?: boolean;
+  onSort?: () => void;
+}) {
+  const sorted = active === true ? (rising ? "ascending" : "descending") : undefined;
+  return (
+    <th role="columnheader" scope="col" class={right ? "number" : undefined} aria-sort={sorted}>
+      {onSort === undefined ? (
+        children
+      ) : (
+        <button type="button" class="sort" onClick={onSort}>
+          {children}
+          {sorted === undefined ? null : <span aria-hidden="true"> {rising ? "▲" : "▼"}</span>}
+        </button>
+      )}
+    </th>
+  );
+}
+
+function Row({ row }: { row: SessionRow }) {
+  const place = row.repository ?? lastPart(row.folder) ?? "no folder";
+  return (
+    <tr role="row">
+      <td role="cell" class="who">
+        <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
+          <span class="agent">{shown(row.agent)}</span>
+          <span class="place">
+            {shown(place)}
+            {row.branch === null ? null : <span class="branch">{shown(row.branch)}</span>}
+          </span>
+        </a>
+        <span class="sub">
+          <span class="id">{shown(row.sessionId.slice(0, 8))}</span>
+          <span class="models">{row.models.map((model) => shown(model)).join(", ")}</span>
+        </span>
+      </td>
+      <td role="cell" data-name="Last activity">
+        {row.open ? <span class="badge open">open</span> : null}
+        {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
+        <Time ms={row.lastMs} />
+      </td>
+      <td role="cell" data-name="Started">
+        <Time ms={row.startMs} />
+      </td>
+      <td role="cell" data-name="Active" class="number">
+        {duration(row.activeMs)}
+      </td>
+      <td role="cell" data-name="Turns" class="number">
+        {exact(row.turns)}
+      </td>
+      <td role="cell" data-name="Tools" class="number">
+        {exact(row.toolCalls)}
+        <ToolTrouble row={row} />
+      </td>
+      <td role="cell" data-name="Tokens" class="number">
+        <InOut sums={row.sums} />
+      </td>
+      <td role="cell" data-name="Cost" class="number">
+        <Cost nano={row.sums.costNanoUsd} least={row.sums.leastCost} />
+      </td>
+    </tr>
+  );
+}
+
+const lastPart = (path: string | null): string | undefined => path?.split(/[/\\]/).findLast((part) => part !== "");
+
+function ToolTrouble({ row: { failedTools, deniedTools } }: { row: SessionRow }) {
+  if (failedTools + deniedTools === 0) return null;
+  return (
+    <span class="trouble-count">
+      {failedTools > 0 ? `${exact(failedTools)} failed` : ""}
+      {failedTools > 0 && deniedTools > 0 ? ", " : ""}
+      {deniedTools > 0 ? `${exact(deniedTools)} denied` : ""}
+    </span>
+  );
+}
+
+const Time = ({ ms }: { ms: number }) => (
+  <time dateTime={new Date(ms).toISOString()} title={dateTimeExact(ms)}>
+    {dateTime(ms)}
+  </time>
+);

@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { ToolRow, ToolsDocument } from "../../wire.ts";
+import { useAsked } from "../ask.ts";
+import { duration, exact, percent } from "../format.ts";
+import { given, Instead, missing, Tile } from "../parts.tsx";
+import { hrefOf } from "../route.ts";
+import { shown } from "../shown.ts";
+import { OverFilters } from "../usage/over-filters.tsx";
+import { sinceOf } from "../usage/range.ts";
+import { ToolTable } from "./tool-table.tsx";
+
+/** How often each tool was called, how that went, and how long it took; by MCP server, and one by one. */
+export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
+  const { agent, repository, range = "30" } = params;
+  const sinceMs = useMemo(() => sinceOf(range), [range]);
+  const asked = useAsked<ToolsDocument>("tools", {
+    agent,
+    repository,
+    sinceMs: sinceMs === undefined ? undefined : String(sinceMs),
+  });
+  const [server, setServer] = useState<string | undefined>(undefined);
+  const found = given(asked, "tools");
+  useEffect(() => {
+    document.title = "Tools · openhook-otel";
+  }, []);
+  if (found === undefined) return <Instead answer={missing(asked)} />;
+
+  const all = sumOf(found.rows, "All tools");
+  const servers = byServer(found.rows);
+  const rows = server === undefined ? found.rows : found.rows.filter((row) => serverName(row) === server);
+  return (
+    <>
+      <div class="heading">
+        <h1>Tools</h1>
+      </div>
+      <OverFilters
+        params={params}
+        choices={found.choices}
+        hasModel={false}
+        onChange={(change) => location.replace(hrefOf("tools", { ...params, ...change }))}
+      />
+      {found.rows.length === 0 ? (
+        <section class="instead">
+          <h2>No tool was called in this time</h2>
+          <p>
+            <a href={hrefOf("tools", { range: "all" })}>Show all of it</a>
+          </p>
+        </section>
+      ) : (
+        <>
+          <dl class="tiles">
+            <Tile name="Calls">{exact(all.calls)}</Tile>
+            <Tile name="Failed" note={`${percent(all.errors, all.calls)} of all`}>
+              {exact(all.errors)}
+            </Tile>
+            <Tile name="Denied">{exact(all.denied)}</Tile>
+            <Tile name="Time in tools" note="waiting for you included">
+              {duration(all.toolMs)}
+            </Tile>
+          </dl>
+          {servers.length < 2 ? null : (
+            <section aria-labelledby="servers">
+              <h2 id="servers">By MCP server</h2>
+              <ToolTable
+                first="Server"
+                rows={servers.map((sums) => ({
+                  key: sums.tool,
+                  sums,
+                  cell: (
+                    <button
+                      type="button"
+                      class="link"
+                      aria-pressed={server === sums.tool}
+                      onClick={() => setServer(server === sums.tool ? undefined : sums.tool)}
+                    >
+                      {shown(sums.tool)}
+                    </button>
+                  ),
+                }))}
+              />
+            </section>
+          )}
+          <section aria-labelledby="tools">
+            <h2 id="tools">
+              {server === undefined ? "By tool" : `Tools of ${shown(server)}`}
+              {server === undefined ? null : (
+                <button type="button" class="quiet" onClick={() => setServer(undefined)}>
+                  Show all tools
+                </button>
+              )}
+            </h2>
+            <ToolTable
+              first="Tool"
+              rows={rows.map((sums) => ({
+                key: `${sums.agent}/${sums.tool}`,
+                sums,
+                cell: (
+                  <>
+                    <span class="tool-name">{shown(nameOf(sums))}</span>
+                    <span class="muted small">
+                      {shown(sums.agent)}
+                      {sums.server === null ? "" : ` · ${shown(sums.server)}`}
+                    </span>
+                  </>
+                ),
+              }))}
+            />
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+// --- internal ---
+
+const OWN = "The agents’ own";
+
+const serverName = ({ server }: ToolRow): string => server ?? OWN;
+
+/** `mcp__<server>__<tool>` without what stands beside it anyway. */
+const nameOf = ({ tool, server }: ToolRow): string =>
+  server !== null && tool.startsWith(`mcp__${server}__`) ? tool.slice(`mcp__${server}__`.length) : tool;
+
+function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
+  const sum = (pick: (row: ToolRow) => number): number => rows.reduce((n, row) => n + pick(row), 0);
+  return {
+    agent: "",
+    tool: name,
+    server: null,
+    sessions: 0,
+    calls: sum(({ calls }) => calls),
+    errors: sum(({ errors }) => errors),
+    denied: sum(({ denied }) => denied),
+    unfinished: sum(({ unfinished }) => unfinished),
+    open: sum(({ open }) => open),
+    toolMs: sum(({ toolMs }) => toolMs),
+  };
+}
+
+function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {
+  const groups = new Map<string, ToolRow[]>();
+  for (const row of rows) groups.set(serverName(row), [...(groups.get(serverName(row)) ?? []), row]);
+  return [...groups].map(([name, own]) => sumOf(own, name));
+}

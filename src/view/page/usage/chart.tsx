@@ -1,0 +1,159 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { bucketName } from "../format.ts";
+import { shown } from "../shown.ts";
+
+export interface Series {
+  readonly name: string;
+  /** A custom property of the style sheet. */
+  readonly colour: string;
+  /** One for each bucket. */
+  readonly values: readonly number[];
+}
+
+interface Props {
+  readonly title: string;
+  readonly buckets: readonly string[];
+  readonly series: readonly Series[];
+  readonly format: (n: number) => string;
+}
+
+/** Stacked bars. The tables below say the same in numbers, so the drawing itself is hidden from who hears the page. */
+export function Chart({ title, buckets, series, format }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const [over, setOver] = useState<number | undefined>(undefined);
+  const [scheme, setScheme] = useState(0);
+
+  useEffect(() => {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const recolour = (): void => setScheme((n) => n + 1);
+    dark.addEventListener("change", recolour);
+    return () => dark.removeEventListener("change", recolour);
+  }, []);
+
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const plot = new uPlot(optionsOf(element, buckets, series, format, setOver), dataOf(buckets, series), element);
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [buckets, series, scheme]);
+
+  const at = over ?? -1;
+  const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span class="title">{title}</span>
+        <span class="muted">{at < 0 ? "" : bucketName(buckets[at] ?? "")}</span>
+      </figcaption>
+      <div ref={place} aria-hidden="true" />
+      {isEmpty ? <p class="no-rows">Nothing is known of it in this time.</p> : null}
+      <ul class="legend" aria-label={`Colours of ${title}`}>
+        {series.map(({ name, colour, values }) => (
+          <li key={name}>
+            <span class="dot" aria-hidden="true" style={{ background: `var(${colour})` }} />
+            {shown(name)}
+            <b>{at < 0 ? "" : format(values[at] ?? 0)}</b>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+// --- internal ---
+
+const HEIGHT_PX = 220;
+
+/** Each series on top of those before it; the tallest is drawn first. */
+function stacked(series: readonly Series[]): readonly number[][] {
+  const sums = new Array<number>(series[0]?.values.length ?? 0).fill(0);
+  return series.map(({ values }) =>
+    sums.map((sum, i) => {
+      sums[i] = sum + (values[i] ?? 0);
+      return sums[i] ?? 0;
+    }),
+  );
+}
+
+const dataOf = (buckets: readonly string[], series: readonly Series[]): uPlot.AlignedData => [
+  buckets.map((_, i) => i),
+  ...[...stacked(series)].reverse(),
+];
+
+function optionsOf(
+  element: HTMLElement,
+  buckets: readonly string[],
+  series: readonly Series[],
+  format: (n: number) => string,
+  onOver: (index: number | undefined) => void,
+): uPlot.Options {
+  const style = getComputedStyle(element);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const axis = { stroke: colour("--muted"), font: `12px ${style.fontFamily}`, ticks: { show: false } };
+  const bars = uPlot.paths.bars?.({ size: [0.8, 48], radius: 0.08 });
+  return {
+    width: Math.max(200, element.clientWidth),
+    height: HEIGHT_PX,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { x: true, y: false, points: { show: false }, drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: [-0.6, buckets.length - 0.4] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 28,
+        grid: { show: false },
+        splits: (plot) => everyFew(buckets.length, plot.width),
+        values: (_, splits) => splits.map((i) => shortName(buckets[i] ?? "")),
+      },
+      {
+        ...axis,
+        size: 64,
+        grid: { stroke: colour("--line"), width: 1 },
+        values: (_, splits) => splits.map((value) => (value === 0 ? "0" : format(value))),
+      },
+    ],
+    series: [
+      {},
+      ...[...series].reverse().map(
+        (one): uPlot.Series => ({
+          label: one.name,
+          fill: colour(one.colour),
+          width: 0,
+          points: { show: false },
+          ...(bars !== undefined && { paths: bars }),
+        }),
+      ),
+    ],
+    hooks: { setCursor: [(plot) => onOver(plot.cursor.idx ?? undefined)] },
+  };
+}
+
+/** Names that have room beside each other. */
+function everyFew(length: number, width: number): number[] {
+  const step = Math.max(1, Math.ceil(length / Math.max(1, Math.floor((width - 80) / NAME_PX))));
+  return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);
+}
+
+const NAME_PX = 62;
+
+function shortName(bucket: string): string {
+  const hour = /T(\d\d):00/.exec(bucket);
+  if (hour !== null) return `${hour[1]}:00`;
+  const week = /-W(\d\d)$/.exec(bucket);
+  if (week !== null) return `w ${Number(week[1])}`;
+  const [year = "", month = "", day] = bucket.split("-");
+  const name = MONTHS[Number(month) - 1] ?? month;
+  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

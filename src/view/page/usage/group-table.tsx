@@ -1,0 +1,78 @@
+import type { Split, UsageGroup } from "../../wire.ts";
+import { exact } from "../format.ts";
+import { Cost, Tokens } from "../parts.tsx";
+import { shown } from "../shown.ts";
+
+/** What each agent, model or repository used, the dearest first. */
+export function GroupTable({ split, groups }: { split: Split; groups: readonly UsageGroup[] }) {
+  const falling = [...groups].sort(
+    (a, b) => (b.figures.sums.costNanoUsd ?? -1) - (a.figures.sums.costNanoUsd ?? -1) || tokensOf(b) - tokensOf(a),
+  );
+  const most = Math.max(1, ...falling.map(tokensOf));
+  return (
+    <section aria-labelledby="groups">
+      <h2 id="groups">By {split}</h2>
+      <div class="scroll">
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">{NAMES[split]}</th>
+              <th scope="col" class="share">
+                <span class="sr">Share of tokens</span>
+              </th>
+              <th scope="col" class="number">
+                Sessions
+              </th>
+              <th scope="col" class="number">
+                Input
+              </th>
+              <th scope="col" class="number">
+                From cache
+              </th>
+              <th scope="col" class="number">
+                Output
+              </th>
+              <th scope="col" class="number">
+                Cost
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {falling.map((group) => {
+              const { sums, sessions } = group.figures;
+              return (
+                <tr key={group.name ?? ""}>
+                  <th scope="row">{group.name === null ? <span class="unknown">unknown</span> : shown(group.name)}</th>
+                  <td class="share">
+                    <span class="meter" aria-hidden="true">
+                      <span style={{ width: `${(tokensOf(group) / most) * 100}%` }} />
+                    </span>
+                  </td>
+                  <td class="number">{exact(sessions)}</td>
+                  <td class="number">
+                    <Tokens n={sums.input} least={sums.leastInput} />
+                  </td>
+                  <td class="number">
+                    <Tokens n={sums.cacheRead} />
+                  </td>
+                  <td class="number">
+                    <Tokens n={sums.output} least={sums.leastOutput} />
+                  </td>
+                  <td class="number">
+                    <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+// --- internal ---
+
+const NAMES = { agent: "Agent", model: "Model", repository: "Repository" } as const satisfies Record<Split, string>;
+
+const tokensOf = ({ figures: { sums } }: UsageGroup): number => (sums.input ?? 0) + (sums.output ?? 0);

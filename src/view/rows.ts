@@ -1,0 +1,70 @@
+import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import { openPart } from "../drain/derive.ts";
+import { activeMs, hasUsage, type SessionSummary } from "../report/session-view.ts";
+import type { Database } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import type { SessionRow, Sums } from "./wire.ts";
+
+/** A session as the list and the head of its page show it. */
+export function toRow(db: Database, agents: DrainDeps["agents"], summary: SessionSummary): SessionRow {
+  const { stored, facts, segments, tools, sums } = summary;
+  const last = segments.at(-1);
+  const repository = facts.repository;
+  return {
+    source: stored.source,
+    sessionId: stored.sessionId,
+    agent: cardOf({ agents }, stored.source)?.title ?? stored.source,
+    agentVersion: stored.agentVersion ?? null,
+    repository: repository?.name ?? null,
+    branch: repository?.branch ?? null,
+    folder: stored.cwd ?? null,
+    startMs: segments[0]?.startMs ?? stored.firstMs,
+    lastMs: stored.lastMs,
+    activeMs: activeMs(segments),
+    open: last?.endMs === undefined,
+    endReason: last?.reason ?? null,
+    turns: summary.turns,
+    subagents: summary.subagents,
+    toolCalls: [...tools.values()].reduce((a, b) => a + b, 0),
+    failedTools: tools.get("error") ?? 0,
+    deniedTools: tools.get("denied") ?? 0,
+    unfinishedTools: tools.get("unfinished") ?? 0,
+    models: modelsOf(db, agents, stored),
+    sums: toSums(sums, facts.usageUnknown === true),
+  };
+}
+
+/** @param isUntold nobody tells what is used: none told does not mean none used */
+export function toSums(sums: SessionSummary["sums"], isUntold: boolean): Sums {
+  const none = hasUsage(sums) || isUntold ? null : 0;
+  const without = sums.callsWithoutUsage > 0;
+  return {
+    modelCalls: sums.modelCalls === 0 && (sums.sumsTold > 0 || isUntold) ? null : sums.modelCalls,
+    input: sums.input ?? none,
+    output: sums.output ?? none,
+    cacheRead: sums.cacheRead ?? none,
+    cacheWrite: sums.cacheWrite ?? none,
+    reasoning: sums.reasoning ?? none,
+    costNanoUsd: sums.costNanoUsd ?? none,
+    leastInput: without,
+    leastOutput: without || sums.incompleteCalls > 0,
+    leastCost: sums.unpricedCalls + sums.incompleteCalls > 0,
+    unpriced: sums.unpricedCalls,
+  };
+}
+
+// --- internal ---
+
+/** Settled ones by what they used; those of an open turn where nothing is settled yet. */
+function modelsOf(db: Database, agents: DrainDeps["agents"], stored: StoredSession): readonly string[] {
+  const settled = db
+    .prepare(
+      `SELECT model FROM usage WHERE session = ? AND model IS NOT NULL
+       GROUP BY model ORDER BY sum(coalesce(input, 0) + coalesce(output, 0)) DESC, model`,
+    )
+    .all(stored.id)
+    .map((row) => String(row["model"]));
+  if (settled.length > 0) return settled;
+  const { turns, subagents } = openPart({ db, agents }, stored);
+  return [...new Set([...turns, ...subagents].flatMap((run) => run.modelCalls.flatMap(({ model }) => model ?? [])))];
+}

@@ -1,0 +1,46 @@
+import type { SpanRecord } from "../model/telemetry.ts";
+import * as semconv from "../telemetry/semconv.ts";
+
+export interface Node<T> {
+  readonly span: T;
+  /** 0 for roots. */
+  readonly depth: number;
+}
+
+/**
+ * Spans in the order of their tree: what is below one stands after it, in order of time. Each comes once, also where
+ * spans are each other's parents; one whose parent is not among them is a root. Without recursion: traces can be deeper
+ * than the stack.
+ */
+export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: readonly T[]): readonly Node<T>[] {
+  const sorted = [...spans].sort(
+    ({ record: a }, { record: b }) => a.startMs - b.startMs || b.endMs - a.endMs || (a.spanId < b.spanId ? -1 : 1),
+  );
+  const byId = new Map(sorted.map((span) => [span.record.spanId, span]));
+  const children = new Map<T, T[]>();
+  const roots: T[] = [];
+  for (const span of sorted) {
+    const parent = byId.get(parentOf(span.record) ?? "");
+    if (parent === undefined || parent === span) roots.push(span);
+    else if (children.get(parent)?.push(span) === undefined) children.set(parent, [span]);
+  }
+  const nodes: Node<T>[] = [];
+  const seen = new Set<T>();
+  // What hangs below no root is reached by the second look at all of them
+  for (const root of [...roots, ...sorted]) {
+    const stack: Node<T>[] = [{ span: root, depth: 0 }];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      if (seen.has(next.span)) continue;
+      seen.add(next.span);
+      nodes.push(next);
+      for (const child of (children.get(next.span) ?? []).reverse()) stack.push({ span: child, depth: next.depth + 1 });
+    }
+  }
+  return nodes;
+}
+
+// --- internal ---
+
+/** With one trace per turn, a turn's span has no parent but a link to its session's. */
+const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
+  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

@@ -1,0 +1,233 @@
+/**
+ * What the server sends and the page reads. Unknown is `null`, never 0; times are milliseconds since the epoch, money is
+ * whole billionths of a US dollar. Texts come from agents as they are: the page shows them as text.
+ */
+
+/** Tokens and cost of anything. `least…`: the figure is a lower bound. */
+export interface Sums {
+  readonly modelCalls: number | null;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly reasoning: number | null;
+  readonly costNanoUsd: number | null;
+  readonly leastInput: boolean;
+  readonly leastOutput: boolean;
+  readonly leastCost: boolean;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+}
+
+/** One session in the list. */
+export interface SessionRow {
+  readonly source: string;
+  readonly sessionId: string;
+  /** The agent's name. */
+  readonly agent: string;
+  readonly agentVersion: string | null;
+  readonly repository: string | null;
+  readonly branch: string | null;
+  /** Where it ran, as a path. */
+  readonly folder: string | null;
+  readonly startMs: number;
+  readonly lastMs: number;
+  /** Pauses between its segments left out. */
+  readonly activeMs: number;
+  readonly open: boolean;
+  /** Why it ended; `null` while it is open or where nobody told. */
+  readonly endReason: string | null;
+  readonly turns: number;
+  readonly subagents: number;
+  readonly toolCalls: number;
+  readonly failedTools: number;
+  readonly deniedTools: number;
+  /** Their end was never told. */
+  readonly unfinishedTools: number;
+  /** The most used first. */
+  readonly models: readonly string[];
+  readonly sums: Sums;
+}
+
+export const SORTS = ["recent", "started", "tokens", "cost", "errors"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** What there is to choose from in the filters. */
+export interface Choices {
+  readonly agents: readonly { readonly source: string; readonly agent: string }[];
+  readonly repositories: readonly string[];
+  readonly models: readonly string[];
+}
+
+export interface SessionList {
+  readonly kind: "sessions";
+  readonly rows: readonly SessionRow[];
+  /** Where the next page begins; `null` on the last one. */
+  readonly next: string | null;
+  /** How many match, on all pages. */
+  readonly count: number;
+  /** How many there are without any filter. */
+  readonly all: number;
+  readonly choices: Choices;
+}
+
+/** There is no store yet: not an error, and it may come. */
+export interface NothingYet {
+  readonly kind: "nothing";
+  /** What to do, in words. */
+  readonly advice: string;
+}
+
+/** What went wrong and what to do. */
+export interface Trouble {
+  readonly kind: "trouble";
+  readonly code: string;
+  readonly message: string;
+}
+
+export const SPAN_KINDS = ["session", "turn", "subagent", "model_call", "tool_call", "other"] as const;
+export type SpanKind = (typeof SPAN_KINDS)[number];
+
+/** Bits of `marks`. */
+export const MARK = {
+  error: 1,
+  denied: 2,
+  unfinished: 4,
+  open: 8,
+  /** A model was called and nobody told what it used. */
+  unknownTokens: 16,
+  unknownCost: 32,
+  leastOutput: 64,
+  leastCost: 128,
+} as const;
+
+/**
+ * The spans of a session in columns, in the order of the tree: what is below a span stands after it. All columns have
+ * `count` entries.
+ */
+export interface SpanColumns {
+  readonly count: number;
+  /** Starts are relative to it. */
+  readonly baseMs: number;
+  /** 16 characters each, one after the other. */
+  readonly ids: string;
+  /** Words that `label` and `detail` point to. */
+  readonly words: readonly string[];
+  readonly label: readonly number[];
+  readonly detail: readonly number[];
+  /** Index into `SPAN_KINDS`. */
+  readonly kind: readonly number[];
+  /** 0 for roots. */
+  readonly depth: readonly number[];
+  readonly startMs: readonly number[];
+  readonly durationMs: readonly number[];
+  readonly marks: readonly number[];
+  readonly input: readonly (number | null)[];
+  readonly output: readonly (number | null)[];
+  readonly costNanoUsd: readonly (number | null)[];
+}
+
+export interface SegmentRow {
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly startOrigin: string | null;
+  readonly endReason: string | null;
+}
+
+export interface SessionDocument {
+  readonly kind: "session";
+  readonly row: SessionRow;
+  readonly segments: readonly SegmentRow[];
+  /** Sums that the agent keeps itself, where they tell something else; side requests are in them alone. */
+  readonly reported: { readonly input: number; readonly output: number; readonly costNanoUsd: number | null } | null;
+  readonly spans: SpanColumns;
+}
+
+/** Everything about one span, as it was or will be sent. */
+export interface SpanDocument {
+  readonly kind: "span";
+  readonly open: boolean;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly error: boolean;
+  readonly attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly events: readonly {
+    readonly name: string;
+    readonly timeMs: number;
+    readonly attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  }[];
+  readonly links: readonly {
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  }[];
+}
+
+export const UNITS = ["hour", "day", "week", "month"] as const;
+export type Unit = (typeof UNITS)[number];
+export const SPLITS = ["agent", "model", "repository"] as const;
+export type Split = (typeof SPLITS)[number];
+
+/** Of a stretch of time, or of one agent, model or repository in all of it. */
+export interface UsageFigures {
+  readonly sessions: number;
+  /** Turns and tools are of no model: `null` where one is asked for. */
+  readonly turns: number | null;
+  readonly toolCalls: number | null;
+  readonly failedTools: number | null;
+  readonly sums: Sums;
+  /** Sessions in which nobody told what was used. */
+  readonly untoldSessions: number;
+}
+
+export interface UsageDocument {
+  readonly kind: "usage";
+  readonly unit: Unit;
+  readonly split: Split;
+  readonly sinceMs: number;
+  /** All of them in order, also those in which nothing happened: `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47`, `2026-11`. */
+  readonly buckets: readonly string[];
+  /** One for each bucket; `null`: nothing happened. */
+  readonly times: readonly (UsageFigures | null)[];
+  readonly total: UsageFigures | null;
+  readonly groups: readonly UsageGroup[];
+  readonly choices: Choices;
+}
+
+export interface UsageGroup {
+  /** `null`: not known. */
+  readonly name: string | null;
+  readonly figures: UsageFigures;
+  /** Per bucket; 0 where nothing was used or told. */
+  readonly costNanoUsd: readonly number[];
+  readonly tokens: readonly number[];
+}
+
+export interface ToolRow {
+  readonly agent: string;
+  readonly tool: string;
+  /** The MCP server it is of; `null`: the agent's own. */
+  readonly server: string | null;
+  readonly sessions: number;
+  readonly calls: number;
+  readonly errors: number;
+  readonly denied: number;
+  readonly unfinished: number;
+  readonly open: number;
+  /** Waiting for the user included. */
+  readonly toolMs: number;
+}
+
+export interface ToolsDocument {
+  readonly kind: "tools";
+  readonly sinceMs: number;
+  readonly rows: readonly ToolRow[];
+  readonly choices: Choices;
+}
+
+/** What any question can be answered with. */
+export type Answer<T> = T | NothingYet | Trouble;

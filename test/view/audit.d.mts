@@ -1,0 +1,3 @@
+/** Findings, one line each. */
+export function auditNames(): string[];
+export function auditContrast(): { looked: number; found: string[] };

@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * Writes a made-up session of Claude Code as its transcripts tell it, subagents two levels deep and failures among it, and
+ * the one hook call that ends it: what comes after is the program's own way.
+ *
+ * @param {string} home
+ * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number }} options about how many spans
+ * @returns {{ sessionId: string, hook: string, transcript: string }} `hook`: the payload of its SessionEnd
+ */
+export function writeLongSession(
+  home,
+  {
+    spans,
+    sessionId = "10000000-5eed-4000-8000-00000000aaaa",
+    cwd = "/home/dev/acme-shop",
+    startMs = Date.UTC(2026, 10, 20, 8),
+    stepMs = 250,
+  },
+) {
+  const folder = join(home, ".claude", "projects", cwd.replaceAll(/[/.]/g, "-"));
+  mkdirSync(join(folder, sessionId, "subagents"), { recursive: true });
+  const random = randomFrom(42);
+  let atMs = startMs;
+  let left = spans - 1;
+  let ids = 0;
+  const next = (prefix) => `${prefix}${(++ids).toString(16).padStart(22, "0")}`;
+  const time = (step = stepMs) => {
+    atMs += Math.round(step * (0.1 + random() * random() * 6));
+    return new Date(atMs).toISOString();
+  };
+
+  /** One file: the main thread's, or a subagent's. */
+  const thread = (agentId, promptId) => {
+    const lines = [];
+    const put = (line) =>
+      lines.push(
+        JSON.stringify({
+          uuid: next("uuid-"),
+          ...line,
+          timestamp: line.timestamp ?? time(),
+          ...(agentId !== undefined && { isSidechain: true, agentId }),
+          ...(promptId !== undefined && { promptId }),
+          cwd,
+          sessionId,
+          version: "2.1.329",
+          gitBranch: "main",
+        }),
+      );
+    return { lines, put };
+  };
+
+  const work = ({ put }, model, depth, promptId, most) => {
+    for (let step = 0; step < most && left > 0; step++) {
+      const isLast = step === most - 1 || left < 3;
+      const wanted = isLast ? 0 : 1 + Math.floor(random() * 3);
+      const calls = Array.from({ length: Math.min(wanted, left - 1) }, () => ({
+        id: next("toolu_"),
+        ...(depth < 2 && random() < 0.03 ? { name: "Agent", input: {} } : pick(random, TOOLS)),
+      }));
+      left -= 1 + calls.length;
+      const message = {
+        id: next("msg_"),
+        type: "message",
+        role: "assistant",
+        model,
+        stop_reason: calls.length > 0 ? "tool_use" : "end_turn",
+        usage: {
+          input_tokens: 20 + Math.floor(random() * 900),
+          cache_creation_input_tokens: Math.floor(random() * 6000),
+          cache_read_input_tokens: 12_000 + Math.floor(random() * 90_000),
+          output_tokens: 40 + Math.floor(random() * 1800),
+        },
+      };
+      const blocks = [{ type: "text", text: "ok" }, ...calls.map((call) => ({ type: "tool_use", ...call }))];
+      const requestId = next("req_");
+      for (const block of blocks) put({ type: "assistant", requestId, message: { ...message, content: [block] } });
+      for (const { id, name } of calls) {
+        if (name === "Agent") runSubagent(id, depth + 1, promptId);
+        const failed = random() < 0.06;
+        put({
+          type: "user",
+          message: {
+            role: "user",
+            content: [{ tool_use_id: id, type: "tool_result", content: "…", is_error: failed }],
+          },
+          ...(failed && { toolUseResult: "Error: it did not work" }),
+        });
+      }
+    }
+  };
+  const runSubagent = (toolUseId, depth, promptId) => {
+    const agentId = next("a");
+    const agentType = pick(random, AGENT_TYPES);
+    const own = thread(agentId, promptId);
+    left--;
+    own.put({ type: "user", message: { role: "user", content: "part" } });
+    work(own, SUBAGENT_MODEL, depth, promptId, 3 + Math.floor(random() * 12));
+    const path = join(folder, sessionId, "subagents", `agent-${agentId}`);
+    writeFileSync(`${path}.jsonl`, own.lines.map((line) => `${line}\n`).join(""));
+    writeFileSync(`${path}.meta.json`, JSON.stringify({ agentType, toolUseId, spawnDepth: depth, finished: true }));
+  };
+
+  const main = thread(undefined, undefined);
+  while (left > 0) {
+    const promptId = next("prompt-");
+    left--;
+    // Somebody went away once in a while
+    if (random() < 0.1) atMs += 20 * 60_000;
+    main.put({
+      type: "user",
+      promptId,
+      origin: { kind: "human" },
+      promptSource: "typed",
+      message: { role: "user", content: "next, please" },
+    });
+    work(main, MODEL, 0, promptId, 4 + Math.floor(random() * 30));
+  }
+  const transcript = join(folder, `${sessionId}.jsonl`);
+  writeFileSync(transcript, main.lines.map((line) => `${line}\n`).join(""));
+  const hook = JSON.stringify({
+    session_id: sessionId,
+    transcript_path: transcript,
+    cwd,
+    hook_event_name: "SessionEnd",
+    reason: "prompt_input_exit",
+  });
+  return { sessionId, hook, transcript, endMs: atMs };
+}
+
+const MODEL = "claude-sonnet-4-5-20250929";
+const SUBAGENT_MODEL = "claude-haiku-4-5-20251001";
+const AGENT_TYPES = ["general-purpose", "code-reviewer", "explore"];
+const TOOLS = [
+  { name: "Bash", input: { command: "npm test" } },
+  { name: "Bash", input: { command: "git status" } },
+  { name: "Read", input: { file_path: "/home/dev/acme-shop/src/cart.ts" } },
+  { name: "Edit", input: { file_path: "/home/dev/acme-shop/src/cart.ts", old_string: "a", new_string: "b" } },
+  { name: "Grep", input: { pattern: "total" } },
+  { name: "mcp__tracker__find_issue", input: { id: "7" } },
+];
+
+const pick = (random, list) => list[Math.floor(random() * list.length)];
+
+/** The same numbers every time. */
+function randomFrom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,408 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
+import { removeFolder } from "../support/remove.ts";
+import { auditContrast, auditNames } from "./audit.mjs";
+import { startChromium } from "./chromium.ts";
+import { callHook, collect, collectLong, drain, type RecordedCall } from "./collected.mjs";
+
+const DIST = join(ROOT, "dist");
+const NESTED = "a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3";
+const LONG = "10000000-5eed-4000-8000-00000000aaaa";
+const LONG_SPANS = 3000;
+const HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.exe";
+
+let home = "";
+let server: ChildProcess;
+let link = "";
+let browser: Browser;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  home = mkdtempSync(join(tmpdir(), "openhook-view-"));
+  const started = startChromium();
+  collect(home, DIST, [
+    ["claude-code", "nested-subagents"],
+    ["claude-code", "permission-denied"],
+    ["codex", "multi-turn"],
+  ]);
+  collectLong(home, DIST, { spans: LONG_SPANS });
+  hostileSession();
+  drain(home, DIST);
+  server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
+    env: { PATH: process.env["PATH"], HOME: home },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  link = await new Promise((done) => server.stdout?.once("data", (data: Buffer) => done(data.toString().trim())));
+  browser = await started;
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  server?.kill("SIGINT");
+  if (home !== "") removeFolder(home);
+});
+
+describe("the page in Chromium", { timeout: 90_000 }, () => {
+  test("shows all sessions, and the address has no token any more", async () => {
+    await using look = await opened();
+    const { page } = look;
+    expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{16}\/$/);
+    expect(await page.title()).toBe("Sessions · openhook-otel");
+    expect(await page.getByRole("row").count()).toBe(1 + 5);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Sessions");
+    const nested = await page
+      .getByRole("row")
+      .filter({ hasText: NESTED.slice(0, 8) })
+      .innerText();
+    for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.0098"]) expect(nested).toContain(text);
+  });
+
+  test("filters and sorts, and the address holds them", async () => {
+    await using look = await opened();
+    const { page } = look;
+    const rows = page.locator(".sessions tbody tr");
+    await page.getByLabel("Agent", { exact: true }).selectOption("codex");
+    await count(rows, 1);
+    expect(page.url()).toContain("agent=codex");
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await count(rows, 5);
+    await page.getByLabel("Errors only").check();
+    await count(rows, 2);
+    await page.getByLabel("Errors only").uncheck();
+    await page.getByLabel("Search").fill(NESTED.slice(0, 6));
+    await count(rows, 1);
+    expect(await page.locator("h1 + p").textContent()).toBe("1 of 5");
+    await page.getByLabel("Search").fill("nothing has this name");
+    await page.getByText("No session fits these filters").waitFor();
+    await page.getByRole("link", { name: "Show all of them" }).click();
+    await page.getByRole("button", { name: "Cost" }).click();
+    await page.locator("th[aria-sort=descending]", { hasText: "Cost" }).waitFor();
+    await soon(() => rows.first().innerText()).toContain("10000000");
+    await page.getByRole("button", { name: "Cost" }).click();
+    await page.locator("th[aria-sort=ascending]", { hasText: "Cost" }).waitFor();
+    await soon(() => rows.last().innerText()).toContain("10000000");
+  });
+
+  test("by keyboard alone: to a session, through its waterfall, into a span and back", async () => {
+    await using look = await opened(`#/sessions?text=${NESTED}`);
+    const { page } = look;
+    await page.locator(".who a").focus();
+    await page.keyboard.press("Enter");
+    const grid = page.getByRole("treegrid");
+    await grid.waitFor();
+    for (let presses = 0; !(await isFocused(page, "#waterfall")); presses++) {
+      if (presses > 30) throw new Error("Tab does not reach the waterfall");
+      await page.keyboard.press("Tab");
+    }
+    const active = async () => page.locator(`#${await grid.getAttribute("aria-activedescendant")}`);
+    const labels = () => page.locator(".row .label").allInnerTexts();
+    expect(await (await active()).innerText()).toContain("Session");
+    expect(await labels()).toHaveLength(18);
+    expect(await grid.getAttribute("aria-rowcount")).toBe("19");
+
+    await page.keyboard.press("ArrowDown");
+    const turn = await active();
+    expect([await turn.getAttribute("aria-level"), await turn.getAttribute("aria-expanded")]).toEqual(["2", "true"]);
+    await page.keyboard.press("ArrowLeft");
+    await soon(labels).toEqual(["Session", "Turn 1"]);
+    expect(await (await active()).getAttribute("aria-expanded")).toBe("false");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await (await active()).innerText()).toContain("claude-sonnet-4-5");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const details = page.getByRole("complementary", { name: "Span details" });
+    await details.getByText("gen_ai.response.id").waitFor();
+    expect(await details.innerText()).toContain("1,901 in, 21 out");
+    expect(await (await active()).getAttribute("aria-selected")).toBe("true");
+    // Details follow as one walks on
+    await page.keyboard.press("ArrowDown");
+    await details.getByRole("heading", { name: "Agent", exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await details.waitFor({ state: "detached" });
+    expect(await isFocused(page, "#waterfall")).toBe(true);
+  });
+
+  test("zooms by keys, by the wheel and by dragging, and back", async () => {
+    await using look = await opened(`#/session?source=claude-code&id=${NESTED}`);
+    const { page } = look;
+    await page.getByRole("treegrid").waitFor();
+    const width = () => page.locator(".row.turn .bar").evaluate((bar) => bar.getBoundingClientRect().width);
+    const frame = page.locator(".frame p");
+    const whole = await width();
+    await page.locator("#waterfall").focus();
+    await page.keyboard.press("+");
+    await soon(width).toBeGreaterThan(whole * 1.1);
+    expect(await frame.innerText()).toMatch(/^In view: /);
+    await page.keyboard.press("0");
+    await soon(width).toBeCloseTo(whole, 0);
+    await page.locator(".row.turn .c-bar").hover();
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
+    await soon(width).toBeGreaterThan(whole * 1.1);
+    await page.getByRole("button", { name: "Whole session" }).click();
+    await soon(width).toBeCloseTo(whole, 0);
+    const box = await page.locator(".minimap").boundingBox();
+    if (box === null) throw new Error("no minimap");
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 12, { steps: 4 });
+    await page.mouse.up();
+    await soon(() => frame.innerText()).toMatch(/^In view: 2\d\d ms/);
+    await page.mouse.dblclick(box.x + box.width * 0.9, box.y + 10);
+    await soon(() => frame.innerText()).toBe("");
+  });
+
+  test("thousands of spans: rows in view alone are in the document, and the last one is a key away", async () => {
+    await using look = await opened(`#/session?source=claude-code&id=${LONG}`);
+    const { page } = look;
+    const grid = page.getByRole("treegrid");
+    await grid.waitFor();
+    const rows = Number(await grid.getAttribute("aria-rowcount")) - 1;
+    expect(Math.abs(rows - LONG_SPANS)).toBeLessThan(5);
+    expect(await page.locator(".row").count()).toBeLessThan(80);
+    await grid.focus();
+    await page.keyboard.press("End");
+    await page.locator(`.row[aria-rowindex="${rows + 1}"]`).waitFor();
+    expect(await grid.getAttribute("aria-activedescendant")).toBe(`row-${rows - 1}`);
+    expect(await page.locator(".row").count()).toBeLessThan(80);
+    // The active row stays in the document, wherever one scrolls
+    await grid.evaluate((element) => element.scrollTo(0, 0));
+    await page.locator("#row-0").waitFor();
+    expect(await page.locator(`#row-${rows - 1}`).count()).toBe(1);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("n");
+    expect(await page.locator(".row.active").getAttribute("class")).toContain("failed");
+
+    await page.getByLabel("Search spans").fill("find_issue");
+    const counted = page.locator(".counted");
+    await soon(() => counted.innerText()).toMatch(/^\d+ of 3,00\d spans$/);
+    const hits = await page.locator(".row.hit .label").allInnerTexts();
+    expect(new Set(hits)).toEqual(new Set(["mcp__tracker__find_issue"]));
+    await page.getByLabel("Errors only").check();
+    await soon(() => page.locator(".row.hit:not(.failed)").count()).toBe(0);
+    await page.getByLabel("Errors only").uncheck();
+    await page.getByLabel("Search spans").fill("");
+    await page.getByRole("button", { name: "Turns only" }).click();
+    await soon(() => page.locator(".row:not(.session):not(.turn)").count()).toBe(0);
+  });
+
+  test("what agents say is text, whatever it says", async () => {
+    await using look = await opened(`#/sessions?text=hostile`);
+    const { page } = look;
+    await page.locator(".who a").click();
+    await page.locator(".row.tool_call").click();
+    await page.getByRole("complementary").getByText("gen_ai.tool.name").waitFor();
+    const label = await page.locator(".row.tool_call .label").innerText();
+    expect(label).toBe("<img src=x onerror=alert(1)>\ufffdgnp.exe");
+    expect(await page.locator("main").locator("img, script, iframe").count()).toBe(0);
+    expect(await page.locator("main").innerText()).not.toContain("\u202e");
+    await page.goto(`${new URL(page.url()).origin}${new URL(page.url()).pathname}#/tools?range=all`);
+    await page.getByText("<img src=x", { exact: false }).first().waitFor();
+    expect(await page.locator("main").locator("img, script, iframe").count()).toBe(0);
+  });
+
+  test("follows what agents do: a session comes, runs and ends, without a reload", async () => {
+    await using look = await opened("#/sessions");
+    const { page } = look;
+    await page.locator(".live.live").waitFor();
+    await page.evaluate("globalThis.notReloaded = true");
+    const calls = readFileSync(join(ROOT, "test/agents/claude-code/parallel-tools/hooks.jsonl"), "utf8")
+      .replaceAll("/home/dev/", `${home}/`)
+      .split("\n")
+      .filter((line) => line !== "")
+      // Recorded hours ago it would be over by now
+      .map((line): RecordedCall => ({ ...JSON.parse(line), received_at: new Date().toISOString() }));
+    const before = calls.findIndex(({ event }) => event === "PostToolUse");
+    for (const call of calls.slice(0, before)) callHook(home, DIST, "claude-code", call);
+    drain(home, DIST, []);
+    const row = page.locator(".sessions tbody tr").filter({ has: page.locator(".badge.open") });
+    await row.waitFor();
+    await row.locator("a").click();
+    await page.locator(".row.running").first().waitFor();
+    expect(await page.locator("h1").innerText()).toContain("open");
+    for (const call of calls.slice(before)) callHook(home, DIST, "claude-code", call);
+    drain(home, DIST, []);
+    await page.locator("h1 .badge.open").waitFor({ state: "detached" });
+    await soon(() => page.locator(".row.running").count()).toBe(0);
+    expect(await page.evaluate("globalThis.notReloaded")).toBe(true);
+  });
+
+  test("usage and tools: figures, charts and tables", async () => {
+    await using look = await opened("#/usage?range=all");
+    const { page } = look;
+    await page.locator(".chart canvas").first().waitFor();
+    expect(await page.locator(".chart canvas").count()).toBe(2);
+    expect(await page.getByRole("table").first().innerText()).toContain("claude-haiku-4-5-20251001");
+    await page.getByLabel("Split cost by").selectOption("agent");
+    await page.getByRole("heading", { name: "By agent" }).waitFor();
+    expect(await page.getByRole("table").first().innerText()).toContain("Codex");
+    await page.getByRole("link", { name: "Tools", exact: true }).click();
+    await page.getByLabel("Time").selectOption("all");
+    const servers = page.getByRole("table").first();
+    await page.getByRole("heading", { name: "By MCP server" }).waitFor();
+    expect(await servers.innerText()).toContain("tracker");
+    await servers.getByRole("button", { name: "tracker" }).click();
+    await page.getByRole("heading", { name: "Tools of tracker" }).waitFor();
+    expect(await page.getByRole("table").last().locator("tbody tr").count()).toBe(1);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "can be read and heard everywhere: %s, wide and on a phone",
+    async (colorScheme) => {
+      for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
+        await using look = await opened("", { colorScheme, viewport });
+        const { page } = look;
+        const base = page.url().replace(/#.*/, "");
+        const views = [
+          "sessions",
+          `session?source=claude-code&id=${NESTED}`,
+          "usage?range=all",
+          "tools?range=all",
+          "sessions?text=zzz",
+        ];
+        for (const view of views) {
+          await page.goto(`${base}#/${view}`);
+          await page.locator("h1").waitFor();
+          if (view.startsWith("session?")) {
+            await page.locator(".row.tool_call").first().click();
+            await page.locator(".attributes").first().waitFor();
+          }
+          expect([view, await page.evaluate(auditNames)]).toEqual([view, []]);
+          const contrast = await page.evaluate(auditContrast);
+          expect([view, contrast.found]).toEqual([view, []]);
+          expect(contrast.looked).toBeGreaterThan(8);
+          const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+          expect([view, wide]).toEqual([view, viewport.width]);
+        }
+      }
+    },
+  );
+
+  test("the policy holds: scripts and requests that are not ours are stopped and seen", async () => {
+    const look = await opened();
+    const { page, violations } = look;
+    await page
+      .evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), { src: 'http://127.0.0.1:9/x.js' }))",
+      )
+      .catch(() => {});
+    await page.evaluate("fetch('http://127.0.0.1:9/').catch(() => 0)");
+    await page.evaluate(
+      "document.body.setAttribute('style', 'color: red'), document.body.append(Object.assign(document.createElement('style'), { textContent: 'p { color: red }' }))",
+    );
+    await soon(async () => (await violations()).length).toBeGreaterThanOrEqual(3);
+    expect(await page.evaluate("try { document.body.innerHTML = '<p>x'; 'taken' } catch { 'refused' }")).toBe(
+      "refused",
+    );
+    await look.context.close();
+  });
+
+  test("the program ends: the page says so, and what to do", async () => {
+    const own = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
+      env: { PATH: process.env["PATH"], HOME: home },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const address = await new Promise<string>((done) =>
+      own.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
+    );
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(address);
+      await page.locator(".live.live").waitFor();
+      const ended = new Promise((done) => own.once("exit", done));
+      own.kill("SIGINT");
+      expect(await ended).toBe(0);
+      await page.locator(".live.lost").waitFor();
+      await page.getByRole("link", { name: "Usage" }).click();
+      await page.getByText("Run openhook-otel view and open the link it prints.").waitFor();
+    } finally {
+      await context.close();
+      own.kill("SIGKILL");
+    }
+  });
+});
+
+// --- internal ---
+
+const PHONE = { width: 390, height: 844 };
+
+interface Look {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly violations: () => Promise<readonly string[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The page in a browser of its own. When it is done with, nothing may have been refused, said or asked of others. */
+async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Look> {
+  const context = await browser.newContext(options);
+  // A disk that others write to can keep a commit waiting for long
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const said: string[] = [];
+  context.on("request", (request) => requests.push(request.url()));
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(String(error)));
+  await page.addInitScript(
+    "globalThis.violated = []; addEventListener('securitypolicyviolation', (event) => violated.push(event.violatedDirective + ' ' + event.blockedURI), true)",
+  );
+  const violations = () => page.evaluate<readonly string[]>("violated");
+  await page.goto(link);
+  if (hash !== "") await page.goto(`${page.url()}${hash}`);
+  await page.locator("h1").waitFor();
+  return {
+    page,
+    context,
+    violations,
+    async [Symbol.asyncDispose]() {
+      const refused = await violations().catch(() => []);
+      await context.close();
+      expect(refused).toEqual([]);
+      expect(said).toEqual([]);
+      expect(new Set(requests.map((url) => new URL(url).origin))).toEqual(new Set([new URL(link).origin]));
+    },
+  };
+}
+
+/** Looks again until it is so. */
+const soon = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
+const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows.count()).toBe(n);
+
+const isFocused = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) === true`);
+
+/** Of a tool that speaks OpenHook by itself, with names that nobody would choose for good. */
+function hostileSession(): void {
+  const time = (s: number): string => new Date(Date.UTC(2026, 10, 21, 7, 0, s)).toISOString();
+  const envelopes = [
+    { type: "session.start", cwd: "/home/dev/<b>bold</b>" },
+    { type: "prompt.submit" },
+    { type: "tool.start", data: { tool_name: HOSTILE, tool_call_id: "1" } },
+    { type: "tool.end", data: { tool_name: HOSTILE, tool_call_id: "1", status: "error" } },
+    { type: "session.end", data: { reason: "error" } },
+  ];
+  for (const [i, rest] of envelopes.entries()) {
+    const envelope = {
+      openhook: "0.1",
+      id: `hostile-${i}`,
+      source: "acme-agent",
+      session_id: `hostile-${HOSTILE}`,
+      time: time(i),
+      ...rest,
+    };
+    callHook(home, DIST, "openhook", { event: rest.type, received_at: time(i), stdin: envelope });
+  }
+}

@@ -1,0 +1,106 @@
+import { request } from "node:http";
+import { join } from "node:path";
+import { allAgents } from "../../src/agents/registry.ts";
+import { adviceOn, nothingYet } from "../../src/commands/look.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Places } from "../../src/config/places.ts";
+import { spanSettings } from "../../src/drain/derive.ts";
+import { readPageFiles } from "../../src/view/page-files.ts";
+import { serveView, type ViewServer } from "../../src/view/server.ts";
+import { ROOT } from "../support/program.ts";
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface Question {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Without the cookie. */
+  readonly isStranger?: boolean;
+}
+
+/** The page's server around a state directory, and somebody who has opened its link. Needs the build. */
+export class Served {
+  readonly said: string[];
+  readonly #server: ViewServer;
+  readonly #cookie: string;
+  /** Where everything lies. */
+  readonly base: string;
+
+  static async at(places: Places): Promise<Served> {
+    const said: string[] = [];
+    const server = await serveView(0, {
+      storePath: places.storePath,
+      agents: await allAgents(),
+      settings: spanSettings({ loaded: await loadConfig({ env: {}, places }) }),
+      files: readPageFiles(join(ROOT, "dist", "view")),
+      nothingYet: () => nothingYet({ places }),
+      adviceOn,
+      now: Date.now,
+      log: (line) => said.push(line),
+    });
+    const { headers } = await send(server.port, server.link.slice(server.link.indexOf("/?")), {});
+    return new Served(server, said, String(headers["set-cookie"]).split(";")[0] ?? "", String(headers["location"]));
+  }
+
+  private constructor(server: ViewServer, said: string[], cookie: string, base: string) {
+    this.#server = server;
+    this.said = said;
+    this.#cookie = cookie;
+    this.base = base;
+  }
+
+  get port(): number {
+    return this.#server.port;
+  }
+
+  /** Path and query of the link for the terminal. */
+  get entry(): string {
+    return pathOf(this.#server.link);
+  }
+
+  get link(): string {
+    return this.#server.link;
+  }
+
+  onceEntry(): string {
+    return pathOf(this.#server.onceLink());
+  }
+
+  /** @param path below the base, or from the root where it begins with a slash */
+  ask(path: string, { method = "GET", headers = {}, isStranger = false }: Question = {}): Promise<Reply> {
+    const whole = path.startsWith("/") ? path : `${this.base}${path}`;
+    return send(this.port, whole, { method, headers: { ...(!isStranger && { cookie: this.#cookie }), ...headers } });
+  }
+
+  async json(path: string): Promise<Record<string, unknown>> {
+    const { status, text } = await this.ask(path);
+    if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+    return JSON.parse(text);
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+}
+
+// --- internal ---
+
+const pathOf = (link: string): string => link.slice(link.indexOf("/?"));
+
+/** Not `fetch`, which sets some of these headers itself, and mends paths. */
+const send = (port: number, path: string, { method = "GET", headers = {} }: Question): Promise<Reply> =>
+  new Promise((done, failed) => {
+    const sent = request({ host: "127.0.0.1", port, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        done({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }),
+      );
+    });
+    sent.on("error", failed);
+    sent.end();
+  });

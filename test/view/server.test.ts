@@ -1,0 +1,411 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { filesOf, openDatabase } from "../../src/store/database.ts";
+import { MIGRATIONS } from "../../src/store/migrations.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
+import { SECURITY_HEADERS } from "../../src/view/guard.ts";
+import { SORTS } from "../../src/view/wire.ts";
+import { ensureBuilt } from "../support/program.ts";
+import { Replay } from "../support/replay.ts";
+import { Teller } from "../support/told.ts";
+import { Served } from "./served.ts";
+
+const SESSION = "a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3";
+const ONE = `source=claude-code&id=${SESSION}`;
+const QUESTIONS = ["api/sessions", `api/session?${ONE}`, "api/usage", "api/tools", "api/live"];
+
+let replay: Replay;
+let served: Served;
+beforeAll(async () => {
+  await ensureBuilt();
+  replay = new Replay("claude-code", "nested-subagents");
+  for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+  served = await Served.at(replay.places);
+});
+afterAll(async () => {
+  await served.close();
+  replay.remove();
+});
+
+describe("who may ask", () => {
+  test("nobody gets anything without the token, wherever it asks", async () => {
+    for (const path of [
+      "",
+      "page.js",
+      "page.css",
+      "icon.svg",
+      "nowhere",
+      "api/span",
+      ...QUESTIONS,
+      "/",
+      "/favicon.ico",
+    ]) {
+      const { status, text } = await served.ask(path, { isStranger: true });
+      expect([path, status]).toEqual([path, 401]);
+      expect(text).not.toContain("acme");
+    }
+  });
+
+  test("a wrong token gets 401, also one that begins like the right one", async () => {
+    const token = served.entry.slice("/?token=".length);
+    expect(Buffer.from(token, "base64url")).toHaveLength(32);
+    for (const wrong of [
+      "",
+      "x",
+      token.slice(0, -1),
+      `${token}x`,
+      `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`,
+    ]) {
+      const { status, headers } = await served.ask(`/?token=${wrong}`, { isStranger: true });
+      expect([wrong, status, headers["set-cookie"]]).toEqual([wrong, 401, undefined]);
+    }
+    // Whoever is in already is not let in by it either
+    expect((await served.ask("/?token=x")).status).toBe(401);
+    for (const cookie of ["openhook-view=", "openhook-view=x", `openhook-view=${token}`, "other=1"]) {
+      const { status } = await served.ask("", { isStranger: true, headers: { cookie } });
+      expect([cookie, status]).toEqual([cookie, 401]);
+    }
+  });
+
+  test("the link gives a cookie that scripts cannot read and other sites and servers are not sent", async () => {
+    const { status, headers } = await served.ask(served.entry, { isStranger: true });
+    expect([status, headers["location"]]).toEqual([303, served.base]);
+    expect(served.base).toMatch(/^\/[0-9a-f]{16}\/$/);
+    expect(headers["set-cookie"]).toEqual([
+      expect.stringMatching(new RegExp(`^openhook-view=[\\w-]{43}; Path=${served.base}; HttpOnly; SameSite=Strict$`)),
+    ]);
+    const cookie = String(headers["set-cookie"]).split(";")[0] ?? "";
+    expect(cookie).not.toContain(served.entry.slice("/?token=".length));
+    const page = await served.ask("", { isStranger: true, headers: { cookie: `a=b; ${cookie}` } });
+    expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  });
+
+  test("the link that a browser is opened with is good once: others can read the arguments of processes", async () => {
+    const once = served.onceEntry();
+    expect(once).not.toBe(served.entry);
+    expect((await served.ask(once, { isStranger: true })).status).toBe(303);
+    expect((await served.ask(once, { isStranger: true })).status).toBe(401);
+    expect((await served.ask(served.entry, { isStranger: true })).status).toBe(303);
+  });
+
+  test("a name that was pointed at 127.0.0.1 is not ours", async () => {
+    for (const host of [
+      "evil.example",
+      `evil.example:${served.port}`,
+      `localhost:${served.port}`,
+      "127.0.0.1",
+      "127.0.0.1:1",
+      `[::1]:${served.port}`,
+    ]) {
+      for (const path of ["", "api/sessions", served.entry]) {
+        const { status, headers } = await served.ask(path, { headers: { host } });
+        expect([host, path, status, headers["set-cookie"]]).toEqual([host, path, 403, undefined]);
+      }
+    }
+  });
+
+  test("a page of another origin is refused, although the browser sends the cookie", async () => {
+    const ours = `http://127.0.0.1:${served.port}`;
+    const foreign: Readonly<Record<string, string>>[] = [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { origin: `http://127.0.0.1:${served.port + 1}` },
+      { origin: `http://localhost:${served.port}` },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
+    ];
+    for (const headers of foreign) {
+      for (const path of ["", "page.js", ...QUESTIONS]) {
+        expect([headers, path, (await served.ask(path, { headers })).status]).toEqual([headers, path, 403]);
+      }
+    }
+    // Nor may it use a link that it has, but by leading the user there
+    const entry = { isStranger: true, headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } };
+    expect((await served.ask(served.entry, entry)).status).toBe(403);
+    expect(
+      (await served.ask(served.entry, { isStranger: true, headers: { origin: "https://evil.example" } })).status,
+    ).toBe(403);
+    const clicked = { isStranger: true, headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" } };
+    expect((await served.ask(served.entry, clicked)).status).toBe(200);
+    for (const headers of [
+      { origin: ours },
+      { "sec-fetch-site": "same-origin" },
+      { "sec-fetch-site": "none" },
+    ] as const) {
+      expect((await served.ask("api/sessions", { headers })).status).toBe(200);
+    }
+  });
+
+  test("only GET is answered", async () => {
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]) {
+      for (const path of ["", "api/sessions", "nowhere", served.entry]) {
+        const { status, headers } = await served.ask(path, { method });
+        expect([method, path, status, headers["allow"]]).toEqual([method, path, 405, "GET"]);
+      }
+      expect((await served.ask("api/sessions", { method, isStranger: true })).status).toBe(401);
+    }
+  });
+
+  test("it listens on 127.0.0.1 alone", async () => {
+    const others = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ family, internal }) => family === "IPv4" && !internal)
+      .map(({ address }) => address);
+    for (const host of [...others, "::1"]) {
+      const reached = await new Promise<boolean>((done) => {
+        const socket = connect(served.port, host, () => done(true)).on("error", () => done(false));
+        setTimeout(() => done(false), 500);
+        socket.unref();
+      });
+      expect([host, reached]).toEqual([host, false]);
+    }
+  });
+});
+
+describe("every answer", () => {
+  test("forbids everything that the page does not need, refusals included", async () => {
+    const answers = [
+      ...(await Promise.all(
+        ["", "page.js", "nowhere", "api/span", `api/session?${ONE}`, "api/sessions", "api/sessions?sort=x"].map(
+          (path) => served.ask(path),
+        ),
+      )),
+      await served.ask("", { isStranger: true }),
+      await served.ask("", { headers: { origin: "https://evil.example" } }),
+      await served.ask("", { method: "POST" }),
+      await served.ask(served.entry, { isStranger: true }),
+    ];
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 303, 400, 401, 403, 404, 405]));
+    for (const { headers } of answers) expect(headers).toMatchObject(SECURITY_HEADERS);
+    const policy = SECURITY_HEADERS["content-security-policy"] ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+    for (const { headers } of answers) expect(headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("no path leads to a file that is not the page's", async () => {
+    const paths = [
+      "../../../../etc/passwd",
+      "..%2f..%2f..%2fetc%2fpasswd",
+      "%2e%2e/%2e%2e/package.json",
+      "..\\..\\package.json",
+      "page.js/../../package.json",
+      "page.js%00.css",
+      "index.html",
+      "page.js.map",
+      "//etc/passwd",
+      "__proto__",
+      "constructor",
+    ];
+    for (const path of paths) {
+      const { status, text } = await served.ask(path.startsWith("/") ? `${served.base}${path}` : path);
+      expect([path, [400, 404].includes(status)]).toEqual([path, true]);
+      expect(text).toMatch(/^There is nothing here\.\n$|^The request could not be read\.\n$/);
+    }
+    // An address in the place of a path
+    expect((await served.ask("http://evil.example/").catch(() => ({ status: 400 }))).status).not.toBe(200);
+  });
+});
+
+describe("what is answered", () => {
+  test("a session's columns are its spans, in the order of the tree", async () => {
+    const { spans, row } = (await served.json(`api/session?${ONE}`)) as {
+      spans: { count: number; ids: string; depth: number[]; words: string[]; label: number[]; marks: number[] };
+      row: Record<string, unknown>;
+    };
+    expect(spans.count).toBe(18);
+    expect(spans.ids).toHaveLength(18 * 16);
+    expect(Math.max(...spans.depth)).toBe(6);
+    expect(spans.depth.every((depth, i) => i === 0 || depth <= (spans.depth[i - 1] ?? 0) + 1)).toBe(true);
+    expect(spans.label.slice(0, 2).map((i) => spans.words[i])).toEqual(["Session", "Turn 1"]);
+    expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, open: false });
+  });
+
+  test("a span in full, by its id alone", async () => {
+    const { spans } = (await served.json(`api/session?${ONE}`)) as { spans: { ids: string; count: number } };
+    for (let i = 0; i < spans.count; i++) {
+      const id = spans.ids.slice(i * 16, (i + 1) * 16);
+      const span = await served.json(`api/span?${ONE}&span=${id}`);
+      expect(span).toMatchObject({ kind: "span", spanId: id, open: false });
+      expect(span["attributes"]).toMatchObject({ "service.name": "claude-code", "session.id": SESSION });
+    }
+    expect((await served.ask(`api/span?${ONE}&span=0000000000000000`)).status).toBe(404);
+  });
+
+  test("nothing changes: it says so instead of sending it again", async () => {
+    const first = await served.ask(`api/session?${ONE}`);
+    const tag = String(first.headers["etag"]);
+    const again = await served.ask(`api/session?${ONE}`, { headers: { "if-none-match": tag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+    expect((await served.ask(`api/session?${ONE}`, { headers: { "if-none-match": '"x"' } })).status).toBe(200);
+  });
+
+  test("hostile ids and figures are wrong questions or name nothing; none is an error of ours", async () => {
+    const ids = [
+      "' OR 1=1 --",
+      "../../x",
+      "%00",
+      "%F0%9F%92%A9",
+      "%",
+      "<script>alert(1)</script>",
+      "a".repeat(3000),
+      "$" + "{x}",
+    ];
+    for (const id of ids) {
+      const text = encodeURIComponent(id);
+      for (const path of [
+        `api/session?source=${text}&id=${text}`,
+        `api/span?source=claude-code&id=${SESSION}&span=${text}`,
+        `api/sessions?text=${text}&agent=${text}&repository=${text}&model=${text}`,
+        `api/sessions?after=${text}`,
+        `api/sessions?fromMs=${text}`,
+        `api/usage?timeZone=${text}`,
+        `api/usage?unit=${text}`,
+        `api/tools?sinceMs=${text}`,
+      ]) {
+        const { status, headers } = await served.ask(path);
+        expect([path, [200, 400, 404].includes(status)]).toEqual([path, true]);
+        expect(headers["content-type"]).toMatch(/^application\/json/);
+      }
+    }
+    expect(await served.ask("api/session")).toMatchObject({ status: 400 });
+    expect(await served.ask(`api/sessions?text=${"a".repeat(5000)}`)).toMatchObject({ status: 400 });
+    expect(await served.ask("api/usage?unit=hour&sinceMs=-99999999999999")).toMatchObject({ status: 400 });
+    expect(served.said).toEqual([]);
+  });
+
+  test("figures over time and tools are the session's", async () => {
+    const sinceMs = Date.parse("2026-11-21T00:00:00Z");
+    const usage = (await served.json(`api/usage?sinceMs=${sinceMs}&unit=day&split=model&timeZone=UTC`)) as {
+      total: { sums: Record<string, unknown>; toolCalls: number };
+      buckets: string[];
+      groups: { name: string; tokens: number[] }[];
+    };
+    expect(usage.total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120, leastCost: false } });
+    expect(usage.buckets[0]).toBe("2026-11-21");
+    expect(usage.groups.map(({ name, tokens }) => [name, tokens[0]])).toEqual([["claude-sonnet-4-5-20250929", 4398]]);
+    const { rows } = (await served.json(`api/tools?sinceMs=${sinceMs}`)) as { rows: Record<string, unknown>[] };
+    expect(rows.map(({ tool, calls }) => [tool, calls])).toEqual([
+      ["Agent", 3],
+      ["Bash", 1],
+      ["Read", 1],
+    ]);
+  });
+
+  test("looking writes nothing to the store", async () => {
+    const files = (): string =>
+      readdirSync(replay.places.stateDir)
+        .filter((name) => !name.endsWith("-shm"))
+        .sort()
+        .map((name) => {
+          const path = `${replay.places.stateDir}/${name}`;
+          if (!statSync(path).isFile()) return name;
+          return `${name} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`;
+        })
+        .join("\n");
+    const before = files();
+    for (const path of ["", ...QUESTIONS.filter((one) => one !== "api/live")]) await served.ask(path);
+    expect(files()).toBe(before);
+  });
+});
+
+test("pages go on where one ended, in every order, whatever comes meanwhile", async () => {
+  const own = new Teller();
+  const db = openDatabase(own.places.storePath);
+  for (let n = 0; n < 11; n++) sessionOf(db, "acme", `s${n}`, Date.UTC(2026, 10, 1 + (n % 4)));
+  const look = await Served.at(own.places);
+  try {
+    for (const sort of SORTS) {
+      for (const rising of ["", "1"]) {
+        const seen: string[] = [];
+        let after: string | null = "";
+        do {
+          const page: Record<string, unknown> = await look.json(
+            `api/sessions?limit=4&sort=${sort}&rising=${rising}&after=${after}`,
+          );
+          seen.push(...(page["rows"] as { sessionId: string }[]).map(({ sessionId }) => sessionId));
+          after = page["next"] as string | null;
+          // One that is newer, and larger in nothing else
+          sessionOf(db, "acme", `late-${sort}${rising}`, Date.UTC(2026, 10, rising === "" ? 20 : -20));
+        } while (after !== null && seen.length < 99);
+        const before = seen.filter((id) => /^s\d+$/.test(id));
+        expect([sort, rising, new Set(before).size, before.length]).toEqual([sort, rising, 11, 11]);
+      }
+    }
+  } finally {
+    await look.close();
+    db.close();
+    own.remove();
+  }
+});
+
+test("who looks keeps no snapshot: a drain brings the log into the main file at once", async () => {
+  const own = new Teller();
+  const db = openDatabase(own.places.storePath);
+  const look = await Served.at(own.places);
+  try {
+    for (let i = 0; i < 3; i++) {
+      db.prepare("INSERT INTO meta (key, value) VALUES (?, 'x')").run(`some-key-${i}`);
+      await look.json("api/sessions");
+    }
+    db.prepare("PRAGMA busy_timeout = 0").get();
+    expect(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0, log: 0 });
+  } finally {
+    await look.close();
+    db.close();
+    own.remove();
+  }
+});
+
+describe("a store that is none, damaged, or of another version", () => {
+  const at = async (make: (teller: Teller) => void): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const teller = new Teller();
+    make(teller);
+    const own = await Served.at(teller.places);
+    try {
+      expect((await own.ask("")).status).toBe(200);
+      const { status, text } = await own.ask("api/sessions");
+      return { status, body: JSON.parse(text) };
+    } finally {
+      await own.close();
+      teller.remove();
+    }
+  };
+
+  test("none yet: what to do, and no error", async () => {
+    const { status, body } = await at(() => {});
+    expect(status).toBe(200);
+    expect(body).toEqual({ kind: "nothing", advice: expect.stringContaining("openhook-otel enable") });
+  });
+
+  test("damaged: what to do", async () => {
+    const { status, body } = await at((teller) => {
+      openDatabase(teller.places.storePath).close();
+      for (const file of filesOf(teller.places.storePath)) rmSync(file, { force: true });
+      writeFileSync(teller.places.storePath, "this is no database, whatever it was before\n".repeat(400));
+    });
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ kind: "trouble", code: "E_STORE_DAMAGED" });
+    expect(body["message"]).toContain("openhook-otel drain");
+  });
+
+  test("newer and older: what to do", async () => {
+    for (const [version, advice] of [
+      [MIGRATIONS.length + 1, "update openhook-otel"],
+      [1, "openhook-otel drain"],
+    ] as const) {
+      const { status, body } = await at((teller) => {
+        const db = openDatabase(teller.places.storePath);
+        db.prepare(`PRAGMA user_version = ${version}`).all();
+        db.close();
+      });
+      expect([status, body["kind"]]).toEqual([503, "trouble"]);
+      expect(body["message"]).toContain(advice);
+    }
+  });
+});

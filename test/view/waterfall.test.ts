@@ -1,0 +1,195 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
+import * as semconv from "../../src/telemetry/semconv.ts";
+import { toColumns } from "../../src/view/columns.ts";
+import { makeAxis, placeOf, ticksOf, timeAt, WHOLE, zoomed } from "../../src/view/page/session/axis.ts";
+import { readSpans, sumBelow } from "../../src/view/page/session/spans.ts";
+import { nextError, rowOf, visibleRows } from "../../src/view/page/session/visible.ts";
+import { shown, shownLines } from "../../src/view/page/shown.ts";
+
+const id = (n: number): string => n.toString(16).padStart(16, "0");
+
+function span(
+  n: number,
+  parent: number | undefined,
+  startMs: number,
+  endMs: number,
+  more: Partial<SpanRecord> = {},
+): SpanRecord {
+  return {
+    traceId: "0".repeat(31).concat("1"),
+    spanId: id(n),
+    ...(parent !== undefined && { parentSpanId: id(parent) }),
+    name: `execute_tool tool-${n}`,
+    kind: "internal",
+    startMs,
+    endMs,
+    status: { code: "unset" },
+    attributes: { [semconv.OPENHOOK_SPAN_KIND]: "tool_call" },
+    links: [],
+    events: [],
+    resource: {},
+    ...more,
+  };
+}
+const spansOf = (...records: readonly SpanRecord[]) =>
+  readSpans(toColumns(records.map((record) => ({ record, open: false }))));
+const root = (endMs: number) =>
+  span(1, undefined, 0, endMs, { attributes: { [semconv.OPENHOOK_SPAN_KIND]: "session" } });
+
+/** Any forest, and spans that are each other's parents. */
+const anySpans = fc
+  .array(
+    fc.record({
+      parent: fc.integer({ min: 0, max: 40 }),
+      start: fc.integer({ min: 0, max: 1e6 }),
+      length: fc.nat(1e5),
+      error: fc.boolean(),
+    }),
+    {
+      maxLength: 40,
+    },
+  )
+  .map((all) =>
+    all.map(({ parent, start, length, error }, n) =>
+      span(n, parent === n ? undefined : parent, start, start + length, error ? { status: { code: "error" } } : {}),
+    ),
+  );
+
+describe("rows", () => {
+  test("whatever the parents are, every span has one row, and what is below one stands right after it", () => {
+    fc.assert(
+      fc.property(anySpans, (records) => {
+        const spans = spansOf(...records);
+        const ids = Array.from({ length: spans.count }, (_, i) => spans.idOf(i));
+        expect([...ids].sort()).toEqual(records.map(({ spanId }) => spanId).sort());
+        for (let i = 0; i < spans.count; i++) {
+          const parent = spans.parent[i] ?? -1;
+          expect(spans.indexOf(spans.idOf(i))).toBe(i);
+          if (parent < 0) continue;
+          expect(parent).toBeLessThan(i);
+          expect(i).toBeLessThan(parent + (spans.size[parent] ?? 0));
+          expect(spans.depth[i]).toBe((spans.depth[parent] ?? 0) + 1);
+        }
+      }),
+    );
+  });
+
+  test("collapsing hides what is inside, at any depth; a search finds it all the same", () => {
+    fc.assert(
+      fc.property(anySpans, fc.nat(39), (records, which) => {
+        const spans = spansOf(...records);
+        fc.pre(which < spans.count);
+        const all = visibleRows(spans, { collapsed: new Set(), search: "", errorsOnly: false });
+        expect(all.rows).toHaveLength(spans.count);
+        const folded = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), search: "", errorsOnly: false });
+        expect(folded.rows).toHaveLength(spans.count - (spans.size[which] ?? 1) + 1);
+        for (let i = which; i < which + (spans.size[which] ?? 1); i++) {
+          expect(folded.rows[rowOf(folded, spans, i)]).toBe(which);
+        }
+        const failed = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), search: "", errorsOnly: true });
+        expect(failed.hitCount).toBe(records.filter(({ status }) => status.code === "error").length);
+        for (const row of failed.rows) {
+          const inside = failed.hits?.subarray(row, row + (spans.size[row] ?? 1));
+          expect(inside?.includes(1)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test("the next failed span, round and round", () => {
+    const failed = { status: { code: "error" } } as const;
+    const spans = spansOf(root(90), span(2, 1, 1, 2, failed), span(3, 1, 3, 4), span(4, 1, 5, 6, failed));
+    expect([nextError(spans, 0, 1), nextError(spans, 1, 1), nextError(spans, 3, 1), nextError(spans, 0, -1)]).toEqual([
+      1, 3, 1, 3,
+    ]);
+    expect(nextError(spansOf(root(9)), 0, 1)).toBe(-1);
+  });
+
+  test("sums below a span: unknown stays unknown, what is partly told is a lower bound", () => {
+    const call = (n: number, input?: number, cost?: number): SpanRecord =>
+      span(n, 1, n, n + 1, {
+        attributes: {
+          [semconv.OPENHOOK_SPAN_KIND]: "model_call",
+          ...(input !== undefined && {
+            [semconv.GEN_AI_USAGE_INPUT_TOKENS]: input,
+            [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: 1,
+          }),
+          ...(cost !== undefined && { [semconv.OPENHOOK_COST_USD]: cost }),
+        },
+      });
+    expect(sumBelow(spansOf(root(9), call(2, 10, 0.5), call(3, 5, 0.25)), 0)).toEqual({
+      calls: 2,
+      tools: 0,
+      input: 15,
+      output: 2,
+      costNanoUsd: 750_000_000,
+      leastTokens: false,
+      leastCost: false,
+    });
+    expect(sumBelow(spansOf(root(9), call(2, 10, 0.5), call(3, 5)), 0)).toMatchObject({
+      costNanoUsd: 5e8,
+      leastCost: true,
+    });
+    expect(sumBelow(spansOf(root(9), call(2)), 0)).toMatchObject({ input: null, output: null, costNanoUsd: null });
+  });
+});
+
+describe("the axis", () => {
+  test("time to place and back, rising, whatever pauses there are", () => {
+    fc.assert(
+      fc.property(
+        anySpans,
+        fc.boolean(),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true })),
+        (records, shorten, places) => {
+          const spans = spansOf(
+            ...records,
+            span(99, undefined, 0, 2e6, { attributes: { [semconv.OPENHOOK_SPAN_KIND]: "session" } }),
+          );
+          const axis = makeAxis(spans, shorten);
+          expect(placeOf(axis, 0)).toBe(0);
+          expect(placeOf(axis, axis.endMs)).toBeCloseTo(1, 9);
+          const rising = [...places].sort((a, b) => a - b).map((place) => timeAt(axis, place));
+          for (const [i, ms] of rising.entries()) {
+            expect(ms).toBeGreaterThanOrEqual(rising[i - 1] ?? 0);
+            expect(timeAt(axis, placeOf(axis, ms))).toBeCloseTo(ms, 3);
+          }
+        },
+      ),
+    );
+  });
+
+  test("a day between two turns takes a quarter of the room, and to scale when it is asked for", () => {
+    const day = 86_400_000;
+    const spans = spansOf(root(day + 60_000), span(2, 1, 0, 60_000), span(3, 1, day, day + 60_000));
+    const axis = makeAxis(spans, true);
+    expect(axis.pauses).toEqual([[60_000, day]]);
+    expect(placeOf(axis, day) - placeOf(axis, 60_000)).toBeCloseTo(0.25, 6);
+    expect(makeAxis(spans, false).pauses).toEqual([]);
+    expect(placeOf(makeAxis(spans, false), 60_000)).toBeLessThan(0.001);
+  });
+
+  test("zooming stays within everything, and where the pointer is stays there", () => {
+    const axis = makeAxis(spansOf(root(100_000), span(2, 1, 0, 100_000)), true);
+    expect(zoomed(axis, WHOLE, 0.5, 2)).toEqual(WHOLE);
+    const half = zoomed(axis, WHOLE, 0.3, 0.5);
+    expect((0.3 - half.from) / (half.to - half.from)).toBeCloseTo(0.3, 6);
+    let frame = WHOLE;
+    for (let i = 0; i < 200; i++) frame = zoomed(axis, frame, 0.3, 0.5);
+    expect((frame.to - frame.from) * axis.endMs).toBeGreaterThan(1);
+    for (const window of [WHOLE, half, frame]) {
+      const ticks = ticksOf(axis, window, 8);
+      expect(ticks.length).toBeGreaterThan(1);
+      expect(ticks.length).toBeLessThan(20);
+      for (const { at } of ticks) expect(at).toBeGreaterThanOrEqual(-1e-6);
+    }
+  });
+});
+
+test("what would hide or turn text is written out", () => {
+  expect(shown("a\u202eb\u0007c\u200b\ufeff")).toBe("a\\u{202e}b\\u{7}c\\u{200b}\\u{feff}");
+  expect(shown("<b>é 漢字 👩‍💻</b>\n")).toBe("<b>é 漢字 👩‍💻</b>\\u{a}");
+  expect(shownLines("one\n\ttwo\u001b[31m")).toBe("one\n\ttwo\\u{1b}[31m");
+});
