@@ -7,7 +7,7 @@ import { type ImportReport, importSessions } from "../import/run.ts";
 import type { Agent } from "../model/agent.ts";
 import { redact } from "../privacy/redact.ts";
 import { type Context, UserError } from "./context.ts";
-import { drainDeps, drainNow, Log } from "./drain.ts";
+import { drainDeps, Log } from "./drain-deps.ts";
 import { ProgressLine } from "./import/progress.ts";
 import { importJson, tellImport } from "./import/words.ts";
 import { timeOf } from "./reconcile/times.ts";
@@ -56,6 +56,7 @@ export async function importPast(
     );
     progress.clear();
     if (!options.dryRun && report.told.length > 0 && !report.isStopped) {
+      const { drainNow } = await import("./drain.ts");
       await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
     }
     const sent =

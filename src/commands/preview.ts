@@ -5,7 +5,7 @@ import { type Preview, type PreviewedRequest, previewDelivery } from "../drain/p
 import { drain as runDrain } from "../pipeline.ts";
 import { findSessions } from "../store/overview.ts";
 import { type Context, UserError } from "./context.ts";
-import { drainDeps } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
 import { plural } from "./figures.ts";
 import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
 

@@ -4,7 +4,8 @@ import { messageOf } from "../drain/deps.ts";
 import { type Pruned, pruneDryRun } from "../drain/prune.ts";
 import { storeBytes } from "../drain/self.ts";
 import { type Context, UserError } from "./context.ts";
-import { drainDeps, drainNow, Log } from "./drain.ts";
+import { drainNow } from "./drain.ts";
+import { drainDeps, Log } from "./drain-deps.ts";
 import { localTime, megabytes, plural } from "./figures.ts";
 import { lookAt } from "./look.ts";
 

@@ -8,7 +8,7 @@ import { findSessions } from "../store/overview.ts";
 import { isPacked } from "../store/packed.ts";
 import { VERSION } from "../version.ts";
 import { type Context, UserError } from "./context.ts";
-import { drainDeps } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
 import { localTime } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { BACKENDS, Backend, type BackendName } from "./reconcile/backend.ts";

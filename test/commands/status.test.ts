@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { disable } from "../../src/commands/disable.ts";
-import { drainDeps } from "../../src/commands/drain.ts";
+import { drainDeps } from "../../src/commands/drain-deps.ts";
 import { enable } from "../../src/commands/enable.ts";
 import type { Status } from "../../src/commands/status/facts.ts";
 import { status } from "../../src/commands/status.ts";
