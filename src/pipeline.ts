@@ -6,13 +6,12 @@ import { deriveSession } from "./drain/derive.ts";
 import { ownInstance } from "./drain/instance.ts";
 import { enforceLevel } from "./drain/level.ts";
 import { withStore } from "./drain/open.ts";
-import { checkOwner, closeFiles, ownUid } from "./drain/private.ts";
+import { makePrivate } from "./drain/own-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readTranscripts } from "./drain/read.ts";
 import { counted } from "./drain/self.ts";
 import { checkStore } from "./drain/sound.ts";
 import { takeInbox } from "./drain/take.ts";
-import { ensureStateDirs } from "./intake/inbox.ts";
 import { ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { unfinishedSessions } from "./store/facts.ts";
@@ -58,14 +57,6 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
 }
 
 // --- internal ---
-
-/** The state directory is there, this user's own, and closed to others. */
-async function makePrivate({ places, platform, log }: DrainDeps): Promise<void> {
-  const owner = { uid: ownUid(platform) };
-  for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
-  await ensureStateDirs(places);
-  for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to others`);
-}
 
 /** Sessions whose transcripts are read at once; reading waits for the disk more than for us. */
 const READERS = 4;

@@ -1,15 +1,19 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { cardOf, type Drain, type DrainDeps } from "../drain/deps.ts";
+import { cardOf, type Drain, type DrainDeps, messageOf } from "../drain/deps.ts";
+import { StateError } from "../drain/private.ts";
 import { exportPacked } from "../import/export.ts";
 import { type Readers, readersHere, readersInThreads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
 import type { Agent } from "../model/agent.ts";
+import { RuleError } from "../privacy/own.ts";
 import { redact } from "../privacy/redact.ts";
+import { StoreError } from "../store/database.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
 import { ProgressLine } from "./import/progress.ts";
 import { importJson, tellImport } from "./import/words.ts";
+import { adviceOn } from "./look.ts";
 import { timeOf } from "./reconcile/times.ts";
 
 export interface ImportCommandOptions {
@@ -29,7 +33,8 @@ export interface ImportCommandOptions {
  *
  * @param names of agents; without one all that keep their past sessions
  * @returns exit code: 0; 1, something could not be read or sent; 130, it was stopped
- * @throws UserError (2) for a name or time that is none, and where there is nowhere to send to; StoreError
+ * @throws UserError (2) for a name or time that is none, and where there is nowhere to send to; (1) when the store cannot be
+ *         used
  */
 export async function importPast(
   names: readonly string[],
@@ -55,7 +60,7 @@ export async function importPast(
       }),
     );
     progress.clear();
-    if (!options.dryRun && report.told.length > 0 && !report.isStopped) {
+    if (!options.dryRun && (report.told.length > 0 || report.isDrainAsked) && !report.isStopped) {
       const { drainNow } = await import("./drain.ts");
       await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
     }
@@ -75,9 +80,13 @@ export async function importPast(
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
     else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
     return exitCode(report, sent?.waiting ?? 0, options.stop);
+  } catch (error) {
+    log.line(messageOf(error));
+    throw asUserError(error);
   } finally {
     progress.clear();
-    await log.flush();
+    // A dry run writes nothing at all
+    if (!options.dryRun) await log.flush();
   }
 }
 
@@ -110,8 +119,24 @@ function chosen(names: readonly string[], agents: readonly Agent[]): readonly Ag
   return found.length > 0 ? [...new Set(found)] : readable;
 }
 
+/** What is wrong with the machine, in one line; what is wrong with the program keeps its stack. */
+function asUserError(error: unknown): unknown {
+  if (error instanceof StoreError) return new UserError(error.code, adviceOn(error), 1, { cause: error });
+  if (error instanceof StateError || error instanceof RuleError) {
+    return new UserError(error.code, error.message, 1, { cause: error });
+  }
+  const isOfSystem = error instanceof Error && error.cause instanceof Error && "syscall" in error.cause;
+  return isOfSystem ? new UserError("E_SYSTEM", error.message, 1, { cause: error }) : error;
+}
+
 function requireDestination({ loaded }: DrainDeps): void {
   const { endpoint, traces } = loaded.config.otlp;
+  if (loaded.config.disabled) {
+    throw new UserError(
+      "E_USAGE",
+      "--export sends, and sending is switched off (disabled); without it the past is imported and stays here",
+    );
+  }
   if (endpoint !== undefined || traces.endpoint !== undefined) return;
   throw new UserError(
     "E_USAGE",

@@ -150,7 +150,9 @@ function closeQuietly(db: Database, isDamaged: boolean): void {
 
 function inWords({ rows, incomplete, countsAnew }: Salvaged): string {
   const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
-  const counters = countsAnew ? "; metrics begin anew as a new service.instance.id" : "";
+  const counters =
+    (countsAnew ? "; metrics begin anew as a new service.instance.id" : "") +
+    (incomplete.some((table) => table.startsWith("packed")) ? "; openhook-otel import mends what was imported" : "");
   return rows === 0
     ? `a new store was begun: nothing could be read of the damaged one${counters}`
     : `a new store was begun with what could be read of the damaged one: ${rows} rows, ${missing}${counters}`;

@@ -25,20 +25,23 @@ export async function learnRoots(drain: Drain, events: readonly Event[], facts: 
 }
 
 /** Everywhere a session's transcripts may be read from: where they usually are, were moved to, or the user's settings say. */
-export function rootsOf(drain: Drain, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
+export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
   const set = (drain.loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return [...reader.roots(drain.places.home, {}), ...learnedRoots(drain, source), ...set];
 }
 
 // --- internal ---
 
+/** `db`: absent where there is no store yet. */
+type RootsDeps = Pick<Drain, "places" | "loaded"> & { readonly db: Drain["db"] | undefined };
+
 /** Homes that one agent was seen in; the latest are kept. */
 const MAX_LEARNED = 50;
 
 const keyOf = (source: string): string => `roots.${source}`;
 
-function learnedRoots({ db }: Drain, source: string): readonly string[] {
-  const note = readMeta(db, keyOf(source));
+function learnedRoots({ db }: RootsDeps, source: string): readonly string[] {
+  const note = db === undefined ? undefined : readMeta(db, keyOf(source));
   return note === undefined ? [] : (JSON.parse(note) as readonly string[]);
 }
 

@@ -18,12 +18,16 @@ export interface ExportOptions {
   readonly agents: readonly string[];
   readonly sinceMs: number | undefined;
   readonly signal: AbortSignal;
+  /** Sent when so many wait. @default 5,000 */
+  readonly spansAtOnce?: number;
   readonly onProgress: (done: number, of: number, spans: number) => void;
 }
 
 export interface Exported {
   readonly sessions: number;
   readonly spans: number;
+  /** Sessions that are older than what the store keeps: packed they stay, as rows they go with the next drains. */
+  readonly past: number;
   readonly sent: number;
   /** Not taken yet; they go with the next drains. */
   readonly waiting: number;
@@ -40,7 +44,8 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
   const safe = { ...protection, ...deps };
   const report = emptyReport();
-  let sessions = 0;
+  const atOnce = options.spansAtOnce ?? SPANS_AT_ONCE;
+  let [sessions, past] = [0, 0];
   let waiting = 0;
   let isDone = false;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
@@ -52,10 +57,12 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         if (options.signal.aborted) break;
         await openUp(drain, number);
         sessions++;
-        if (waitingCount(db) >= SPANS_AT_ONCE) await deliver(drain, { isEager: true });
+        if (isPast(drain, number)) past++;
         options.onProgress(i + 1, numbers.length, report.spans);
-        // Nothing goes while the backend is away: the rest stays packed, and small
-        if (waitingCount(db) >= MAX_WAITING) break;
+        if (waitingCount(db) < atOnce) continue;
+        await deliver(drain, { isEager: true });
+        // Nothing goes while the backend is away: the rest stays packed, and nobody waits for each of them to fail
+        if (waitingCount(db) >= atOnce) break;
       }
       await deliver(drain, { isEager: true });
       waiting = waitingCount(db);
@@ -63,13 +70,14 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
     }),
   );
   if (!worked) return undefined;
-  return { sessions, spans: report.spans, sent: report.sent, waiting, problems: report.problems };
+  const problems = report.problems.map(protection.redactSecrets);
+  return { sessions, past, spans: report.spans, sent: report.sent, waiting, problems };
 }
 
 // --- internal ---
 
 const SPANS_AT_ONCE = 5_000;
-const MAX_WAITING = 20_000;
+const DAY_MS = 86_400_000;
 
 const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
   db
@@ -79,6 +87,9 @@ const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly numb
     )
     .all(sinceMs ?? Number.MIN_SAFE_INTEGER, JSON.stringify(agents))
     .map((row) => Number(row["id"]));
+
+const isPast = ({ db, loaded, now }: Drain, number: number): boolean =>
+  sessionById(db, number).lastMs < now() - loaded.config.store.retentionDays * DAY_MS;
 
 async function openUp(drain: Drain, number: number): Promise<void> {
   const { db } = drain;

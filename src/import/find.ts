@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { cardOf, type Drain, messageOf } from "../drain/deps.ts";
+import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { rootsOf } from "../drain/roots.ts";
 import type { TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
@@ -20,6 +20,42 @@ export type Found = ReadTask & {
   readonly number?: number;
 };
 
+/** What the store knows of past sessions, and where it says they may lie. */
+export interface Known {
+  readonly positions: ReadonlyMap<string, Size>;
+  /** By source and id. */
+  readonly sessions: ReadonlyMap<
+    string,
+    { readonly number: number; readonly isExcluded: boolean; readonly isTold: boolean }
+  >;
+  /** By source: only agents that keep their sessions. */
+  readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
+}
+
+/**
+ * Looks up in a store what is to be known before sessions are found.
+ *
+ * @param look gives the store, or `undefined` where there is none; the store may be closed afterwards
+ */
+export async function lookUp(
+  deps: DrainDeps,
+  sources: readonly string[],
+  look: <T>(ask: (db: Database | undefined) => T) => T,
+): Promise<Known> {
+  const readers = new Map<string, TranscriptReader>();
+  for (const source of sources) {
+    const reader = (await cardOf(deps, source)?.transcript?.())?.default;
+    if (reader !== undefined) readers.set(source, reader);
+  }
+  return look((db) => ({
+    positions: db === undefined ? new Map() : positionsIn(db),
+    sessions: db === undefined ? new Map() : sessionsIn(db),
+    readers: new Map(
+      [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
+    ),
+  }));
+}
+
 /**
  * Every past session of some agents, the oldest of each first. Looks at names, sizes and times, and opens nothing but
  * databases.
@@ -28,17 +64,14 @@ export type Found = ReadTask & {
  * @param onProblem what was passed over, one line each
  */
 export async function* findSessions(
-  drain: Drain,
-  sources: readonly string[],
+  { places }: Pick<DrainDeps, "places">,
+  { positions, sessions: known, readers }: Known,
   env: Readonly<Record<string, string | undefined>>,
   onProblem: (line: string) => void,
 ): AsyncGenerator<Found> {
-  const [positions, known] = [positionsIn(drain.db), sessionsIn(drain.db)];
-  for (const source of sources) {
-    const reader = (await cardOf(drain, source)?.transcript?.())?.default;
-    if (reader === undefined) continue;
-    const roots = [...new Set([...rootsOf(drain, reader, source), ...reader.roots(drain.places.home, env)])];
-    for await (const { files, ...located } of sessionsOf(drain, reader, roots, onProblem)) {
+  for (const [source, { reader, roots: usual }] of readers) {
+    const roots = [...new Set([...usual, ...reader.roots(places.home, env)])];
+    for await (const { files, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
       const sizes = files.map(sizeOf);
       const isSame = files.every((file, i) => {
         const before = positions.get(file.key ?? file.path);
@@ -57,9 +90,9 @@ export async function* findSessions(
             ? "unchanged"
             : before === undefined
               ? "new"
-              : before.isPacked
-                ? "changed"
-                : "told",
+              : before.isTold
+                ? "told"
+                : "changed",
         ...(before !== undefined && { number: before.number }),
       };
     }
@@ -69,14 +102,14 @@ export async function* findSessions(
 // --- internal ---
 
 async function* sessionsOf(
-  { places }: Drain,
+  home: string,
   reader: TranscriptReader,
   roots: readonly string[],
   onProblem: (line: string) => void,
 ): AsyncGenerator<{ readonly sessionId: string; readonly files: readonly TranscriptFile[] }> {
   const tell = (path: string, error: unknown): void =>
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`);
-  for await (const located of reader.locate({ home: places.home, roots, onProblem: tell })) {
+  for await (const located of reader.locate({ home, roots, onProblem: tell })) {
     try {
       const files = located.files ?? (await reader.files({ ...located, roots }));
       if (files.length > 0) yield { sessionId: located.sessionId, files };
@@ -113,12 +146,16 @@ const sessionsIn = (db: Database) =>
   new Map(
     db
       .prepare(
-        `SELECT id, source, session_id, excluded, EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id) AS packed
+        `SELECT id, source, session_id, excluded, NOT EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
+           AND (parent IS NOT NULL OR pruned_ms IS NOT NULL
+             OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id)
+             OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id)
+             OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id)) AS told
          FROM sessions s`,
       )
       .all()
       .map((row) => [
         `${row["source"]}\0${row["session_id"]}`,
-        { number: Number(row["id"]), isExcluded: row["excluded"] === 1, isPacked: row["packed"] === 1 },
+        { number: Number(row["id"]), isExcluded: row["excluded"] === 1, isTold: row["told"] === 1 },
       ]),
   );

@@ -12,12 +12,20 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
 import { ownerOf, owners, setPosition } from "../store/facts.ts";
 import { hasForgotten, isForgotten } from "../store/forgotten.ts";
-import { isPacked, ownedDigests, packedOwners, putPacked, takePacked } from "../store/packed.ts";
-import { learn, type StoredSession, sessionOf } from "../store/sessions.ts";
+import {
+  isPacked,
+  markWhole,
+  ownedDigests,
+  packedOwners,
+  putPacked,
+  takePacked,
+  tornSessions,
+} from "../store/packed.ts";
+import { learn, type StoredSession, sessionById, sessionOf } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack, type Unpriced } from "./pack.ts";
 import { priced } from "./price.ts";
-import { packOptions, type ReadResult, type ReadTask } from "./read.ts";
+import { packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
 
 /** A session that was read, on its way into the store. */
 export interface Arrived {
@@ -43,6 +51,28 @@ export class Keeper {
     this.#drain = drain;
   }
 
+  /** Sums that were lost with a part of the store, from the facts beside them. All of them or none. */
+  mend(): void {
+    const { db } = this.#drain;
+    const torn = tornSessions(db);
+    if (torn.length === 0) return;
+    db.transaction(() => {
+      for (const number of torn) {
+        const stored = sessionById(db, number);
+        const card = cardOf(this.#drain, stored.source);
+        if (card === undefined) continue;
+        const { agentVersion, reported } = stored;
+        const told = {
+          ...(agentVersion !== undefined && { agentVersion }),
+          ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
+        };
+        const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, told));
+        putPacked(db, [{ id: number, packed: priced(packed, card.provider) }]);
+      }
+      markWhole(db);
+    });
+  }
+
   /** All of them and where their files end, or none. @returns numbers of the sessions, in their order; `undefined` for one that must not be kept */
   async keep(arrived: readonly Arrived[]): Promise<readonly (number | undefined)[]> {
     const { db } = this.#drain;
@@ -63,9 +93,12 @@ export class Keeper {
     const { db, report } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
-    if (session === undefined && result.files.length === 0) return undefined;
-    const made = sessionOf(db, task.source, task.sessionId, session?.firstMs ?? this.#drain.now());
-    const stored = inProject(this.#drain, made, session?.cwd);
+    if (session === undefined) {
+      report.problems.push(...nonsense(task, result));
+      return undefined;
+    }
+    const made = sessionOf(db, task.source, task.sessionId, session.firstMs);
+    const stored = inProject(this.#drain, made, session.cwd);
     if (stored === undefined) return undefined;
     let [records, unreadable] = [0, 0];
     for (const file of result.files) {
@@ -79,9 +112,8 @@ export class Keeper {
       this.#drain,
       task.source,
       new Map([...result.unknownKinds].map(([name, count]) => [name, { kind: "record", name, count }])),
-      session?.agentVersion,
+      session.agentVersion,
     );
-    if (session === undefined) return stored.id;
     const level = levelOf(this.#drain, stored);
     const bare = level === "none";
     learn(db, stored.id, {
@@ -161,3 +193,14 @@ export class Keeper {
     }
   }
 }
+
+// --- internal ---
+
+/** Files that hold nothing of a session are not noted: they are looked at again, and told of again where they are torn. */
+const nonsense = ({ files }: ReadTask, result: ReadResult): readonly string[] => {
+  const unreadable = result.files.reduce((sum, file) => sum + file.unreadable, 0);
+  const path = JSON.stringify(files[0]?.path ?? "");
+  return unreadable === 0
+    ? []
+    : [`could not read the transcript ${path}: nothing of a session is in it, ${unreadable} records make no sense`];
+};

@@ -37,10 +37,16 @@ export const readersHere = (agentOf: (source: string) => Agent | undefined, reda
  */
 export function readersInThreads(path: string, threads: number, settings: ReaderSettings, last: Readers): Readers {
   const all = Array.from({ length: threads }, () => new Thread(path, settings, last));
+  let isClosed = false;
   return {
     concurrency: threads * TASKS_PER_THREAD,
-    read: (task) => all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(task),
+    // After the end nothing begins a thread again: it would keep the process alive
+    read: async (task) => {
+      if (isClosed) throw new Error("its readers are closed");
+      return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(task);
+    },
     close: async () => {
+      isClosed = true;
       await Promise.all(all.map((one) => one.close()));
     },
   };

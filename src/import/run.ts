@@ -4,12 +4,15 @@ import { type Drain, type DrainDeps, type DrainReport, emptyReport, messageOf } 
 import { ownInstance } from "../drain/instance.ts";
 import { enforceLevel } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
+import { makePrivate } from "../drain/own-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
-import { type Found, findSessions } from "./find.ts";
+import { readStore } from "../store/read-only.ts";
+import { type Found, findSessions, type Known, lookUp } from "./find.ts";
 import { type Arrived, Keeper } from "./keep.ts";
+import type { ReadResult } from "./read.ts";
 import type { Readers } from "./readers.ts";
 
 export interface ImportOptions {
@@ -19,7 +22,7 @@ export interface ImportOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Sessions whose last activity is before this stay out. */
   readonly sinceMs?: number;
-  /** Look only. */
+  /** Look only: nothing is written, and no store is made. */
   readonly dryRun: boolean;
   /** Made when it is known how much there is to read. */
   readonly readers: (drain: Drain, bytes: number) => Readers;
@@ -49,7 +52,7 @@ export interface AgentImport {
   older: number;
   /** Excluded by their project, or nothing of a session is in their files. */
   leftOut: number;
-  /** Could not be read; tried again by the next import. */
+  /** Not all of them could be read, what could is kept; tried again by the next import. */
   failed: number;
   bytes: number;
 }
@@ -60,6 +63,8 @@ export interface ImportReport {
   readonly told: readonly number[];
   readonly problems: readonly string[];
   readonly isStopped: boolean;
+  /** A hook asked for a drain meanwhile: what it told is in the inbox. */
+  readonly isDrainAsked: boolean;
   readonly tookMs: number;
 }
 
@@ -69,17 +74,25 @@ export interface ImportReport {
  * Each commit holds whole sessions with where their files end: an import that is stopped, or killed, goes on where it was.
  *
  * @returns `undefined` when a drain is at work
- * @throws StoreError when the store cannot be used
+ * @throws StoreError when the store cannot be used, StateError when the state directory is another user's
  */
 export async function importSessions(deps: DrainDeps, options: ImportOptions): Promise<ImportReport | undefined> {
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
   const safe = { ...protection, ...deps };
   const report: DrainReport = emptyReport();
+  if (options.dryRun) {
+    const known = await lookUp(safe, options.agents, (ask) => readStore(safe.places.storePath, ask) ?? ask(undefined));
+    return dryRun(await search(safe, known, options), options);
+  }
+  await makePrivate(safe);
   let done: ImportReport | undefined;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
-      // A drain that came meanwhile has left a note; what it wants is not here
-      if (done !== undefined) return;
+      // A drain that came meanwhile has left a note
+      if (done !== undefined) {
+        done = { ...done, isDrainAsked: true };
+        return;
+      }
       const drain: Drain = { ...safe, db, report, partly: new Map() };
       ownInstance(drain);
       enforceLevel(drain);
@@ -88,7 +101,8 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       checkpoint(db);
     }),
   );
-  return worked ? done : undefined;
+  if (!worked || done === undefined) return undefined;
+  return { ...done, problems: done.problems.map(protection.redactSecrets) };
 }
 
 // --- internal ---
@@ -98,15 +112,25 @@ const BYTES_PER_COMMIT = 16 << 20;
 const SESSIONS_PER_COMMIT = 500;
 const PROGRESS_MS = 100;
 
-async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
+/** What is there to import. */
+interface Searched {
+  readonly startMs: number;
+  readonly agents: ReadonlyMap<string, AgentImport>;
+  readonly of: (source: string) => AgentImport;
+  readonly told: readonly number[];
+  readonly toRead: readonly Found[];
+  readonly problems: readonly string[];
+}
+
+async function search(deps: DrainDeps, known: Known, options: ImportOptions): Promise<Searched> {
   const startMs = performance.now();
-  const { report } = drain;
   const agents = new Map(options.agents.map((source) => [source, emptyImport()]));
   const of = (source: string): AgentImport => agents.get(source) ?? emptyImport();
   const told: number[] = [];
   const toRead: Found[] = [];
-  const onProblem = (line: string): void => void report.problems.push(line);
-  for await (const found of findSessions(drain, options.agents, options.env, onProblem)) {
+  const problems: string[] = [];
+  const onProblem = (line: string): void => void problems.push(line);
+  for await (const found of findSessions(deps, known, options.env, onProblem)) {
     const sums = of(found.source);
     sums.found++;
     if (found.state === "unchanged") sums.unchanged++;
@@ -119,16 +143,35 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
       toRead.push(found);
     }
   }
-  if (options.dryRun) for (const { source } of toRead) of(source).imported++;
-  else await readAll(drain, toRead, of, options);
-  return {
-    agents,
-    told,
-    problems: report.problems,
-    isStopped: options.signal.aborted,
-    tookMs: performance.now() - startMs,
-  };
+  return { startMs, agents, of, told, toRead, problems };
 }
+
+function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
+  for (const { source } of found.toRead) found.of(source).imported++;
+  return reportOf(found, found.problems, signal);
+}
+
+async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
+  const { report } = drain;
+  const known = await lookUp(drain, options.agents, (ask) => ask(drain.db));
+  const found = await search(drain, known, options);
+  report.problems.push(...found.problems);
+  await readAll(drain, found.toRead, found.of, options);
+  return reportOf(found, report.problems, options.signal);
+}
+
+const reportOf = (
+  { agents, told, startMs }: Searched,
+  problems: readonly string[],
+  { aborted: isStopped }: AbortSignal,
+): ImportReport => ({
+  agents,
+  told,
+  problems,
+  isStopped,
+  isDrainAsked: false,
+  tookMs: performance.now() - startMs,
+});
 
 async function readAll(
   drain: Drain,
@@ -139,6 +182,7 @@ async function readAll(
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const readers = options.readers(drain, ofBytes);
   const keeper = new Keeper(drain);
+  keeper.mend();
   let [sessions, bytes, lastMs] = [0, 0, 0];
   const tell = (isLast: boolean): void => {
     if (!isLast && performance.now() - lastMs < PROGRESS_MS) return;
@@ -152,9 +196,10 @@ async function readAll(
     batch = [];
     batchBytes = 0;
     const numbers = await keeper.keep(kept.map(({ arrived }) => arrived));
-    for (const [i, { found }] of kept.entries()) {
+    for (const [i, { found, arrived }] of kept.entries()) {
       const sums = of(found.source);
-      if (numbers[i] === undefined) sums.leftOut++;
+      if (isTorn(found, arrived.result)) sums.failed++;
+      else if (numbers[i] === undefined) sums.leftOut++;
       else sums.imported++;
     }
   };
@@ -166,7 +211,11 @@ async function readAll(
       if (result instanceof Error) {
         of(found.source).failed++;
         drain.report.problems.push(`could not read the session ${found.sessionId}: ${messageOf(result)}`);
-      } else if (options.sinceMs !== undefined && (result.session?.lastMs ?? 0) < options.sinceMs) {
+      } else if (
+        options.sinceMs !== undefined &&
+        result.session !== undefined &&
+        result.session.lastMs < options.sinceMs
+      ) {
         of(found.source).older++;
       } else {
         batch.push({ found, arrived: { task: found, result } });
@@ -195,14 +244,23 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   };
   // One that is large holds up those behind it; they may be read meanwhile, but not without end
   for (let i = 0; i < readers.concurrency * 2; i++) ask();
-  for (const item of tasks) {
-    const answer = waiting.shift();
-    if (answer === undefined || signal.aborted) return;
-    const result = await answer;
-    ask();
-    yield { item, result };
+  try {
+    for (const item of tasks) {
+      const answer = waiting.shift();
+      if (answer === undefined || signal.aborted) return;
+      const result = await answer;
+      ask();
+      yield { item, result };
+    }
+  } finally {
+    queue.clear();
   }
 }
+
+/** A file of it could not be read, or holds nothing that makes sense. */
+const isTorn = ({ files }: Found, result: ReadResult): boolean =>
+  result.files.length < files.length ||
+  (result.session === undefined && result.files.some(({ unreadable }) => unreadable > 0));
 
 const emptyImport = (): AgentImport => ({
   found: 0,

@@ -11,6 +11,7 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
   const texts: string[] = [];
   const known = new Map<string, number>();
   const rows = entries.map((entry) => {
+    // The length first: a name may hold whatever stands between two
     let shape = "";
     const row: unknown[] = [0];
     const members = entry as unknown as Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
       const value = members[name];
       if (value === undefined) continue;
       if (typeof value !== "string") {
-        shape += `${name}=`;
+        shape += `${name.length}=${name}`;
         row.push(value);
         continue;
       }
@@ -28,7 +29,7 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
         known.set(value, place);
         texts.push(value);
       }
-      shape += `${name}$`;
+      shape += `${name.length}$${name}`;
       row.push(place);
     }
     let place = places.get(shape);
@@ -48,11 +49,10 @@ export function decodeFacts(text: string): readonly TranscriptEntry[] {
   const { version, shapes, texts, rows } = JSON.parse(text) as Coded;
   if (version !== VERSION) throw new Error(`facts are coded in version ${version}, this program knows ${VERSION}`);
   return rows.map(([place, ...values]) => {
-    const entry: Record<string, unknown> = {};
-    for (const [i, [name, isText]] of (shapes[Number(place)] ?? []).entries()) {
-      entry[name] = isText === 1 ? texts[Number(values[i])] : values[i];
-    }
-    return entry as unknown as TranscriptEntry;
+    const shape = shapes[Number(place)] ?? [];
+    return Object.fromEntries(
+      shape.map(([name, isText], i) => [name, isText === 1 ? texts[Number(values[i])] : values[i]]),
+    ) as unknown as TranscriptEntry;
   });
 }
 

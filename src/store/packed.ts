@@ -2,6 +2,7 @@ import { decodeFacts } from "../model/facts.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 
 // Sessions that were imported and are over. As rows they would take a hundred times as long to write, for nobody: who looks
 // at history asks for sums, and then for one session. What is asked of one is told from its facts, by the same functions
@@ -79,14 +80,14 @@ export function takePacked(db: Database, session: number): readonly TranscriptEn
 export function packedOwners(db: Database, source: string, globalKey: string): readonly number[] {
   const digest = digestOf(source, globalKey);
   const candidates = new Set<number>();
-  for (const { run } of runsOf(db)) {
+  for (const run of runNumbers(db)) {
     const row = db
       .prepare("SELECT digests FROM packed_owners WHERE run = ? AND first <= ? ORDER BY first DESC LIMIT 1")
       .get(run, digest);
     for (const { session } of ownersIn(row?.["digests"], digest)) candidates.add(session);
   }
   return [...candidates].filter((session) => {
-    return sourceOf(db, session) === source && keysOf(db, session).has(globalKey);
+    return sourceOf(db, session) === source && isPacked(db, session) && keysOf(db, session).has(globalKey);
   });
 }
 
@@ -104,22 +105,56 @@ export function* ownedDigests(db: Database): Generator<Float64Array> {
   }
 }
 
+/** Sums that stand beside packed sessions, or what they own, were lost with a page of the store. */
+export const markTorn = (db: Database): void => writeMeta(db, TORN, "1");
+
+/** Packed sessions whose sums have to be made anew from their facts; none in a sound store. */
+export const tornSessions = (db: Database): readonly number[] =>
+  readMeta(db, TORN) === undefined
+    ? []
+    : db
+        .prepare("SELECT session FROM packed ORDER BY session")
+        .all()
+        .map((row) => Number(row["session"]));
+
+/** The sums are made anew. */
+export function markWhole(db: Database): void {
+  db.prepare("DELETE FROM meta WHERE key = ?").run(TORN);
+}
+
 /** Makes one run of many, where there are so many that looking something up takes its time. */
 export function mergeRuns(db: Database): void {
-  const runs = runsOf(db);
-  if (runs.length <= MAX_RUNS || runs.reduce((sum, { rows }) => sum + rows, 0) > MAX_MERGED_ROWS) return;
+  if (runNumbers(db).length <= MAX_RUNS) return;
+  // The small ones: a large one is written once, however often something is added
+  let rows = 0;
+  const small = runsOf(db)
+    .sort((a, b) => a.rows - b.rows)
+    .filter((one) => {
+      rows += one.rows;
+      return rows <= MAX_MERGED_ROWS;
+    })
+    .map(({ run }) => run);
+  if (small.length < 2) return;
   db.transaction(() => {
-    const all = db
-      .prepare("SELECT digests FROM packed_owners")
-      .all()
-      .flatMap((row) => [...decoded(row["digests"])]);
-    db.prepare("DELETE FROM packed_owners").run();
+    const packed = new Set(
+      db
+        .prepare("SELECT session FROM packed")
+        .all()
+        .map((row) => Number(row["session"])),
+    );
+    const of = db.prepare("SELECT digests FROM packed_owners WHERE run = ?");
+    const all = small
+      .flatMap((run) => of.all(run))
+      .flatMap((row) => [...decoded(row["digests"])])
+      .filter(({ session }) => packed.has(session));
+    for (const run of small) db.prepare("DELETE FROM packed_owners WHERE run = ?").run(run);
     putRun(db, all);
   });
 }
 
 // --- internal ---
 
+const TORN = "packed.torn";
 const MAX_RUNS = 12;
 const MAX_MERGED_ROWS = 500;
 /** Of a row: enough that there are few rows, few enough that one is read at once. */
@@ -167,7 +202,7 @@ function putOwned(db: Database, sessions: readonly { readonly id: number; readon
 function putRun(db: Database, all: Owned[]): void {
   if (all.length === 0) return;
   all.sort((a, b) => a.digest - b.digest || a.session - b.session);
-  const run = Math.max(0, ...runsOf(db).map((one) => one.run + 1));
+  const run = Math.max(0, ...runNumbers(db).map((one) => one + 1));
   const insert = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (?, ?, ?)");
   for (let from = 0; from < all.length; ) {
     let to = Math.min(all.length, from + DIGESTS_PER_ROW);
@@ -179,7 +214,18 @@ function putRun(db: Database, all: Owned[]): void {
   }
 }
 
-const runsOf = (db: Database): readonly { readonly run: number; readonly rows: number }[] =>
+/** Looks up one row of each, however many there are. */
+const runNumbers = (db: Database): readonly number[] =>
+  db
+    .prepare(
+      `WITH RECURSIVE runs (run) AS (SELECT min(run) FROM packed_owners
+         UNION ALL SELECT (SELECT min(run) FROM packed_owners o WHERE o.run > runs.run) FROM runs WHERE run IS NOT NULL)
+       SELECT run FROM runs WHERE run IS NOT NULL`,
+    )
+    .all()
+    .map((row) => Number(row["run"]));
+
+const runsOf = (db: Database): { readonly run: number; readonly rows: number }[] =>
   db
     .prepare("SELECT run, count(*) AS n FROM packed_owners GROUP BY run")
     .all()

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
+import { markTorn } from "./packed.ts";
 
 /** What could be taken over from a damaged store. */
 export interface Salvaged {
@@ -41,7 +42,15 @@ export function salvage(damaged: string, db: Database): Salvaged {
       db.prepare("DELETE FROM counters").run();
       db.prepare("DELETE FROM meta WHERE key LIKE 'instance.%'").run();
     }
-    if (isMissing("sessions", "events", "entries", "owners")) db.prepare("DELETE FROM positions").run();
+    if (isMissing("sessions", "events", "entries", "owners", "packed")) db.prepare("DELETE FROM positions").run();
+    if (isMissing("packed")) {
+      // Of an imported session without its facts nothing is left: the next import finds it new
+      db.prepare(
+        `DELETE FROM segments WHERE session IN (SELECT id FROM sessions s WHERE s.pruned_ms IS NULL
+           ${["packed", "turns", "spans", "events", "entries"].map((one) => `AND NOT EXISTS (SELECT 1 FROM ${one} t WHERE t.session = s.id)`).join(" ")})`,
+      ).run();
+    }
+    if (isMissing("segments", "packed_usage", "packed_tools", "packed_turns", "packed_owners")) markTorn(db);
     return { rows, incomplete: tables.filter((table) => incomplete.has(table)), countsAnew };
   } finally {
     from.close();
@@ -121,7 +130,10 @@ function copyTable(
   const all = columnsOf(db, table);
   const names = sharedNames(from, all, table);
   if (names.length === 0) return { rows, isWhole: false };
-  const keys = all.filter(({ key }) => key > 0).sort((a, b) => a.key - b.key);
+  const named = all.filter(({ key }) => key > 0).sort((a, b) => a.key - b.key);
+  // By the row's own number where there is nothing else: what is read from both ends is there once
+  const keys = named.length > 0 ? named : [{ name: "rowid" }];
+  if (named.length === 0) names.push("rowid");
   const insert = db.prepare(
     `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT DO NOTHING`,
   );
@@ -131,7 +143,7 @@ function copyTable(
       const read = from.prepare(`SELECT ${names.join(", ")} FROM ${table} NOT INDEXED ORDER BY ${order}`);
       // The library's iterator is one, its types do not say so
       for (const row of read.iterate() as unknown as Iterable<Row>) {
-        const values = names.map((name): Value => row[name] ?? null);
+        const values = names.map((name): Value => bindable(row[name]));
         const added = isSound(row) ? inserted(() => insert.run(...values).changes) : undefined;
         if (added === undefined) isWhole = false;
         else rows += added;
@@ -148,6 +160,10 @@ function copyTable(
   }
   return { rows, isWhole };
 }
+
+/** The library reads bytes as something that it does not write. */
+const bindable = (value: unknown): Value =>
+  value instanceof ArrayBuffer ? new Uint8Array(value) : ((value ?? null) as Value);
 
 /** @returns `undefined` for a row that does not fit: one of its values is nonsense */
 function inserted(work: () => number): number | undefined {
@@ -171,11 +187,7 @@ const isSound = (row: Row): boolean =>
   });
 
 /** An earlier version's store lacks what was added since. */
-function sharedNames(
-  from: Libsql.Database,
-  columns: readonly { readonly name: string }[],
-  table: string,
-): readonly string[] {
+function sharedNames(from: Libsql.Database, columns: readonly { readonly name: string }[], table: string): string[] {
   try {
     const there = new Set(columnsOf({ prepare: preparerOf(from) }, table).map(({ name }) => name));
     return columns.map(({ name }) => name).filter((name) => there.has(name));

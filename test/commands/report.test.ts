@@ -148,14 +148,14 @@ describe("recorded sessions", () => {
   });
 
   test("CSV: one head line, no missing cell, unknown is empty", async () => {
-    const lines = (await shown(["agent", "day"], { csv: true })).trimEnd().split("\n");
+    const lines = (await shown(["agent", "day"], { csv: true })).trimEnd().split("\r\n");
     const head = (lines[0] ?? "").split(",");
     expect(head.slice(0, 3)).toEqual(["agent", "day", "sessions"]);
     for (const line of lines) expect(line.split(","), line).toHaveLength(head.length);
     const opencode = (lines.find((line) => line.startsWith("opencode,")) ?? "").split(",");
     expect(opencode[head.indexOf("cost_usd")]).toBe("");
     expect(opencode[head.indexOf("input_tokens")]).toBe("21000");
-    expect((await shown(["tool"], { csv: true })).split("\n")[0]).toBe(
+    expect((await shown(["tool"], { csv: true })).split("\r\n")[0]).toBe(
       "tool,sessions,tool_calls,tool_errors,tool_denied,tool_unfinished,tool_open,tool_ms",
     );
   });
@@ -174,7 +174,7 @@ describe("stores of other kinds", () => {
     openDatabase(places().storePath).close();
     expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel enable/);
     expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
-    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions\n$/);
+    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions\r\n$/);
   });
 
   test("names that are formulas, hold quotes or line breaks, or terminal sequences", async () => {
@@ -195,7 +195,7 @@ describe("stores of other kinds", () => {
       learn(db, id, { timeMs: Date.now(), repository: { name } });
     }
     db.close();
-    const lines = (await asked(places(), ["repository"], { csv: true })).trimEnd().split("\n").slice(1);
+    const lines = (await asked(places(), ["repository"], { csv: true })).trimEnd().split("\r\n").slice(1);
     expect(lines).toHaveLength(names.length);
     const firsts = lines.map((line) => /^("(?:[^"]|"")*"|[^,]*),/.exec(line)?.[1] ?? "");
     for (const first of firsts) expect(first).not.toMatch(/^"?[\s]*[=+\-@\uff1d]/);
@@ -220,9 +220,16 @@ describe("stores of other kinds", () => {
     db.close();
     const text = await asked(places(), [], {}, { now: () => day(27) });
     const days = text.split("\n").flatMap((line) => /^2026-10-(\d\d) /.exec(line)?.[1] ?? []);
-    expect(days).toEqual(["20", "21", "22", "23", "24", "25", "26", "27"]);
-    expect(text).toMatch(/^2026-10-21 Wed$/m);
+    expect(days).toEqual(["20", "26", "27"]);
+    expect(text).toMatch(/^… 5 days without a session$/m);
+    expect(text).toMatch(/^2026-10-27 Tue$/m);
+    const narrow = await asked(places(), ["day"], {}, { now: () => day(29), columns: 24 });
+    expect(narrow.replaceAll(SGR, "")).toMatch(/^… 5 days\D*\n( *without.*\n)?2026-10-26[\s\S]*^… 3 days/m);
+    expect(await asked(places(), [], {}, { now: () => day(28) })).toMatch(/^2026-10-28 Wed$/m);
+    const { rows } = JSON.parse(await asked(places(), ["day"], { json: true }, { now: () => day(29) }));
+    expect(rows).toHaveLength(2);
     const csv = await asked(places(), ["day"], { csv: true }, { now: () => day(27) });
-    expect(csv.trimEnd().split("\n")).toHaveLength(3);
+    expect(csv.trimEnd().split("\r\n")).toHaveLength(3);
+    expect(csv.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   });
 });

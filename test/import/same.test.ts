@@ -1,98 +1,82 @@
-import { rmSync } from "node:fs";
-import { afterEach, describe, expect, test } from "vitest";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
 import { spanSettings } from "../../src/drain/derive.ts";
-import { exportPacked } from "../../src/import/export.ts";
-import { readersHere } from "../../src/import/readers.ts";
-import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
-import { redact } from "../../src/privacy/redact.ts";
 import { viewOf } from "../../src/report/session-view.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type Database, filesOf } from "../../src/store/database.ts";
+import { readStore } from "../../src/store/read-only.ts";
 import { sessionById } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, isClean, isWrittenWhole } from "../support/expected.ts";
 import type { Replay } from "../support/replay.ts";
 import { recordedCases, recordedHome } from "./home.ts";
+import { importInto as importAny, unpackAll } from "./run.ts";
 
 const cases = await recordedCases();
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(cases)("$source $name", (of) => {
-  test("what is imported is what was recorded; packed it tells the same as in rows", async () => {
+// One run through all of it for each recording: most of its time goes into making stores
+test.each(cases)(
+  "$source $name: imported as it was recorded, packed as in rows, with hooks as hooks alone",
+  async (of) => {
     const home = await recordedHome(of);
     replay = home.replay;
-    const first = await importInto(replay, of.source);
-    const found = first.agents.get(of.source);
-    expect(found).toMatchObject({ found: home.expected.length, imported: home.expected.length, failed: 0 });
-    const packed = await whatIsIn(replay);
-    expect(await importInto(replay, of.source)).toMatchObject({ told: [] });
-    expect(await whatIsIn(replay)).toEqual(packed);
-    expect((await importInto(replay, of.source)).agents.get(of.source)).toMatchObject({
-      unchanged: home.expected.length,
-      imported: 0,
-    });
-
-    await unpackAll(replay, of.source);
-    const { storePath } = replay.places;
-    expect(await whatIsIn(replay)).toEqual(packed);
-    const clean = home.expected.filter(isClean);
-    const sessions = clean.map((session) => (isWrittenWhole(storePath, session) ? session : finishedOf(session)));
-    compareRecorded(storePath, { sessions }, false);
-  });
-
-  test("hooks and import in either order are as hooks alone", async () => {
-    const home = await recordedHome(of);
-    replay = home.replay;
+    const { stateDir, storePath } = replay.places;
+    const found = home.expected.length;
     const nowMs = Math.max(...home.calls.map((call) => Date.parse(call.received_at)));
     const hooks = async (): Promise<void> => {
       for (const call of home.calls) home.replay.put(call);
       await home.replay.drain({ endIdle: true }, clockAt(nowMs));
     };
-    await hooks();
-    const alone = rowsIn(home.replay);
-    const after = await importInto(home.replay, of.source);
-    expect(after.told).toEqual([]);
-    expect(rowsIn(home.replay)).toEqual(alone);
 
-    rmSync(home.replay.places.stateDir, { recursive: true });
-    await importInto(home.replay, of.source);
     await hooks();
-    const both = rowsIn(home.replay);
+    const alone = rowsIn(replay);
     // Transcripts that no hook told of, as those of sessions before it was installed, stay what they are
-    expect(both).toEqual(alone);
-  });
-});
+    expect((await importInto(replay, of.source)).told).toEqual([]);
+    expect(rowsIn(replay)).toEqual(alone);
+    rmSync(stateDir, { recursive: true });
+
+    const first = await importInto(replay, of.source);
+    expect(first.agents.get(of.source)).toMatchObject({ found, imported: found, failed: 0 });
+    const packed = await whatIsIn(replay);
+    const bytes = readFileSync(storePath);
+    const second = await importInto(replay, of.source);
+    expect(second.agents.get(of.source)).toMatchObject({ unchanged: found, imported: 0 });
+    expect(second.told).toEqual([]);
+    expect(contentOf(readFileSync(storePath)).equals(contentOf(bytes)), "nothing is written anew").toBe(true);
+
+    await unpackAll(replay, of.source);
+    expect(await whatIsIn(replay)).toEqual(packed);
+    const clean = home.expected.filter(isClean);
+    const sessions = clean.map((session) => (isWrittenWhole(storePath, session) ? session : finishedOf(session)));
+    compareRecorded(storePath, { sessions }, false);
+
+    for (const file of filesOf(storePath)) rmSync(file, { force: true });
+    writeFileSync(storePath, bytes, { mode: 0o600 });
+    await hooks();
+    expect(rowsIn(replay)).toEqual(alone);
+  },
+);
 
 // --- internal ---
 
-async function importInto(of: Replay, source: string, options: Partial<ImportOptions> = {}): Promise<ImportReport> {
-  const deps = await of.deps();
-  const report = await importSessions(deps, {
-    agents: [source],
-    env: {},
-    dryRun: false,
-    readers: () => readersHere((name) => deps.agents.find((agent) => agent.source === name), redact),
-    onProgress: () => {},
-    signal: new AbortController().signal,
-    ...options,
-  });
-  if (report === undefined) throw new Error("a drain was at work");
+/** A store's file without the two counters of its header, which count how often it was opened to be written. */
+function contentOf(file: Buffer): Buffer {
+  const content = Buffer.from(file);
+  for (const at of [24, 92]) content.fill(0, at, at + 4);
+  return content;
+}
+
+async function importInto(of: Replay, source: string): ReturnType<typeof importAny> {
+  const report = await importAny(of, source);
   expect(report.problems).toEqual([]);
   return report;
 }
 
-async function unpackAll(of: Replay, source: string): Promise<void> {
-  const never = new AbortController().signal;
-  await exportPacked(await of.deps(), { agents: [source], sinceMs: undefined, signal: never, onProgress: () => {} });
-}
-
 function look<T>(of: Replay, ask: (db: Database) => T): T {
-  const db = openDatabase(of.places.storePath);
-  try {
-    return ask(db);
-  } finally {
-    db.close();
-  }
+  const found = readStore(of.places.storePath, (db) => ({ answer: ask(db) }));
+  if (found === undefined) throw new Error("there is no store");
+  return found.answer;
 }
 
 /** What reports and the commands that show a session say, however it is kept. */

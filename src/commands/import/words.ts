@@ -4,7 +4,7 @@ import type { Agent } from "../../model/agent.ts";
 import type { Context } from "../context.ts";
 import { duration, megabytes, plural } from "../figures.ts";
 import { type Column, table } from "../table.ts";
-import { printable, terminalOf, writeLines } from "../terminal.ts";
+import { printable, terminalOf, wrapped, writeLines } from "../terminal.ts";
 
 export interface ImportWords {
   readonly report: ImportReport;
@@ -25,17 +25,20 @@ export function tellImport({ report, agents, names, isDryRun, sent }: ImportWord
     );
   const found = rows.reduce((sum, { sums }) => sum + sums.found, 0);
   const lines: string[] = [];
+  // In a file or a pipe a line is one: paths in it stay whole
+  const say = (text: string): void =>
+    void lines.push(...(context.stdout.isTTY === true ? wrapped({ text: "" }, text, terminal) : [text]));
   if (found === 0) {
     const looked = agents.map(({ title }) => title).join(", ");
-    lines.push(`no past session was found on this machine; looked for those of ${looked}`);
-    lines.push("where an agent keeps them elsewhere, its own variable or transcripts.folders says where");
+    say(`no past session was found on this machine; looked for those of ${looked}`);
+    say("where an agent keeps them elsewhere, its own variable or transcripts.folders says where");
   } else {
-    lines.push(...table(columnsFor(isDryRun), rows, terminal), "", ...sentences(report, rows, isDryRun, sent));
+    lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
+    for (const sentence of sentences(report, rows, isDryRun, sent)) say(sentence);
   }
   const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];
-  lines.push(...problems.slice(0, MAX_PROBLEMS).map((problem) => `! ${printable(problem)}`));
-  if (problems.length > MAX_PROBLEMS)
-    lines.push(`! and ${problems.length - MAX_PROBLEMS} more; --json has all of them`);
+  for (const problem of problems.slice(0, MAX_PROBLEMS)) say(`! ${printable(problem)}`);
+  if (problems.length > MAX_PROBLEMS) say(`! and ${problems.length - MAX_PROBLEMS} more; --json has all of them`);
   writeLines(context.stdout, lines);
 }
 
@@ -60,7 +63,15 @@ export const importJson = (report: ImportReport, isDryRun: boolean, sent: Export
     ]),
   ),
   exported:
-    sent === undefined ? null : { sessions: sent.sessions, spans: sent.spans, sent: sent.sent, waiting: sent.waiting },
+    sent === undefined
+      ? null
+      : {
+          sessions: sent.sessions,
+          spans: sent.spans,
+          sent: sent.sent,
+          waiting: sent.waiting,
+          beyond_retention: sent.past,
+        },
   problems: [...new Set([...report.problems, ...(sent?.problems ?? [])])],
 });
 
@@ -107,9 +118,14 @@ function sentences(
     return [`stopped after ${plural(imported, "session")}; what was read is kept: openhook-otel import goes on there`];
   }
   const speed = bytes > 0 ? ` (${megabytes((bytes / report.tookMs) * 1000)}/s)` : "";
-  const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? ", nothing is new" : speed}`;
+  const failed = rows.reduce((sum, { sums }) => sum + sums.failed, 0);
+  const nothing = failed === 0 ? ", nothing is new" : "";
+  const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? nothing : speed}`;
   return [
     did,
+    ...(failed === 0
+      ? []
+      : [`${plural(failed, "session")} could not be read, or not in whole; the next import tries again`]),
     ...(sent === undefined
       ? imported === 0
         ? []
@@ -117,6 +133,12 @@ function sentences(
       : [
           `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} for the backend: ${sent.sent} sent` +
             (sent.waiting > 0 ? `, ${sent.waiting} wait for the next drain` : ""),
+          ...(sent.past === 0
+            ? []
+            : [
+                `${plural(sent.past, "session")} of these ${sent.past === 1 ? "is" : "are"} older than store.retentionDays: ` +
+                  "once sent, the next drains take them out of this store",
+              ]),
         ]),
     "look at them: openhook-otel report, openhook-otel sessions, openhook-otel view",
   ];

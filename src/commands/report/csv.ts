@@ -3,19 +3,22 @@ import { usd } from "../figures.ts";
 import { printable } from "../terminal.ts";
 
 /**
- * Rows as RFC 4180 CSV with a head line. Unknown is an empty cell, never 0; figures that a grouping cannot tell have no
+ * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0; figures that a grouping cannot tell have no
  * column. Names that a spreadsheet would take for a formula begin with an apostrophe.
  */
 export function* csvLines(by: readonly (keyof UsageRow["key"])[], rows: readonly UsageRow[]): Generator<string> {
   const columns = COLUMNS.filter(({ part }) => part === undefined || rows.some((row) => row[part] !== undefined));
-  yield [...by, ...columns.map(({ name }) => name)].join(",");
+  yield [...by, ...columns.map(({ name }) => name)].join(",") + LINE_END;
   for (const row of rows) {
     const cells = [...by.map((dimension) => row.key[dimension] ?? null), ...columns.map(({ value }) => value(row))];
-    yield cells.map((value) => cell(value)).join(",");
+    yield cells.map((value) => cell(value)).join(",") + LINE_END;
   }
 }
 
 // --- internal ---
+
+/** RFC 4180 wants both; who writes lines adds the other. */
+const LINE_END = "\r";
 
 type Value = string | number | null | undefined;
 

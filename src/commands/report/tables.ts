@@ -3,7 +3,7 @@ import { hasUsage } from "../../report/session-view.ts";
 import type { Dimension, UsageRow } from "../../report/usage.ts";
 import { count, dollars, duration } from "../figures.ts";
 import { type Column, table } from "../table.ts";
-import { printable, type Terminal, widthOf } from "../terminal.ts";
+import { flow, printable, type Terminal, widthOf } from "../terminal.ts";
 import { bar } from "./bars.ts";
 
 /**
@@ -19,7 +19,7 @@ export function* usageTable(
   terminal: Terminal,
 ): Generator<string> {
   const keys = keyTexts(by, rows);
-  const lines: Line[] = rows.map((row, i) => ({ row, keys: keys[i] ?? [], isTotal: false }));
+  const lines = withGaps(rows.map((row, i): Line => ({ row, keys: keys[i] ?? [], isTotal: false })));
   // The total of one row is that row
   if (total !== undefined && rows.length > 1)
     lines.push({ row: likeThose(rows, total), keys: ["total"], isTotal: true });
@@ -36,7 +36,12 @@ export function* usageTable(
       isTotal || scale === 0 ? "" : bar((MEASURES[measure](row) ?? 0) / scale, width).padEnd(width),
     style: () => "cyan",
   };
-  yield* table([...columns.slice(0, at), bars, ...columns.slice(at)], lines, terminal);
+  let index = -1;
+  for (const line of table([...columns.slice(0, at), bars, ...columns.slice(at)], lines, terminal)) {
+    const skipped = lines[index++]?.skipped;
+    if (skipped === undefined) yield line;
+    else yield* flow([[{ text: `… ${skipped} ${by[0]}s without a session`, style: "dim" }]], terminal);
+  }
 }
 
 /** Rows in the order that a reader wants: time goes on, everything else by what it cost, then by tokens, then by calls. */
@@ -75,9 +80,39 @@ function likeThose(rows: readonly UsageRow[], { calls, turns, tools, ...total }:
 
 interface Line {
   readonly row: UsageRow;
+  /** It stands for so many in a row, on which nothing happened. */
+  readonly skipped?: number;
   readonly keys: readonly string[];
   readonly isTotal: boolean;
 }
+
+/** So many and more in a row are one line. */
+const MIN_GAP = 3;
+
+function withGaps(lines: readonly Line[]): Line[] {
+  const kept: Line[] = [];
+  let empty: Line[] = [];
+  const flush = (): void => {
+    const [first] = empty;
+    if (first !== undefined && empty.length >= MIN_GAP) kept.push({ ...first, keys: [], skipped: empty.length });
+    else kept.push(...empty);
+    empty = [];
+  };
+  for (const line of lines) {
+    if (isNothing(line.row)) {
+      empty.push(line);
+      continue;
+    }
+    flush();
+    kept.push(line);
+  }
+  flush();
+  return kept;
+}
+
+/** A day in the calendar, and no more. */
+const isNothing = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow): boolean =>
+  sessions + untoldSessions === 0 && calls === undefined && turns === undefined && tools === undefined;
 
 type Measure = "cost" | "tokens" | "tools";
 

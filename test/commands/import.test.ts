@@ -1,0 +1,316 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { UserError } from "../../src/commands/context.ts";
+import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { booksIn, packedCount } from "../import/books.ts";
+import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Wanted, writeLines } from "../import/claude.ts";
+import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
+const DAY_MS = 24 * 3_600_000;
+
+let at: Replay;
+beforeEach(() => {
+  at = new Replay("claude-code", "basic", { withTranscripts: false });
+});
+afterEach(() => at.remove());
+
+interface World extends ContextOptions {
+  /** Makes stderr a terminal this wide. */
+  readonly progress?: number;
+}
+
+async function run(names: readonly string[], options: Partial<ImportCommandOptions> = {}, world: World = {}) {
+  const { context, out, err } = contextAt(at.places, { now: () => STARTED_MS + 60 * DAY_MS, ...world });
+  const { progress } = world;
+  const shown: string[] = [];
+  const stderr =
+    progress === undefined
+      ? context.stderr
+      : { ...context.stderr, isTTY: true, columns: progress, rewrite: (text: string) => shown.push(text) };
+  const stop = new AbortController().signal;
+  const code = await importPast(
+    names,
+    { dryRun: false, export: false, json: false, stop, ...options },
+    { ...context, stderr },
+  );
+  return { code, out: out(), err: err(), shown };
+}
+
+/** Sessions of so many days after the first, with so many turns. */
+function write(...wanted: readonly (Partial<Wanted> & { readonly day: number })[]) {
+  const made = wanted.map(({ day, ...more }) => {
+    const id = sessionIdOf(day);
+    const one = claudeSession({ id, startMs: STARTED_MS + day * DAY_MS, turns: 2, ...more });
+    writeLines(claudePath(at, id), one.lines);
+    const time = new Date(STARTED_MS + day * DAY_MS + 3_600_000);
+    utimesSync(claudePath(at, id), time, time);
+    return one.totals;
+  });
+  return made.length === 0 ? NOTHING : plus(...made);
+}
+
+const books = () => booksIn(at.places.storePath);
+const everything = (): readonly string[] => readdirSync(at.home, { recursive: true, encoding: "utf8" }).sort();
+/** Each byte that lies in the state directory. */
+const stateText = (): string =>
+  readdirSync(at.places.stateDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+    .join("\n");
+
+describe("import", () => {
+  test("says what it found, keeps it here, and finds nothing new the second time", async () => {
+    const totals = write({ day: 1 }, { day: 2, turns: 4 });
+    const first = await run([]);
+    expect(first).toMatchObject({ code: 0, err: "" });
+    expect(first.out).toMatch(/^agent +found +imported +read$/m);
+    expect(first.out).toMatch(/^Claude Code +2 +2 +/m);
+    expect(first.out).toContain("they stay on this machine");
+    expect(books()).toEqual(totals);
+    expect(packedCount(at.places.storePath)).toBe(2);
+    const second = await run([]);
+    expect(second.out).toMatch(/^Claude Code +2 +0 +2$/m);
+    expect(second.out).toContain("nothing is new");
+    expect(books()).toEqual(totals);
+  });
+
+  test("--json has the same for programs", async () => {
+    write({ day: 1 });
+    const { out } = await run(["claude-code"], { json: true });
+    expect(JSON.parse(out)).toMatchObject({
+      dry_run: false,
+      stopped: false,
+      agents: { "claude-code": { found: 1, imported: 1, unchanged: 0, failed: 0, left_out: 0 } },
+      exported: null,
+      problems: [],
+    });
+    expect(out.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("--dry-run writes nothing at all: before the first import, and after it", async () => {
+    const totals = write({ day: 1 }, { day: 2 });
+    const before = everything();
+    const dry = await run([], { dryRun: true });
+    expect(dry.out).toMatch(/^agent +found +to import/m);
+    expect(dry.out).toContain("2 sessions");
+    expect(dry.out).toContain("nothing was written");
+    expect(everything()).toEqual(before);
+    await run([]);
+    const [bytes, files] = [stateText(), everything()];
+    write({ day: 3 });
+    const again = await run([], { dryRun: true });
+    expect(again.out).toMatch(/^Claude Code +3 +1 +2 /m);
+    expect(stateText()).toBe(bytes);
+    expect(everything().length).toBe(files.length + 1);
+    expect(books()).toEqual(totals);
+  });
+
+  test("--dry-run of a configuration with a mistake writes no log either", async () => {
+    write({ day: 1 });
+    const { code } = await run([], { dryRun: true }, { env: { OPENHOOK_OTEL_CAPTURE: "bogus" } });
+    expect(code).toBe(0);
+    expect(everything().some((path) => path.endsWith(".log"))).toBe(false);
+  });
+
+  test("--since is about the last activity, also where the file was touched later", async () => {
+    write({ day: 1 });
+    const totals = write({ day: 10 }, { day: 20 });
+    // Copied to this machine lately: the file is new, what is in it is old
+    const now = new Date(STARTED_MS + 59 * DAY_MS);
+    utimesSync(claudePath(at, sessionIdOf(1)), now, now);
+    const since = new Date(STARTED_MS + 5 * DAY_MS).toISOString().slice(0, 10);
+    expect((await run([], { since })).out).toMatch(/^agent +found +imported +older/m);
+    expect(books()).toEqual(totals);
+    await run([], { since: "90d" });
+    expect(books().sessions).toBe(3);
+    await expect(run([], { since: "yesteryear" })).rejects.toThrow(/--since/);
+  });
+
+  test("wrong words: exit 2 with what would be right, and nothing is made", async () => {
+    const before = everything();
+    const wrong = async (names: readonly string[], options: Partial<ImportCommandOptions> = {}, world: World = {}) => {
+      const error = await run(names, options, world).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (!(error instanceof UserError)) throw new Error(`no UserError but ${String(error)}`);
+      expect(error.exitCode).toBe(2);
+      return error.message;
+    };
+    expect(await wrong(["claude"])).toMatch(/there is no agent "claude".*claude-code/);
+    expect(await wrong(["cursor"])).toMatch(/Cursor keeps no past sessions that can be read/);
+    expect(await wrong([], { export: true })).toMatch(/config set otlp\.endpoint/);
+    const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_SDK_DISABLED: "true" };
+    expect(await wrong([], { export: true }, { env })).toMatch(/sending is switched off/);
+    expect(everything()).toEqual(before);
+  });
+
+  test("with sending switched off the past is imported all the same: it stays here", async () => {
+    const totals = write({ day: 1 });
+    expect(await run([], {}, { env: { OTEL_SDK_DISABLED: "true" } })).toMatchObject({ code: 0 });
+    expect(books()).toEqual(totals);
+  });
+
+  test("no agent at all: said, and what to do about it", async () => {
+    const none = await run([]);
+    expect(none).toMatchObject({ code: 0, err: "" });
+    expect(none.out).toContain("no past session was found");
+    expect(none.out).toContain("Claude Code");
+    expect((await run(["codex", "codex"])).out).toContain("looked for those of Codex\n");
+  });
+
+  test("where a variable moved the agents' folders for this run", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "openhook-moved-"));
+    try {
+      const { lines, totals } = claudeSession({ id: sessionIdOf(7), startMs: STARTED_MS, turns: 3 });
+      writeLines(join(elsewhere, "projects", "-home-dev-acme-shop", `${sessionIdOf(7)}.jsonl`), lines);
+      expect((await run([])).out).toContain("no past session");
+      expect(await run([], {}, { env: { CLAUDE_CONFIG_DIR: elsewhere } })).toMatchObject({ code: 0 });
+      expect(books()).toEqual(totals);
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
+  });
+});
+
+describe("on a terminal", () => {
+  test.each([20, 40, 80])("of %d columns no line is wider, and none moves the cursor", async (columns) => {
+    write({ day: 1 });
+    writeFileSync(claudePath(at, `${sessionIdOf(2)}`), "{torn\n");
+    const { out, code, shown } = await run([], {}, { columns, progress: columns });
+    expect(code).toBe(1);
+    for (const line of out.replaceAll(SGR, "").split("\n")) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
+    expect(out.replaceAll(SGR, "")).not.toMatch(CONTROL);
+    expect(out).toMatch(SGR);
+    // What is written over is never as wide as the terminal: it would scroll
+    expect(shown.length).toBeGreaterThan(1);
+    for (const line of shown) expect(columnsOf(line)).toBeLessThan(columns);
+    expect(shown.at(-1)).toBe("");
+  });
+
+  test("NO_COLOR has no colours; a pipe has neither colours nor progress", async () => {
+    write({ day: 1 });
+    writeFileSync(claudePath(at, `${sessionIdOf(2)}`), "{torn\n");
+    const plain = await run([], {}, { columns: 80, env: { NO_COLOR: "1" } });
+    expect(plain.out).not.toContain("\u001b");
+    const piped = await run([]);
+    expect(piped).toMatchObject({ err: "", shown: [] });
+    expect(piped.out).not.toContain("\u001b");
+    expect(piped.out).toContain("1 session could not be read, or not in whole; the next import tries again");
+    expect(piped.out).not.toContain("nothing is new");
+    expect(piped.out).toContain(`! could not read the transcript ${JSON.stringify(claudePath(at, sessionIdOf(2)))}`);
+  });
+
+  test("names that would move the cursor are written out", async () => {
+    const name = "\u001b]0;owned\u0007\u001b[2J";
+    mkdirSync(join(at.home, ".claude", "projects", "-home-dev-acme-shop"), { recursive: true });
+    writeFileSync(claudePath(at, name), "{torn\n");
+    const { lines } = claudeSession({ id: sessionIdOf(3), startMs: STARTED_MS, turns: 1, tool: name, model: name });
+    writeLines(claudePath(at, sessionIdOf(3)), lines);
+    const { out, code } = await run([], {}, { columns: 80 });
+    expect(out.replaceAll(SGR, "")).not.toMatch(CONTROL);
+    expect([0, 1]).toContain(code);
+    expect(books().calls).toBe(3);
+  });
+});
+
+describe("what is kept", () => {
+  test("capture none: figures, and no name that somebody gave", async () => {
+    const cwd = "/home/dev/secret-project";
+    const totals = write({ day: 1, tool: "mcp__payroll__list_salaries", cwd });
+    const env = { OPENHOOK_OTEL_CAPTURE: "none" };
+    expect(await run([], {}, { env })).toMatchObject({ code: 0 });
+    const { tools, ...rest } = books();
+    expect({ tools, ...rest }).toEqual(totals);
+    const text = stateText();
+    for (const name of ["payroll", "salaries", "gitBranch", "secret-project"]) expect(text).not.toContain(name);
+    const names = readStore(at.places.storePath, (db) => db.prepare("SELECT name FROM tool_usage").all());
+    expect(names?.map((row) => row["name"])).toEqual(["mcp"]);
+    // The same with what is packed put together again
+    writeLines(
+      claudePath(at, sessionIdOf(1)),
+      claudeSession({
+        id: sessionIdOf(1),
+        startMs: STARTED_MS + DAY_MS,
+        turns: 3,
+        tool: "mcp__payroll__list_salaries",
+        cwd,
+      }).lines,
+    );
+    await run([], {}, { env });
+    expect(stateText()).not.toContain("salaries");
+    expect(books().turns).toBe(3);
+  });
+
+  test("what a project asks for: nothing of it, or less of it", async () => {
+    const [closed, bare] = [join(at.home, "closed"), join(at.home, "bare")];
+    for (const folder of [closed, bare]) mkdirSync(folder);
+    writeFileSync(join(closed, ".openhook-otel.json"), '{ "disabled": true }');
+    writeFileSync(join(bare, ".openhook-otel.json"), '{ "capture": "none" }');
+    const own = { tool: "mcp__ledger__open" };
+    write({ day: 1, cwd: closed, tool: "mcp__hidden__look" });
+    const totals = write({ day: 2, cwd: bare, ...own }, { day: 3 });
+    const { out, code } = await run([]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^agent +found +imported +left out/m);
+    expect(books()).toEqual(totals);
+    for (const name of ["hidden", "ledger"]) expect(stateText()).not.toContain(name);
+    // It stays so: nothing of it is read again
+    expect((await run([])).out).toMatch(/^Claude Code +3 +0 +3$/m);
+  });
+
+  test("a secret that stands as a name is taken out of the packed value as well", async () => {
+    const secret = `ghp_${"A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"}`;
+    const totals = write({ day: 1, tool: `run_${secret}`, model: `claude-${secret}` });
+    await run([]);
+    expect(stateText()).not.toContain(secret.slice(4));
+    expect(books()).toEqual(totals);
+  });
+
+  test("a state directory of another user is not written to", async () => {
+    if (process.getuid === undefined) return;
+    write({ day: 1 });
+    mkdirSync(at.places.stateDir, { recursive: true, mode: 0o700 });
+    symlinkSync(join(at.home, "nowhere"), `${at.places.stateDir}.link`);
+    renameSync(at.places.stateDir, `${at.places.stateDir}.away`);
+    renameSync(`${at.places.stateDir}.link`, at.places.stateDir);
+    const error = await run([]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("a link that leads nowhere") });
+  });
+
+  test("a store of an earlier version is brought up to date; one of a later version is left alone", async () => {
+    const totals = write({ day: 1 });
+    await run([]);
+    const db = openDatabase(at.places.storePath);
+    db.prepare("PRAGMA user_version = 99").get();
+    db.close();
+    write({ day: 2 });
+    await expect(run([])).rejects.toThrow(/later version/);
+    await expect(run([], { dryRun: true })).rejects.toThrow(/later version/);
+    const again = openRaw();
+    again.prepare("PRAGMA user_version = 4").get();
+    again.close();
+    expect(books()).toEqual(totals);
+  });
+});
+
+// --- internal ---
+
+const openRaw = (): Libsql.Database => new Libsql(at.places.storePath, {});

@@ -1,0 +1,296 @@
+// Sessions that begin with a copy of another's, and sessions that change after they were imported.
+import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import claudeCode from "../../src/agents/claude-code/index.ts";
+import { type Readers, readersHere } from "../../src/import/readers.ts";
+import { redact } from "../../src/privacy/redact.ts";
+import { Replay } from "../support/replay.ts";
+import { booksIn, packedCount } from "./books.ts";
+import { claudePath, claudeSession, plus, sessionIdOf, type Totals, writeLines } from "./claude.ts";
+import { importInto, unpackAll } from "./run.ts";
+
+const SOURCE = "claude-code";
+const DAY_MS = 24 * 3_600_000;
+const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
+
+let at: Replay;
+beforeEach(() => {
+  at = new Replay(SOURCE, "basic", { withTranscripts: false });
+});
+afterEach(() => at.remove());
+
+const books = (): Totals => booksIn(at.places.storePath);
+const of = (report: Awaited<ReturnType<typeof importInto>>) => report.agents.get(SOURCE);
+
+/** A session, and one that was resumed or forked from it by a version that copies what came before. */
+const [A, B] = [sessionIdOf(1), sessionIdOf(2)];
+const first = claudeSession({ id: A, startMs: STARTED_MS, turns: 3 });
+const own = claudeSession({ id: B, startMs: STARTED_MS + DAY_MS, turns: 2 });
+const copied = [
+  ...first.lines.map((line) => line.replaceAll(`"sessionId":"${A}"`, `"sessionId":"${B}"`)),
+  ...own.lines,
+];
+const BOTH = plus(first.totals, own.totals);
+
+const writeA = (): void => writeLines(claudePath(at, A), first.lines);
+const writeB = (): void => writeLines(claudePath(at, B), copied);
+const imported = async (): Promise<void> => {
+  expect(await importInto(at, SOURCE)).toMatchObject({ problems: [] });
+};
+
+/** What an agent with our hook would have told of a session that is over. */
+async function toldByHooks(id: string, timeMs: number): Promise<void> {
+  const stdin = { session_id: id, transcript_path: claudePath(at, id), cwd: "/home/dev/acme-shop", reason: "other" };
+  at.put({
+    received_at: new Date(timeMs).toISOString(),
+    event: "SessionEnd",
+    stdin: { hook_event_name: "SessionEnd", ...stdin },
+  });
+  await at.drain();
+}
+const hooksA = (): Promise<void> => toldByHooks(A, STARTED_MS + 3_600_000);
+const hooksB = (): Promise<void> => toldByHooks(B, STARTED_MS + DAY_MS + 3_600_000);
+
+describe("what one session copied from another counts once", () => {
+  const WAYS: Readonly<Record<string, () => Promise<void>>> = {
+    "both at once": async () => {
+      writeA();
+      writeB();
+      await imported();
+    },
+    "both at once, the copy found first": async () => {
+      writeB();
+      writeA();
+      utimesSync(claudePath(at, B), 1_000, 1_000);
+      await imported();
+    },
+    "one after the other": async () => {
+      writeA();
+      await imported();
+      writeB();
+      await imported();
+    },
+    "the copy first": async () => {
+      writeB();
+      await imported();
+      writeA();
+      await imported();
+    },
+    "the original by hooks, the copy imported": async () => {
+      writeA();
+      await hooksA();
+      writeB();
+      await imported();
+    },
+    "the original imported, the copy by hooks": async () => {
+      writeA();
+      await imported();
+      writeB();
+      await hooksB();
+    },
+    "the copy by hooks, the original imported": async () => {
+      writeB();
+      await hooksB();
+      writeA();
+      await imported();
+    },
+    "the copy imported, the original by hooks": async () => {
+      writeB();
+      await imported();
+      writeA();
+      await hooksA();
+    },
+  };
+  test.each(Object.keys(WAYS))("%s", async (way) => {
+    await WAYS[way]?.();
+    expect(books()).toEqual(BOTH);
+    const before = books();
+    await imported();
+    expect(books()).toEqual(before);
+    await unpackAll(at, SOURCE);
+    expect(books()).toEqual(before);
+    expect(packedCount(at.places.storePath)).toBe(0);
+  });
+
+  test.each(["fork", "killed-then-resumed", "older-version-2.0.77"])("as it was recorded: %s", async (name) => {
+    const recorded = new Replay(SOURCE, name);
+    try {
+      const { sessions } = JSON.parse(
+        readFileSync(join(import.meta.dirname, "..", "agents", SOURCE, name, "expected.json"), "utf8"),
+      ) as { readonly sessions: readonly { readonly totals: Readonly<Record<string, number>> }[] };
+      const sum = (key: string): number => sessions.reduce((n, { totals }) => n + (totals[key] ?? 0), 0);
+      expect(await importInto(recorded, SOURCE)).toMatchObject({ problems: [] });
+      const { input, cacheRead } = booksIn(recorded.places.storePath);
+      expect({ input, cacheRead }).toEqual({ input: sum("input"), cacheRead: sum("cache_read") });
+    } finally {
+      recorded.remove();
+    }
+  });
+});
+
+describe("a session that changed after it was imported", () => {
+  const whole = claudeSession({ id: A, startMs: STARTED_MS, turns: 5 });
+  const shorter = first.lines.length;
+
+  test("grown by turns: those are added, and it is one session", async () => {
+    writeA();
+    await imported();
+    expect(books()).toEqual(first.totals);
+    writeLines(claudePath(at, A), whole.lines.slice(0, shorter));
+    writeLines(claudePath(at, A), whole.lines);
+    const report = await importInto(at, SOURCE);
+    expect(of(report)).toMatchObject({ imported: 1, unchanged: 0, told: 0 });
+    expect(books()).toEqual(whole.totals);
+    expect(packedCount(at.places.storePath)).toBe(1);
+  });
+
+  test("a half line at the end, whole later", async () => {
+    const [last = ""] = whole.lines.slice(-1);
+    writeFileSync(ensured(claudePath(at, A)), `${whole.lines.slice(0, -1).join("\n")}\n${last.slice(0, 100)}`);
+    await imported();
+    expect(books().output).toBeLessThan(whole.totals.output);
+    writeLines(claudePath(at, A), whole.lines);
+    await imported();
+    expect(books()).toEqual(whole.totals);
+  });
+
+  test("the file of a subagent beside it", async () => {
+    writeA();
+    await imported();
+    const agent = claudeSession({ id: A, startMs: STARTED_MS + 10_000, turns: 1, steps: 2 });
+    const path = join(dirname(claudePath(at, A)), A, "subagents", "agent-a1b2c3d.jsonl");
+    writeLines(
+      path,
+      agent.lines.map((line) =>
+        line
+          .replace('"isSidechain":false', '"isSidechain":true,"agentId":"a1b2c3d"')
+          .replaceAll(/(msg|req|toolu)_/g, "$1_sub_"),
+      ),
+    );
+    await imported();
+    const { input, output, calls, sessions } = books();
+    const both = plus(first.totals, agent.totals);
+    expect({ input, output, calls, sessions }).toEqual({
+      input: both.input,
+      output: both.output,
+      calls: both.calls,
+      sessions: 1,
+    });
+  });
+
+  test("cut short and written anew: what was used before was used", async () => {
+    writeLines(claudePath(at, A), whole.lines);
+    await imported();
+    const again = claudeSession({ id: A, startMs: STARTED_MS + DAY_MS, turns: 1 });
+    const renamed = again.lines.map((line) => line.replaceAll(`_${A}_`, "_again_").replaceAll(`${A}-`, "again-"));
+    writeLines(claudePath(at, A), renamed);
+    await imported();
+    expect(books()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
+    writeLines(claudePath(at, A), []);
+    await importInto(at, SOURCE);
+    expect(books()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
+  });
+
+  test("gone: what was imported stays", async () => {
+    writeA();
+    await imported();
+    rmSync(claudePath(at, A));
+    const report = await importInto(at, SOURCE);
+    expect(of(report)).toMatchObject({ found: 0 });
+    expect(books()).toEqual(first.totals);
+  });
+
+  test("the same session in two folders is one", async () => {
+    writeA();
+    const elsewhere = claudePath(at, A).replace("-home-dev-acme-shop", "-home-dev-moved");
+    mkdirSync(dirname(elsewhere), { recursive: true });
+    cpSync(claudePath(at, A), elsewhere);
+    await imported();
+    expect(books()).toEqual(first.totals);
+    await imported();
+    expect(books()).toEqual(first.totals);
+  });
+});
+
+describe("a session that cannot be read", () => {
+  const three = [1, 2, 3].map((n) => claudeSession({ id: sessionIdOf(n), startMs: STARTED_MS + n * DAY_MS, turns: n }));
+  const [one, , third] = three;
+  const bad = (): string => claudePath(at, sessionIdOf(2));
+  const OTHERS = plus(one?.totals ?? BOTH, third?.totals ?? BOTH);
+
+  const HOW: Readonly<Record<string, () => void>> = {
+    "gone when it is its turn": () => {},
+    "of nothing but torn JSON": () => writeFileSync(bad(), '{"type":"user","message\n{"type":\n'),
+  };
+
+  test.each(Object.keys(HOW))("%s: the others are in, it is told of, and tried again", async (how) => {
+    for (const [i, { lines }] of three.entries()) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
+    HOW[how]?.();
+    for (const sinceMs of [undefined, STARTED_MS - DAY_MS]) {
+      const report = await importInto(at, SOURCE, {
+        ...(sinceMs !== undefined && { sinceMs }),
+        ...(how.startsWith("gone") && { readers: () => hiding(bad()) }),
+      });
+      expect(of(report)).toMatchObject({ found: 3, failed: 1, leftOut: 0, older: 0 });
+      expect(report.problems.join("\n")).toContain(sessionIdOf(2));
+      expect(books()).toEqual(OTHERS);
+    }
+    rmSync(bad(), { force: true });
+    writeLines(bad(), three[1]?.lines ?? []);
+    const report = await importInto(at, SOURCE);
+    expect(of(report)).toMatchObject({ found: 3, imported: 1, unchanged: 2, failed: 0 });
+    expect(report.problems).toEqual([]);
+    expect(books()).toEqual(plus(...three.map(({ totals }) => totals)));
+  });
+
+  test("a directory in its place is no session", async () => {
+    for (const [i, { lines }] of three.entries()) if (i !== 1) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
+    mkdirSync(bad());
+    const report = await importInto(at, SOURCE);
+    expect(of(report)).toMatchObject({ imported: 2 });
+    expect(books()).toEqual(OTHERS);
+  });
+
+  test("a folder that cannot be looked into is told of", async () => {
+    for (const [i, { lines }] of three.entries()) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
+    if (process.getuid?.() === 0) return;
+    chmodSync(dirname(bad()), 0o000);
+    const report = await importInto(at, SOURCE);
+    chmodSync(dirname(bad()), 0o700);
+    expect(report.problems.join("\n")).toContain("could not look");
+  });
+
+  test("a file in which nothing of a session is makes none", async () => {
+    writeLines(bad(), ['{"type":"summary","summary":"said","leafUuid":"a"}']);
+    const report = await importInto(at, SOURCE);
+    expect(of(report)).toMatchObject({ found: 1, imported: 0, leftOut: 1, failed: 0 });
+    expect(books().sessions).toBe(0);
+    // It begins only now, without a hook: it is imported, and sent nowhere
+    writeLines(bad(), three[1]?.lines ?? []);
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, told: 0 });
+    expect(packedCount(at.places.storePath)).toBe(1);
+  });
+});
+
+// --- internal ---
+
+/** Its file is away while it is read, as one that its agent is just replacing. */
+function hiding(path: string): Readers {
+  const readers = readersHere((source) => [claudeCode].find((agent) => agent.source === source), redact);
+  return {
+    ...readers,
+    read: async (task) => {
+      const isHidden = task.files.some((file) => file.path === path);
+      if (isHidden) renameSync(path, `${path}.hidden`);
+      const result = await readers.read(task);
+      if (isHidden) renameSync(`${path}.hidden`, path);
+      return result;
+    },
+  };
+}
+
+function ensured(path: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  return path;
+}

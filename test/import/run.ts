@@ -1,0 +1,31 @@
+import { exportPacked } from "../../src/import/export.ts";
+import { readersHere } from "../../src/import/readers.ts";
+import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
+import { redact } from "../../src/privacy/redact.ts";
+import type { Replay } from "../support/replay.ts";
+
+/** One import of one agent's past, as the command does it, in this process. */
+export async function importInto(
+  of: Replay,
+  source: string,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportReport> {
+  const deps = await of.deps();
+  const report = await importSessions(deps, {
+    agents: [source],
+    env: {},
+    dryRun: false,
+    readers: () => readersHere((name) => deps.agents.find((agent) => agent.source === name), redact),
+    onProgress: () => {},
+    signal: new AbortController().signal,
+    ...options,
+  });
+  if (report === undefined) throw new Error("a drain was at work");
+  return report;
+}
+
+/** Makes every imported session one like any other, without a backend. */
+export async function unpackAll(of: Replay, source: string): Promise<void> {
+  const never = new AbortController().signal;
+  await exportPacked(await of.deps(), { agents: [source], sinceMs: undefined, signal: never, onProgress: () => {} });
+}

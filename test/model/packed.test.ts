@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { DigestSet } from "../../src/import/digest-set.ts";
+import { digestOf } from "../../src/model/packed.ts";
+
+/** Ids as agents make them: from the same beginnings, with the same shape, and counted up. */
+function* realisticKeys(n: number): Generator<string> {
+  const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
+  let state = 7;
+  const next = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 16;
+  };
+  const random = (): string =>
+    `${letters[next() % letters.length]}${next().toString(36)}${next().toString(36)}${next().toString(36)}`;
+  for (let i = 0; i < n; i += 4) {
+    yield `msg_01${random()}`;
+    yield `toolu_01${random()}:result`;
+    yield `call_${i}`;
+    yield `7f0c0e6e-1111-4a4a-8b8b-${i.toString(16).padStart(12, "0")}`;
+  }
+}
+
+describe("digests of ids", () => {
+  test("a million realistic ones have a million numbers of 48 bits, evenly spread", () => {
+    const seen = new Set<number>();
+    const buckets = new Array<number>(64).fill(0);
+    let n = 0;
+    for (const key of realisticKeys(1_000_000)) {
+      const digest = digestOf("claude-code", key);
+      seen.add(digest);
+      const bucket = digest % 64;
+      buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+      n++;
+    }
+    expect(seen.size).toBe(n);
+    for (const one of [...seen].slice(0, 1_000)) expect(one >= 0 && one < 2 ** 48 && Number.isInteger(one)).toBe(true);
+    expect(Math.min(...buckets)).toBeGreaterThan((n / 64) * 0.97);
+    expect(Math.max(...buckets)).toBeLessThan((n / 64) * 1.03);
+  });
+
+  test("the same text has the same number, the same id of another agent has another", () => {
+    // Stores hold them: they may never change
+    expect(digestOf("claude-code", "msg_01ABC")).toBe(KNOWN);
+    expect(digestOf("codex", "msg_01ABC")).not.toBe(KNOWN);
+    expect(digestOf("a", "bc")).not.toBe(digestOf("ab", "c"));
+  });
+
+  test("a set of them holds what a set holds", () => {
+    const [ours, theirs] = [new DigestSet(), new Set<number>()];
+    const digests = [
+      0,
+      1,
+      2 ** 48 - 1,
+      2 ** 32,
+      2 ** 32 * 5,
+      ...Array.from({ length: 20_000 }, () => digestOf("s", randomUUID())),
+    ];
+    // The same low half again and again: they lie side by side
+    for (let i = 0; i < 2_000; i++) digests.push(i * 2 ** 32 + 77);
+    for (let i = 0; i < digests.length; i += 97) {
+      const some = Float64Array.from(digests.slice(i, i + 97));
+      expect(ours.hasAny(some)).toBe(some.some((one) => theirs.has(one)));
+      ours.addAll(some);
+      if (i % 3 === 0) ours.addAll(some);
+      for (const one of some) theirs.add(one);
+    }
+    for (const one of digests) expect(ours.has(one)).toBe(true);
+    for (const one of digests) {
+      const other = (one + 2 ** 20 + 1) % 2 ** 48;
+      expect(ours.has(other)).toBe(theirs.has(other));
+    }
+  });
+});
+
+const KNOWN = 218_384_654_566_485;

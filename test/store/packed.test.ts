@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { encodeFacts } from "../../src/model/facts.ts";
+import { digestOf, type Packed } from "../../src/model/packed.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import type { Database } from "../../src/store/database.ts";
+import { addEntries, unpack } from "../../src/store/facts.ts";
+import {
+  isPacked,
+  mergeRuns,
+  ownedDigests,
+  packedFacts,
+  packedOwners,
+  putPacked,
+  takePacked,
+} from "../../src/store/packed.ts";
+import { prunableSessions, pruneSession } from "../../src/store/prune.ts";
+import { sessionById, sessionOf } from "../../src/store/sessions.ts";
+import { temporaryStores } from "./temporary.ts";
+
+const stores = temporaryStores();
+const SOURCE = "claude-code";
+
+describe("who owns a record", () => {
+  test("is found in every run, from the first digest to the last, and nobody owns what nobody has", () => {
+    const db = stores.open();
+    const keys = new Map<number, string[]>();
+    // More than a row holds, and several runs
+    for (let run = 0; run < 3; run++) {
+      const sessions = [0, 1].map((i) => sessionOf(db, SOURCE, `s${run}-${i}`, run).id);
+      for (const id of sessions)
+        keys.set(
+          id,
+          Array.from({ length: 1_700 }, (_, i) => `msg_${id}_${i}`),
+        );
+      put(db, new Map(sessions.map((id) => [id, keys.get(id) ?? []])));
+    }
+    expect(rows(db)).toBeGreaterThan(3);
+    expectOwners(db, keys);
+    expect(packedOwners(db, SOURCE, "msg_unknown")).toEqual([]);
+    expect(packedOwners(db, "codex", "msg_1_0")).toEqual([]);
+    const all = [...ownedDigests(db)].flatMap((digests) => [...digests]);
+    expect(new Set(all)).toEqual(new Set([...keys.values()].flat().map((key) => digestOf(SOURCE, key))));
+  });
+
+  test("stays findable when runs become one, and what is not packed any more leaves them", () => {
+    const db = stores.open();
+    const keys = new Map<number, string[]>();
+    for (let i = 0; i < 20; i++) {
+      const { id } = sessionOf(db, SOURCE, `s${i}`, i);
+      keys.set(id, [`msg_${i}_a`, `msg_${i}_b`]);
+      put(db, new Map([[id, keys.get(id) ?? []]]));
+    }
+    expect(runs(db)).toBe(20);
+    const [first = 0] = keys.keys();
+    unpack(db, sessionById(db, first));
+    mergeRuns(db);
+    expect(runs(db)).toBe(1);
+    keys.delete(first);
+    expectOwners(db, keys);
+    const digests = [...ownedDigests(db)].flatMap((some) => [...some]);
+    expect(digests).toHaveLength(38);
+    // Few runs are left as they are
+    mergeRuns(db);
+    expect(runs(db)).toBe(1);
+  });
+
+  test("many imports do not make many runs, however large one of them was", () => {
+    const db = stores.open();
+    const { id } = sessionOf(db, SOURCE, "large", 0);
+    put(db, new Map([[id, ["msg_large"]]]));
+    // As an import of gigabytes leaves it: more rows than are ever written anew
+    const large = db.prepare(
+      "INSERT INTO packed_owners (run, first, digests) SELECT 0, ?, digests FROM packed_owners LIMIT 1",
+    );
+    db.transaction(() => {
+      for (let i = 0; i < 600; i++) large.run(i);
+    });
+    for (let i = 0; i < 60; i++) {
+      const one = sessionOf(db, SOURCE, `s${i}`, i).id;
+      put(db, new Map([[one, [`msg_${i}`]]]));
+      mergeRuns(db);
+    }
+    expect(runs(db)).toBeLessThanOrEqual(13);
+    expect(packedOwners(db, SOURCE, "msg_large")).toEqual([id]);
+    expect(db.prepare("SELECT count(*) AS n FROM packed_owners WHERE run = 0").get()).toMatchObject({
+      n: 601,
+    });
+    expect(packedOwners(db, SOURCE, "msg_3")).toHaveLength(1);
+  });
+
+  test("two ids with the same digest are two records", () => {
+    const db = stores.open();
+    const [a, b] = [sessionOf(db, SOURCE, "a", 1).id, sessionOf(db, SOURCE, "b", 2).id];
+    const shared = digestOf(SOURCE, "msg_wanted");
+    // As if both ids had this number: it lies at the end of a row and over its end
+    const filler = Float64Array.from({ length: 3_000 }, (_, i) => shared - 2_047 + i);
+    db.transaction(() =>
+      putPacked(db, [
+        { id: a, packed: packed([entry("msg_wanted")], Float64Array.from([shared])) },
+        { id: b, packed: packed([entry("msg_other")], filler) },
+      ]),
+    );
+    expect(packedOwners(db, SOURCE, "msg_wanted")).toEqual([a]);
+    // A third that is told now is not taken for either
+    const third = sessionOf(db, SOURCE, "c", 3);
+    addEntries(db, third, [entry("msg_third"), entry("msg_wanted")]);
+    expect(keysOf(db, third.id)).toEqual(["msg_third"]);
+    expect(isPacked(db, b)).toBe(true);
+  });
+});
+
+describe("a session that is packed no longer", () => {
+  test("owns by its rows, and nothing of it counts twice", () => {
+    const db = stores.open();
+    const a = sessionOf(db, SOURCE, "a", 1);
+    put(db, new Map([[a.id, ["msg_1", "msg_2"]]]));
+    unpack(db, a);
+    expect(packedOwners(db, SOURCE, "msg_1")).toEqual([]);
+    expect(packedFacts(db, a.id)).toBeUndefined();
+    expect(keysOf(db, a.id)).toEqual(["msg_1", "msg_2"]);
+    const b = sessionOf(db, SOURCE, "b", 2);
+    addEntries(db, b, [entry("msg_1"), entry("msg_9")]);
+    expect(keysOf(db, b.id)).toEqual(["msg_9"]);
+    unpack(db, a);
+    expect(keysOf(db, a.id)).toEqual(["msg_1", "msg_2"]);
+  });
+
+  test("is told of by what was forgotten where it was pruned", () => {
+    const db = stores.open();
+    const a = sessionOf(db, SOURCE, "a", 1);
+    put(db, new Map([[a.id, ["msg_1"]]]));
+    expect(prunableSessions(db, 100, 10, { isAsked: false })).toEqual([]);
+    const [asked] = prunableSessions(db, 100, 10);
+    if (asked === undefined) throw new Error("it can be pruned when asked for");
+    pruneSession(db, asked, 1_000);
+    expect(packedOwners(db, SOURCE, "msg_1")).toEqual([]);
+    for (const table of ["packed", "packed_usage", "packed_tools", "packed_turns"]) {
+      expect(db.prepare(`SELECT 1 FROM ${table}`).all(), table).toEqual([]);
+    }
+    const b = sessionOf(db, SOURCE, "b", 2);
+    addEntries(db, b, [entry("msg_1"), entry("msg_2")]);
+    expect(keysOf(db, b.id)).toEqual(["msg_2"]);
+    // The same told once more of itself
+    addEntries(db, sessionById(db, a.id), [entry("msg_1")]);
+    expect(keysOf(db, a.id)).toEqual([]);
+  });
+
+  test("taken and put again it is as before", () => {
+    const db = stores.open();
+    const { id } = sessionOf(db, SOURCE, "a", 1);
+    put(db, new Map([[id, ["msg_1"]]]));
+    const before = ["packed", "packed_usage", "segments"].map((table) => plain(db, table));
+    const facts = takePacked(db, id);
+    expect(isPacked(db, id)).toBe(false);
+    expect(facts).toEqual([entry("msg_1")]);
+    put(db, new Map([[id, ["msg_1"]]]));
+    expect(["packed", "packed_usage", "segments"].map((table) => plain(db, table))).toEqual(before);
+    expect(takePacked(db, id + 1)).toEqual([]);
+  });
+});
+
+// --- internal ---
+
+function put(db: Database, sessions: ReadonlyMap<number, readonly string[]>): void {
+  db.transaction(() =>
+    putPacked(
+      db,
+      [...sessions].map(([id, keys]) => ({ id, packed: packed(keys.map((key) => entry(key))) })),
+    ),
+  );
+}
+
+const entry = (globalKey: string): TranscriptEntry => ({
+  kind: "model_call",
+  key: globalKey,
+  globalKey,
+  timeMs: 1_000,
+  endMs: 1_000,
+  complete: true,
+});
+
+const packed = (
+  entries: readonly TranscriptEntry[],
+  owned = Float64Array.from(entries, ({ globalKey }) => digestOf(SOURCE, globalKey ?? "")),
+): Packed => ({
+  facts: encodeFacts(entries),
+  owned,
+  segments: [{ segment: { ordinal: 0, startMs: 1_000, endMs: 1_000, lastActivityMs: 1_000, uses: [] }, totals: "{}" }],
+  usage: [[0, "m", 0, entries.length, 0, 0, 0, 0, 1, 1, null, null, null, null, null, null, 0]],
+  tools: [[0, "Bash", null, 0, 1, 0, 0, 0, 5]],
+  turns: [[0, "human", 1, 0, 0]],
+});
+
+/** Asks for a good part of them. */
+function expectOwners(db: Database, keys: ReadonlyMap<number, readonly string[]>): void {
+  for (const [id, all] of keys) {
+    for (const [i, key] of all.entries()) {
+      if (i % 211 === 0 || i === all.length - 1) expect(packedOwners(db, SOURCE, key), key).toEqual([id]);
+    }
+  }
+}
+
+const keysOf = (db: Database, session: number): readonly string[] =>
+  db
+    .prepare("SELECT key FROM entries WHERE session = ? ORDER BY key")
+    .all(session)
+    .map((row) => String(row["key"]));
+
+const rows = (db: Database): number => Number(db.prepare("SELECT count(*) AS n FROM packed_owners").get()?.["n"]);
+const runs = (db: Database): number =>
+  Number(db.prepare("SELECT count(DISTINCT run) AS n FROM packed_owners").get()?.["n"]);
+const plain = (db: Database, table: string): string => JSON.stringify(db.prepare(`SELECT * FROM ${table}`).all());
