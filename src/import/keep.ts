@@ -169,6 +169,7 @@ export class Keeper {
 
   #isAnothers({ id, source }: StoredSession, globalKey: string): boolean {
     const { db } = this.#drain;
+    if (!this.#hasForgotten && !this.#owned.has(digestOf(source, globalKey))) return false;
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;

@@ -78,6 +78,10 @@ export function takePacked(db: Database, session: number): readonly TranscriptEn
 
 /** Numbers of the packed sessions that own a record. */
 export function packedOwners(db: Database, source: string, globalKey: string): readonly number[] {
+  for (const [session, keys] of keysKnown.get(db) ?? []) {
+    // A record has one owner, and whoever copied one of a session copied hundreds
+    if (keys.has(globalKey) && sourceOf(db, session) === source && isPacked(db, session)) return [session];
+  }
   const digest = digestOf(source, globalKey);
   const candidates = new Set<number>();
   for (const run of runNumbers(db)) {
@@ -162,7 +166,7 @@ const DIGESTS_PER_ROW = 2_048;
 /** Six of the digest, four of the session's number. */
 const BYTES_PER_DIGEST = 10;
 
-/** Of sessions that were asked for last: whoever copied one record of a session copied hundreds. */
+/** Of sessions that were asked for last. */
 const keysKnown = new WeakMap<Database, Map<number, ReadonlySet<string>>>();
 const MAX_KEYS_KNOWN = 8;
 
