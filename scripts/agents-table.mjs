@@ -1,11 +1,10 @@
 // Writes the table of agents in README.md from the cards in src/agents. `--check` writes nothing and exits 1 when it is
 // stale.
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -28,7 +27,11 @@ const EVENTS = [
 const TOKENS = { transcript: "its transcript", payload: "its hooks", none: "–" };
 const IDS = { native: "its own", minted: "made here", transcript: "its transcript's" };
 
-const cards = await importBundled(`export { allAgents } from "./src/agents/registry.ts";`);
+const cards = await importBundled({
+  stdin: typescript(`export { allAgents } from "./src/agents/registry.ts";`),
+  plugins: [textOfFiles],
+  ...AS_THE_PROGRAM,
+});
 const rows = await Promise.all((await cards.allAgents()).map(rowOf));
 const columns = ["agent", "seen", "its hooks tell", "tokens from", "cost", "subagents", "session, call ids", "scopes"];
 const table = aligned([columns, ...rows.sort(byTitle).map(({ cells }) => cells)]);
@@ -80,25 +83,3 @@ function aligned(lines) {
 }
 
 /** Node 20 cannot import TypeScript. As CommonJS, what cards load on demand (SQLite with its binary) is not loaded. */
-async function importBundled(contents) {
-  const directory = await mkdtemp(join(tmpdir(), "openhook-otel-agents-"));
-  try {
-    const outfile = join(directory, "entry.cjs");
-    await build({
-      stdin: { contents, resolveDir: root, loader: "ts" },
-      outfile,
-      bundle: true,
-      format: "cjs",
-      platform: "node",
-      target: "node20",
-      mainFields: ["module", "main"],
-      conditions: ["import", "node"],
-      external: ["libsql"],
-      logLevel: "warning",
-      plugins: [textOfFiles],
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}

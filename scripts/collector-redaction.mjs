@@ -2,20 +2,23 @@
 // masks, from the rules of src/privacy) and collector-config/kubernetes/config/ (all plain files as the Helm chart wants
 // them). `--check` writes nothing and exits 1 when one is stale.
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const config = join(root, "collector-config");
 
-const { redactionYaml, helmConfigs } = await importBundled(
-  `export * from "./collector-config/src/redaction.ts"; export * from "./collector-config/src/helm.ts";`,
-);
+const { redactionYaml, helmConfigs } = await importBundled({
+  stdin: typescript(
+    `export * from "./collector-config/src/redaction.ts"; export * from "./collector-config/src/helm.ts";`,
+  ),
+  plugins: [textOfFiles],
+  ...AS_THE_PROGRAM,
+});
 const redaction = redactionYaml();
 const plain = (name) => (name === "redaction.yaml" ? redaction : readFileSync(join(config, name), "utf8"));
 const files = new Map([
@@ -35,27 +38,3 @@ for (const [path, text] of files) {
 }
 
 // --- internal ---
-
-/** Node 20 cannot import TypeScript. */
-async function importBundled(contents) {
-  const directory = await mkdtemp(join(tmpdir(), "openhook-otel-redaction-"));
-  try {
-    const outfile = join(directory, "entry.cjs");
-    await build({
-      stdin: { contents, resolveDir: root, loader: "ts" },
-      outfile,
-      bundle: true,
-      format: "cjs",
-      platform: "node",
-      target: "node20",
-      mainFields: ["module", "main"],
-      conditions: ["import", "node"],
-      external: ["libsql"],
-      logLevel: "warning",
-      plugins: [textOfFiles],
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}

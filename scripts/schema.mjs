@@ -1,9 +1,8 @@
 // Writes the JSON Schemas in schema/ from the zod schemas in src/. `--check` writes nothing and exits 1 when one is stale.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { importBundled, typescript } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const check = process.argv.includes("--check");
@@ -15,7 +14,7 @@ const ENTRY = `
   export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });
 `;
 
-const { configJsonSchema, envelopeJsonSchema } = await importBundled(ENTRY);
+const { configJsonSchema, envelopeJsonSchema } = await importBundled({ stdin: typescript(ENTRY), format: "esm" });
 const files = {
   "schema/config.schema.json": configJsonSchema(),
   "schema/openhook.schema.json": { title: "OpenHook v0.1 event", ...envelopeJsonSchema() },
@@ -32,26 +31,5 @@ for (const [name, schema] of Object.entries(files)) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
     console.log(`wrote ${name}`);
-  }
-}
-
-/** Node 20 cannot import TypeScript. */
-async function importBundled(contents) {
-  const directory = await mkdtemp(join(tmpdir(), "openhook-otel-schema-"));
-  try {
-    const outfile = join(directory, "entry.mjs");
-    const stdin = { contents, resolveDir: root, loader: "ts" };
-    await build({
-      stdin,
-      outfile,
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      target: "node20",
-      logLevel: "warning",
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
   }
 }

@@ -4,18 +4,22 @@
 //   node scripts/stack.mjs <vitest's words>   a part, e.g. `pipeline` or `-t restart`
 //   node scripts/stack.mjs --programs         the programs alone
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { importBundled } from "./import-bundled.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const FOLDER = join(ROOT, "test", "stack");
+const GET = join(FOLDER, "get.ts");
 const say = (line) => process.stdout.write(`${line}\n`);
 
 async function main(words) {
-  const { getPrograms } = await importBundled("get.ts");
+  const { getPrograms } = await importBundled({
+    entryPoints: [GET],
+    format: "esm",
+    // It finds the repository by where it lies itself
+    define: { "import.meta.url": JSON.stringify(pathToFileURL(GET).href) },
+  });
   const got = await getPrograms(say);
   report(got);
   if (words.includes("--programs")) return 0;
@@ -41,27 +45,6 @@ function report(got) {
 function sayUncovered(got) {
   for (const { state, source, reason } of got) {
     if (state === "none") say(`NOT COVERED, as ${reason}: ${source.uncovered} (${source.name})`);
-  }
-}
-
-/** Node 20 cannot import TypeScript. */
-async function importBundled(name) {
-  const folder = mkdtempSync(join(tmpdir(), "openhook-stack-"));
-  const outfile = join(folder, "entry.mjs");
-  try {
-    await build({
-      entryPoints: [join(FOLDER, name)],
-      outfile,
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      target: "node20",
-      define: { "import.meta.url": JSON.stringify(pathToFileURL(join(FOLDER, name)).href) },
-      logLevel: "warning",
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
