@@ -29,5 +29,5 @@ export async function nothingYet({ places }: Pick<Context, "places">): Promise<s
   const { inbox, claimed } = await counts(places).catch(() => ({ inbox: 0, claimed: 0 }));
   return inbox + claimed > 0
     ? `nothing was converted yet and ${inbox + claimed} events wait: openhook-otel drain`
-    : "no session was collected yet: openhook-otel enable, or openhook-otel demo to see one";
+    : "no session was collected yet: openhook-otel import for past ones, enable for those to come, or demo to see one";
 }

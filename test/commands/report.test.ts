@@ -170,9 +170,9 @@ describe("stores of other kinds", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("none, and an empty one", async () => {
-    expect(await asked(places())).toMatch(/^no session was collected yet: openhook-otel enable/);
+    expect(await asked(places())).toMatch(/^no session was collected yet: openhook-otel import/);
     openDatabase(places().storePath).close();
-    expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel enable/);
+    expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel import/);
     expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
     expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions\r\n$/);
   });

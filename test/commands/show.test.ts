@@ -348,7 +348,7 @@ describe("any store", () => {
   test("none: says what to do, exit 1, and makes nothing", async () => {
     await expect(run()).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(/^no session was collected yet: openhook-otel enable/),
+      message: expect.stringMatching(/^no session was collected yet: openhook-otel import/),
     });
     await expect(run({ json: true })).rejects.toBeInstanceOf(UserError);
     expect(readdirSync(home)).toEqual([]);
