@@ -380,7 +380,7 @@ describe("a store that is none, damaged, or of another version", () => {
   test("none yet: what to do, and no error", async () => {
     const { status, body } = await at(() => {});
     expect(status).toBe(200);
-    expect(body).toEqual({ kind: "nothing", advice: expect.stringContaining("openhook-otel enable") });
+    expect(body).toEqual({ kind: "nothing", advice: expect.stringContaining("openhook-otel import") });
   });
 
   test("damaged: what to do", async () => {
