@@ -19,6 +19,13 @@ export const measure = {
     const [read, written] = ["cache_read", "cache_write"].map((kind) => exactSum(of.tokens(kind), by, range));
     return `${input} - ${orZero(read ?? "", input)} - ${orZero(written ?? "", input)}`;
   },
+  /** All tokens of each interval, by kinds of which none stands in another: a chart can pile them up. */
+  tokensByKind: () => [
+    { expr: exactSum(of.tokens("cache_read"), [], "$__interval"), legend: "input, from cache" },
+    { expr: exactSum(of.tokens("cache_write"), [], "$__interval"), legend: "input, written to cache" },
+    { expr: measure.freshInput([], "$__interval"), legend: "input, not cached" },
+    { expr: exactSum(of.tokens("output"), [], "$__interval"), legend: "output" },
+  ],
   /** Of calls whose end is known: those that worked. */
   toolSuccess: (by: readonly LabelKey[] = [], range?: string): string => {
     const ran = exactSum(of.tools(RAN), by, range);

@@ -143,12 +143,7 @@ export const teamOverview = (): Dashboard =>
           "Tokens in each interval. Input is split into what was read from a cache, what was written to one, and the rest, so that no token stands twice.",
         unit: UNIT.tokens,
         width: 12,
-        queries: [
-          { expr: exactSum(of.tokens("cache_read"), [], "$__interval"), legend: "input, from cache" },
-          { expr: exactSum(of.tokens("cache_write"), [], "$__interval"), legend: "input, written to cache" },
-          { expr: measure.freshInput([], "$__interval"), legend: "input, not cached" },
-          { expr: exactSum(of.tokens("output"), [], "$__interval"), legend: "output" },
-        ],
+        queries: measure.tokensByKind(),
       }),
     )
     .withPanel(

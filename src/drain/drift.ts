@@ -25,6 +25,10 @@ export function driftOf({ known }: Agent, payload: unknown, intake: IntakeFacts)
   return unknown;
 }
 
+/** Kinds of transcript records that their reader has never heard of, with how often they came. */
+export const recordDrift = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
+  new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
+
 /** Whether a name that was kept as unknown is known by now. Kinds of transcript records are known by their readers alone. */
 export function isKnownNow(agents: readonly Agent[], { source, kind, name }: Drift): boolean {
   const known = agents.find((agent) => agent.source === source)?.known;

@@ -1,4 +1,4 @@
-import { lstat, stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { RefusedError, refusalOf } from "../agents/shared/open.ts";
 import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
@@ -14,13 +14,14 @@ import { adopt } from "./adopt.ts";
 import { boundContent, boundEntries, boundMemo } from "./bound.ts";
 import { keepContent } from "./content.ts";
 import { cardOf, type Drain, messageOf } from "./deps.ts";
-import type { UnknownNames } from "./drift.ts";
+import { recordDrift } from "./drift.ts";
 import { entriesAtLevel, keepEntries } from "./keep.ts";
 import { levelOf } from "./level.ts";
 import { inItsProject } from "./project.ts";
 import { protectRepository } from "./protect.ts";
 import { rootsOf } from "./roots.ts";
 import { lineSteps, tellDrift, tellSelf } from "./self.ts";
+import { type PartSize, partSizeOf } from "./sizes.ts";
 
 /**
  * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit. Of a large file
@@ -97,8 +98,8 @@ async function readNews(
   reader: Pick<TranscriptReader, "read">,
 ): Promise<boolean> {
   const before = positionOf(drain.db, keyOf(file));
-  const { size, mtimeMs } = await at("transcript.look", () => sizeOf(file));
-  if (before !== undefined && before.sizeBytes === size && before.modifiedMs === mtimeMs) return true;
+  const seen = at("transcript.look", () => partSizeOf(file));
+  if (before?.sizeBytes === seen.sizeBytes && before.modifiedMs === seen.modifiedMs) return true;
   const startMs = performance.now();
   let slice = 0;
   for await (const { batch: read, isLast } of withLast(
@@ -108,7 +109,7 @@ async function readNews(
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
     // A drain that dies here must not leave the file as one that was read to this size
-    keep(drain, session, file, batch, { size: isLast ? size : UNFINISHED, mtimeMs });
+    keep(drain, session, file, batch, isLast ? seen : { ...seen, sizeBytes: UNFINISHED });
     slice += batch.entries.length;
     const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
     if (isLast || !isLong || !canGoOn(batch)) continue;
@@ -145,15 +146,6 @@ async function* withLast(
 
 const keyOf = (file: TranscriptFile): string => file.key ?? file.path;
 
-/** Of all files that a part consists of together; one that is not there has none. */
-async function sizeOf({ path, watch = [path] }: TranscriptFile): Promise<{ size: number; mtimeMs: number }> {
-  const found = await Promise.all(watch.map((one) => (one === path ? stat(one) : stat(one).catch(() => undefined))));
-  return found.reduce(
-    (all, one) => ({ size: all.size + (one?.size ?? 0), mtimeMs: Math.max(all.mtimeMs, one?.mtimeMs ?? 0) }),
-    { size: 0, mtimeMs: 0 },
-  );
-}
-
 /** Tells of a transcript that cannot be read; the session goes on with what its hooks told. */
 function unreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
   const line =
@@ -184,7 +176,7 @@ function keep(
   session: StoredSession,
   file: TranscriptFile,
   batch: TranscriptBatch,
-  seen: { readonly size: number; readonly mtimeMs: number },
+  seen: PartSize,
 ): void {
   const { db, report } = drain;
   db.transaction(() => {
@@ -208,19 +200,15 @@ function keep(
       keyOf(file),
       {
         offset: { ...batch.next, memo: { ...boundMemo(batch.next.memo) } },
-        sizeBytes: seen.size,
-        modifiedMs: seen.mtimeMs,
+        ...seen,
       },
       batch.unreadable,
     );
     report.transcriptLinesUnreadable += batch.unreadable;
     tellSelf(drain, lineSteps(session.source, batch.records ?? 0, batch.unreadable));
-    tellDrift(drain, session.source, unknownKinds(batch), sessionById(db, session.id).agentVersion);
+    tellDrift(drain, session.source, recordDrift(batch.unknownKinds), sessionById(db, session.id).agentVersion);
   }, "commit.transcript");
 }
-
-const unknownKinds = ({ unknownKinds }: TranscriptBatch): UnknownNames =>
-  new Map([...(unknownKinds ?? [])].map(([name, count]) => [name, { kind: "record", name, count }]));
 
 function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"session">): void {
   learn(drain.db, session.id, {

@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { rootsOf } from "../drain/roots.ts";
-import type { TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { type PartSize, partSizeOf } from "../drain/sizes.ts";
+import type { TranscriptReader } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
 import type { ReadTask } from "./read.ts";
 
@@ -22,7 +22,7 @@ export type Found = ReadTask & {
 
 /** What the store knows of past sessions, and where it says they may lie. */
 export interface Known {
-  readonly positions: ReadonlyMap<string, Size>;
+  readonly positions: ReadonlyMap<string, PartSize>;
   /** By source and id. */
   readonly sessions: ReadonlyMap<
     string,
@@ -71,11 +71,12 @@ export async function* findSessions(
 ): AsyncGenerator<Found> {
   for (const [source, { reader, roots: usual }] of readers) {
     const roots = [...new Set([...usual, ...reader.roots(places.home, env)])];
-    for await (const { files, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
-      const sizes = files.map(sizeOf);
+    for await (const { files, sizes, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
       const isSame = files.every((file, i) => {
         const before = positions.get(file.key ?? file.path);
-        return before !== undefined && before.size === sizes[i]?.size && before.modifiedMs === sizes[i]?.modifiedMs;
+        return (
+          before !== undefined && before.sizeBytes === sizes[i]?.sizeBytes && before.modifiedMs === sizes[i]?.modifiedMs
+        );
       });
       const before = known.get(`${source}\0${located.sessionId}`);
       yield {
@@ -83,7 +84,7 @@ export async function* findSessions(
         sessionId: located.sessionId,
         files,
         roots,
-        bytes: sizes.reduce((sum, { size }) => sum + size, 0),
+        bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
         modifiedMs: sizes.reduce((ms, { modifiedMs }) => Math.max(ms, modifiedMs), 0),
         state:
           isSame || before?.isExcluded === true
@@ -106,40 +107,25 @@ async function* sessionsOf(
   reader: TranscriptReader,
   roots: readonly string[],
   onProblem: (line: string) => void,
-): AsyncGenerator<{ readonly sessionId: string; readonly files: readonly TranscriptFile[] }> {
+): AsyncGenerator<Pick<ReadTask, "sessionId" | "files"> & { readonly sizes: readonly PartSize[] }> {
   const tell = (path: string, error: unknown): void =>
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`);
   for await (const located of reader.locate({ home, roots, onProblem: tell })) {
     try {
-      const files = located.files ?? (await reader.files({ ...located, roots }));
-      if (files.length > 0) yield { sessionId: located.sessionId, files };
+      const files = await reader.files({ ...located, roots });
+      if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
     } catch (error) {
       onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`);
     }
   }
 }
 
-interface Size {
-  readonly size: number;
-  readonly modifiedMs: number;
-}
-
-/** Of all files that a part consists of together; what is gone meanwhile is empty. */
-function sizeOf({ path, watch = [path] }: TranscriptFile): Size {
-  return watch
-    .map((one) => statSync(one, { throwIfNoEntry: false }))
-    .reduce<Size>(
-      (all, one) => ({ size: all.size + (one?.size ?? 0), modifiedMs: Math.max(all.modifiedMs, one?.mtimeMs ?? 0) }),
-      { size: 0, modifiedMs: 0 },
-    );
-}
-
-const positionsIn = (db: Database): ReadonlyMap<string, Size> =>
+const positionsIn = (db: Database): ReadonlyMap<string, PartSize> =>
   new Map(
     db
       .prepare("SELECT path, size, modified_ms FROM positions")
       .all()
-      .map((row) => [String(row["path"]), { size: Number(row["size"]), modifiedMs: Number(row["modified_ms"]) }]),
+      .map((row) => [String(row["path"]), { sizeBytes: Number(row["size"]), modifiedMs: Number(row["modified_ms"]) }]),
   );
 
 const sessionsIn = (db: Database) =>

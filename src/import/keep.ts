@@ -1,5 +1,6 @@
 import { bareEntry } from "../drain/bare.ts";
 import { cardOf, type Drain } from "../drain/deps.ts";
+import { recordDrift } from "../drain/drift.ts";
 import { levelOf } from "../drain/level.ts";
 import { inProject, learnProjects } from "../drain/project.ts";
 import { protectRepository } from "../drain/protect.ts";
@@ -108,12 +109,7 @@ export class Keeper {
     }
     report.transcriptLinesUnreadable += unreadable;
     tellSelf(this.#drain, lineSteps(task.source, records, unreadable));
-    tellDrift(
-      this.#drain,
-      task.source,
-      new Map([...result.unknownKinds].map(([name, count]) => [name, { kind: "record", name, count }])),
-      session.agentVersion,
-    );
+    tellDrift(this.#drain, task.source, recordDrift(result.unknownKinds), session.agentVersion);
     const level = levelOf(this.#drain, stored);
     const bare = level === "none";
     learn(db, stored.id, {

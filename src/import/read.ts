@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/open.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
+import { partSizeOf } from "../drain/sizes.ts";
 import type { Agent, TranscriptFile } from "../model/agent.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
@@ -64,7 +64,8 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
         problems.push(`transcript ${refusal}`);
         continue;
       }
-      const before = sizeOf(file);
+      // Before it is read: what comes meanwhile is news
+      const before = partSizeOf(file);
       let [offset, records, unreadable]: [Offset, number, number] = [START, 0, 0];
       for await (const batch of reader?.read({ ...file, roots: task.roots }, START, { blocks }) ?? []) {
         for (const kept of guard(batch.entries)) {
@@ -130,16 +131,4 @@ function learn(facts: Writable<SessionRead>, { cwd, agentVersion, gitBranch }: E
   if (facts.cwd === undefined && cwd !== undefined) facts.cwd = cwd;
   if (agentVersion !== undefined) facts.agentVersion = agentVersion;
   if (gitBranch !== undefined) facts.branch = gitBranch;
-}
-
-/** Of all files that a part consists of together; taken before it is read, so that what comes meanwhile is news. */
-function sizeOf({ path, watch = [path] }: TranscriptFile): { readonly sizeBytes: number; readonly modifiedMs: number } {
-  const found = watch.map((one) => statSync(one, { throwIfNoEntry: one === path }));
-  return found.reduce(
-    (all, one) => ({
-      sizeBytes: all.sizeBytes + (one?.size ?? 0),
-      modifiedMs: Math.max(all.modifiedMs, one?.mtimeMs ?? 0),
-    }),
-    { sizeBytes: 0, modifiedMs: 0 },
-  );
 }

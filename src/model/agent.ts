@@ -65,11 +65,7 @@ export interface LocateQuery {
 }
 
 /** A query for `files`; the folders that may be read are still to be said. `path` need not exist. */
-export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
-  readonly path: string;
-  /** What `files` would give, where whoever looked has seen it already. */
-  readonly files?: readonly TranscriptFile[];
-};
+export type LocatedSession = Omit<TranscriptQuery, "roots"> & { readonly path: string };
 
 export interface TranscriptReader {
   /**

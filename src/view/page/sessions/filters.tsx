@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Choices } from "../../wire.ts";
+import { About } from "../about.tsx";
 import { Select } from "../parts.tsx";
-import { shown } from "../shown.ts";
 import { PERIODS } from "./period.ts";
 
 interface Props {
@@ -15,27 +15,7 @@ export function Filters({ params, choices, onChange }: Props) {
   return (
     <search class="filters" aria-label="Filter sessions">
       <Search value={params["text"] ?? ""} onChange={(text) => onChange({ text })} />
-      <Select
-        name="Agent"
-        value={params["agent"] ?? ""}
-        options={[
-          { value: "", text: "All agents" },
-          ...choices.agents.map(({ source, agent }) => ({ value: source, text: shown(agent) })),
-        ]}
-        onChange={(agent) => onChange({ agent })}
-      />
-      <Select
-        name="Repository"
-        value={params["repository"] ?? ""}
-        options={[{ value: "", text: "All repositories" }, ...choices.repositories.map(option)]}
-        onChange={(repository) => onChange({ repository })}
-      />
-      <Select
-        name="Model"
-        value={params["model"] ?? ""}
-        options={[{ value: "", text: "All models" }, ...choices.models.map(option)]}
-        onChange={(model) => onChange({ model })}
-      />
+      <About params={params} choices={choices} onChange={onChange} />
       <Select
         name="Time"
         value={PERIODS.find(({ value }) => value === params["period"])?.value ?? ""}
@@ -69,8 +49,6 @@ export function Filters({ params, choices, onChange }: Props) {
 
 const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
-
-const option = (value: string) => ({ value, text: shown(value) });
 
 /** Asks when typing pauses. */
 function Search({ value, onChange }: { value: string; onChange: (text: string) => void }) {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "../../wire.ts";
+import { About } from "../about.tsx";
 import { Select } from "../parts.tsx";
-import { shown } from "../shown.ts";
 import { RANGES } from "./range.ts";
 
 interface Props {
@@ -23,33 +23,7 @@ export function OverFilters({ params, choices, hasModel, onChange, children }: P
         onChange={(range) => onChange({ range })}
       />
       {children}
-      <Select
-        name="Agent"
-        value={params["agent"] ?? ""}
-        options={[
-          { value: "", text: "All agents" },
-          ...choices.agents.map(({ source, agent }) => ({ value: source, text: shown(agent) })),
-        ]}
-        onChange={(agent) => onChange({ agent })}
-      />
-      <Select
-        name="Repository"
-        value={params["repository"] ?? ""}
-        options={[{ value: "", text: "All repositories" }, ...choices.repositories.map(option)]}
-        onChange={(repository) => onChange({ repository })}
-      />
-      {hasModel ? (
-        <Select
-          name="Model"
-          value={params["model"] ?? ""}
-          options={[{ value: "", text: "All models" }, ...choices.models.map(option)]}
-          onChange={(model) => onChange({ model })}
-        />
-      ) : null}
+      <About params={params} choices={choices} hasModel={hasModel} onChange={onChange} />
     </search>
   );
 }
-
-// --- internal ---
-
-const option = (value: string) => ({ value, text: shown(value) });

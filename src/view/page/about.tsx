@@ -1,0 +1,46 @@
+import type { Choices } from "../wire.ts";
+import { Select } from "./parts.tsx";
+import { shown } from "./shown.ts";
+
+interface Props {
+  readonly params: Readonly<Record<string, string>>;
+  readonly choices: Choices;
+  /** Tools are of no model. @default true */
+  readonly hasModel?: boolean;
+  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+}
+
+/** What is shown is about: an agent, a repository, a model; the same in every view. */
+export function About({ params, choices, hasModel = true, onChange }: Props) {
+  return (
+    <>
+      <Select
+        name="Agent"
+        value={params["agent"] ?? ""}
+        options={[
+          { value: "", text: "All agents" },
+          ...choices.agents.map(({ source, agent }) => ({ value: source, text: shown(agent) })),
+        ]}
+        onChange={(agent) => onChange({ agent })}
+      />
+      <Select
+        name="Repository"
+        value={params["repository"] ?? ""}
+        options={[{ value: "", text: "All repositories" }, ...choices.repositories.map(option)]}
+        onChange={(repository) => onChange({ repository })}
+      />
+      {hasModel ? (
+        <Select
+          name="Model"
+          value={params["model"] ?? ""}
+          options={[{ value: "", text: "All models" }, ...choices.models.map(option)]}
+          onChange={(model) => onChange({ model })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+// --- internal ---
+
+const option = (value: string) => ({ value, text: shown(value) });
