@@ -1,2 +1,1 @@
-export const MODULE_PATH: string;
-export function moduleText(): Promise<string>;
+export const MODULES: readonly { readonly path: string; readonly text: () => Promise<string> }[];

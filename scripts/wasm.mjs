@@ -1,25 +1,57 @@
-// Writes src/agents/shared/shorten/module.ts from shorten.wat. A test checks that it is fresh.
+// Writes what is made of WebAssembly's sources: shorten.wat, and the AssemblyScript below src/agents/claude-code/scan. A test
+// checks that both are fresh.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
 import wabt from "wabt";
 
-const FOLDER = join(resolve(dirname(fileURLToPath(import.meta.url)), ".."), "src", "agents", "shared", "shorten");
-export const MODULE_PATH = join(FOLDER, "module.ts");
+const AGENTS = join(resolve(dirname(fileURLToPath(import.meta.url)), ".."), "src", "agents");
+const SHORTEN = join(AGENTS, "shared", "shorten");
+const SCAN = join(AGENTS, "claude-code", "scan");
 
-/** The text of module.ts as it should be. */
-export async function moduleText() {
+/** No runtime but memory that is taken and kept. */
+const OPTIONS = ["-O3", "--runtime", "stub", "--noAssert", "--enable", "simd", "--enable", "bulk-memory"];
+
+/** Files that are made, each with the function that gives its text as it should be. */
+export const MODULES = [
+  { path: join(SHORTEN, "module.ts"), text: shortenText },
+  { path: join(SCAN, "module.ts"), text: scanText },
+];
+
+async function shortenText() {
   const { parseWat } = await wabt();
-  const parsed = parseWat("shorten.wat", readFileSync(join(FOLDER, "shorten.wat"), "utf8"));
+  const parsed = parseWat("shorten.wat", readFileSync(join(SHORTEN, "shorten.wat"), "utf8"));
   try {
     parsed.validate();
-    const lines = Buffer.from(parsed.toBinary({}).buffer)
-      .toString("base64")
-      .match(/.{1,110}/g);
-    return `// Made from shorten.wat by scripts/wasm.mjs; do not edit.\nexport const MODULE_BASE64 =\n${lines.map((line) => `  "${line}"`).join(" +\n")};\n`;
+    return moduleText("shorten.wat", parsed.toBinary({}).buffer);
   } finally {
     parsed.destroy();
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(MODULE_PATH, await moduleText());
+async function scanText() {
+  let binary;
+  const { error, stderr } = await asc.main(
+    ["index.ts", "--baseDir", join(SCAN, "assembly"), ...OPTIONS, "--outFile", "scan.wasm"],
+    {
+      writeFile: (_name, contents) => {
+        binary = contents;
+      },
+    },
+  );
+  if (error !== null || binary === undefined) throw new Error(`could not compile ${SCAN}/assembly: ${stderr}`);
+  return moduleText("assembly/", binary);
+}
+
+/** @param {string} source @param {Uint8Array} binary */
+function moduleText(source, binary) {
+  const lines = Buffer.from(binary)
+    .toString("base64")
+    .match(/.{1,110}/g);
+  return `// Made from ${source} by scripts/wasm.mjs; do not edit.\nexport const MODULE_BASE64 =\n${lines.map((line) => `  "${line}"`).join(" +\n")};\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { path, text } of MODULES) writeFileSync(path, await text());
+}

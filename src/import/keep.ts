@@ -5,7 +5,7 @@ import { levelOf } from "../drain/level.ts";
 import { inProject, learnProjects } from "../drain/project.ts";
 import { protectRepository } from "../drain/protect.ts";
 import { lineSteps, tellDrift, tellSelf } from "../drain/self.ts";
-import { decodeFacts } from "../model/facts.ts";
+import { factsOf } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
@@ -17,6 +17,7 @@ import {
   isPacked,
   markWhole,
   ownedDigests,
+  packedBody,
   packedOwners,
   putPacked,
   takePacked,
@@ -67,8 +68,9 @@ export class Keeper {
           ...(agentVersion !== undefined && { agentVersion }),
           ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
         };
+        const facts = packedBody(db, number) ?? "";
         const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, told));
-        putPacked(db, [{ id: number, packed: priced(packed, card.provider) }]);
+        putPacked(db, [{ id: number, packed: { ...priced(packed, card.provider), facts } }]);
       }
       markWhole(db);
     });
@@ -152,7 +154,7 @@ export class Keeper {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
     const entries = new Map(before.map((entry) => [entry.key, entry]));
-    for (const read of decodeFacts(facts)) {
+    for (const read of factsOf(facts)) {
       const entry = bare ? bareEntry(read, card.own) : read;
       const known = entries.get(entry.key);
       entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));

@@ -3,13 +3,14 @@ import { refusalOf } from "../agents/shared/open.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
 import { partSizeOf } from "../drain/sizes.ts";
-import type { Agent, TranscriptFile } from "../model/agent.ts";
+import type { Agent, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
 import { type EntryOf, type Offset, START, type TranscriptEntry } from "../model/transcript.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { guardOf } from "./guard.ts";
 import { pack, type Unpriced } from "./pack.ts";
+import { packTables, spanOf } from "./tables.ts";
 
 /** One session to read, whole. */
 export interface ReadTask {
@@ -57,6 +58,8 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   const unknownKinds = new Map<string, number>();
   const guard = guardOf(redact);
   const reader = (await agent.transcript?.())?.default;
+  const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
+  if (atOnce !== undefined) return atOnce;
   for (const file of reader === undefined ? [] : task.files) {
     try {
       const refusal = await refusalOf(file.path, task.roots);
@@ -106,6 +109,53 @@ export const packOptions = (agent: Agent, sessionId: string, { reported, agentVe
 
 // --- internal ---
 
+/**
+ * The whole session at once, where its agent's reader can.
+ *
+ * @returns `undefined` where it cannot, and for what it leaves to be weighed, or told of: all of it is read again
+ */
+function scanned(
+  task: ReadTask,
+  agent: Agent,
+  reader: TranscriptReader | undefined,
+  guard: ReturnType<typeof guardOf>,
+): ReadResult | undefined {
+  try {
+    const scan = reader?.scan?.(guard);
+    if (scan === undefined) return undefined;
+    const facts: Writable<Partial<SessionRead>> = {};
+    const files: FileRead[] = [];
+    const unknownKinds = new Map<string, number>();
+    for (const file of task.files) {
+      // Before it is read: what comes meanwhile is news
+      const before = partSizeOf(file);
+      const read = scan.file({ ...file, roots: task.roots });
+      if (read === undefined) return undefined;
+      for (const entry of read.entries) {
+        if (entry.kind === "session") learn(facts, entry);
+        else if (entry.kind === "reported_usage") facts.reported = entry.byModel;
+      }
+      const { next, records, unreadable } = read;
+      files.push({
+        key: file.key ?? file.path,
+        offset: { ...next, memo: boundMemo(next.memo) },
+        ...before,
+        records,
+        unreadable,
+      });
+      for (const [kind, n] of read.unknownKinds) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
+    }
+    const tables = scan.tables();
+    if (tables === undefined) return undefined;
+    const span = spanOf(tables);
+    const packed = packTables(tables, packOptions(agent, task.sessionId, facts));
+    if (packed === undefined) return undefined;
+    return { files, session: { ...facts, ...span, packed }, unknownKinds, problems: [] };
+  } catch {
+    return undefined;
+  }
+}
+
 let lastMs = 0;
 
 /** Reading waits for nothing: without this no key would be heard, and no message. */
@@ -127,7 +177,7 @@ const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | un
 });
 
 /** As a drain learns it: the first folder, the last version and branch. */
-function learn(facts: Writable<SessionRead>, { cwd, agentVersion, gitBranch }: EntryOf<"session">): void {
+function learn(facts: Writable<Partial<SessionRead>>, { cwd, agentVersion, gitBranch }: EntryOf<"session">): void {
   if (facts.cwd === undefined && cwd !== undefined) facts.cwd = cwd;
   if (agentVersion !== undefined) facts.agentVersion = agentVersion;
   if (gitBranch !== undefined) facts.branch = gitBranch;

@@ -41,8 +41,11 @@ export type PackedTurns = readonly [timeMs: number, origin: string, turns: numbe
 
 /** A session that is over and is kept as one value. */
 export interface Packed {
-  /** Its facts as `encodeFacts` writes them. A text: a block of memory that changed hands would be there until much later. */
-  readonly facts: string;
+  /**
+   * Its facts: a text as `encodeFacts` writes it, or tables as `encodeTables` does. A text where it can be: a block of memory
+   * that changed hands is there until much later.
+   */
+  readonly facts: string | Uint8Array;
   /** Digests of what it owns of records whose id is unique over sessions; see `digestOf`. */
   readonly owned: Float64Array;
   readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
@@ -59,19 +62,30 @@ export const QUARTER_MS = 15 * 60_000;
  * are compared.
  */
 export function digestOf(source: string, globalKey: string): number {
+  let [high, low] = digestAfter(source, globalKey);
+  high ^= SEPARATOR;
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca77) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae3d);
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca77) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae3d);
+  return (high >>> 16) * 0x1_0000_0000 + (low >>> 0);
+}
+
+/** Where the digest of an id is behind its first letters, for whoever goes on from there: two halves of 32 bits. */
+export function digestAfter(source: string, head: string): readonly [high: number, low: number] {
   // Two multiplicative hashes side by side, of 16 bits of the text at a time
   let high = 0x9e3779b9;
   let low = 0x85ebca6b;
   for (let part = 0; part < 2; part++) {
-    const text = part === 0 ? source : globalKey;
+    const text = part === 0 ? source : head;
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
       high = Math.imul(high ^ unit, 0x9e3779b1);
       low = Math.imul(low ^ unit, 0x5f356495);
     }
-    high ^= 0xff51;
+    if (part === 0) high ^= SEPARATOR;
   }
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca77) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae3d);
-  low = Math.imul(low ^ (low >>> 16), 0x85ebca77) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae3d);
-  return (high >>> 16) * 0x1_0000_0000 + (low >>> 0);
+  return [high, low];
 }
+
+// --- internal ---
+
+const SEPARATOR = 0xff51;

@@ -1,4 +1,4 @@
-import { decodeFacts } from "../model/facts.ts";
+import { factsOf } from "../model/fact-tables.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
@@ -16,8 +16,15 @@ export const isPacked = (db: Database, session: number): boolean =>
 
 /** The facts of a packed session; `undefined` for any other. */
 export function packedFacts(db: Database, session: number): readonly TranscriptEntry[] | undefined {
-  const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(session);
-  return row === undefined ? undefined : decodeFacts(String(row["body"]));
+  const body = packedBody(db, session);
+  return body === undefined ? undefined : factsOf(body);
+}
+
+/** The same, as they are kept. */
+export function packedBody(db: Database, session: number): Packed["facts"] | undefined {
+  const body = db.prepare("SELECT body FROM packed WHERE session = ?").get(session)?.["body"];
+  if (body === undefined) return undefined;
+  return body instanceof ArrayBuffer || body instanceof Uint8Array ? bytesOf(body) : String(body);
 }
 
 /** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
+import { factsOf } from "../model/fact-tables.ts";
 import { type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
 import { markTorn } from "./packed.ts";
 
@@ -67,9 +68,13 @@ export function findDamage(db: Database): string | undefined {
   for (const table of tablesOf(db)) {
     for (const { name } of columnsOf(db, table)) {
       if (!JSON_COLUMNS.has(name)) continue;
-      const sql = `SELECT 1 FROM ${table} WHERE ${name} IS NOT NULL AND NOT json_valid(${name}) LIMIT 1`;
+      const sql = `SELECT 1 FROM ${table} WHERE typeof(${name}) NOT IN ('null', 'blob') AND NOT json_valid(${name}) LIMIT 1`;
       if (db.prepare(sql).get() !== undefined) return `the table ${table} holds a text that is no JSON`;
     }
+  }
+  for (const { session } of db.prepare("SELECT session FROM packed WHERE typeof(body) = 'blob'").all()) {
+    const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(Number(session));
+    if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed make no sense`;
   }
   return undefined;
 }
@@ -179,7 +184,8 @@ const isSound = (row: Row): boolean =>
   Object.entries(row).every(([name, value]) => {
     if (!JSON_COLUMNS.has(name) || value === null) return true;
     try {
-      JSON.parse(String(value));
+      if (value instanceof ArrayBuffer || value instanceof Uint8Array) factsOf(new Uint8Array(value));
+      else JSON.parse(String(value));
       return true;
     } catch {
       return false;

@@ -37,7 +37,7 @@ const everySum = () =>
   readStore(at.places.storePath, (db) =>
     ["packed", "packed_usage", "packed_tools", "packed_turns", "segments", "sessions"].map((table) =>
       db
-        .prepare(`SELECT * FROM ${table}`)
+        .prepare(table === "packed" ? "SELECT session, hex(body) AS body FROM packed" : `SELECT * FROM ${table}`)
         .all()
         .map((row) => JSON.stringify(row).replace(/,"_metadata":.*$/, "}"))
         .sort(),

@@ -22,6 +22,12 @@ export interface LineState {
   readonly facts?: string;
 }
 
+/** What is kept between two readings of a file. */
+export interface Memo {
+  readonly state: LineState;
+  readonly fingerprint: string;
+}
+
 /** What a line told, and the state behind it. */
 export interface LineResult {
   readonly entries: readonly TranscriptEntry[];

@@ -2,17 +2,19 @@
 import { isAbsolute, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asString } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
 import { readSmall } from "../shared/open.ts";
 import { lineContent } from "./content.ts";
-import { type LineState, readLine } from "./lines.ts";
+import { KINDS } from "./line-kinds.ts";
+import { type LineState, type Memo, readLine } from "./lines.ts";
 import { files, locate } from "./places.ts";
+import { scanSession } from "./scan/scan.ts";
+import { MAX_META_BYTES, metaPath, subagentEntry } from "./subagent.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read, scan: scanSession } satisfies TranscriptReader;
 
 /**
  * `~/.claude`, or where `CLAUDE_CONFIG_DIR` moved it; some versions keep it below `~/.config`. Claude Code takes the variable
@@ -56,7 +58,8 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
         }
       }
       if (first && file.agentId !== undefined) {
-        entries.unshift(await subagentEntry(file, file.agentId, entries[0]?.timeMs ?? state.timeMs));
+        const meta = await readSmall(metaPath(file.path), MAX_META_BYTES, file.roots);
+        entries.unshift(subagentEntry(file.agentId, meta?.bytes, entries[0]?.timeMs ?? state.timeMs));
         first = false;
       }
       const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
@@ -75,44 +78,3 @@ const listed = (moved: string): readonly string[] =>
     .split(",")
     .map((folder) => folder.trim())
     .filter((folder) => isAbsolute(folder));
-
-/** Kinds of lines that were seen, or that public readers know, told or not. */
-const KINDS = `user assistant system attachment api-request api-request-blob api-request-shape atis-latch
-  cost-state last-prompt tools-used queue-operation mode permission-mode progress file-history-snapshot relocated
-  worktree-state summary custom-title agent-name agent-color tag pr-link ai-title content-replacement`;
-
-interface Memo {
-  readonly state: LineState;
-  readonly fingerprint: string;
-}
-
-const MAX_META_BYTES = 1 << 20;
-
-/** The file beside a subagent's transcript says which call started it; absent before 2.1.197. */
-async function subagentEntry(
-  { path, roots }: TranscriptFile,
-  agentId: string,
-  timeMs: number,
-): Promise<TranscriptEntry> {
-  const beside = await readSmall(path.replace(/\.jsonl$/, ".meta.json"), MAX_META_BYTES, roots);
-  const meta = asObject(tryParse(beside?.bytes.toString("utf8") ?? "{}")) ?? {};
-  return defined<Extract<TranscriptEntry, { kind: "subagent" }>>({
-    kind: "subagent",
-    key: `subagent:${agentId}`,
-    timeMs,
-    globalKey: undefined,
-    promptKey: undefined,
-    agentId,
-    agentType: asString(meta["agentType"]),
-    parentCallId: asString(meta["toolUseId"]),
-    parentAgentId: asString(meta["parentAgentId"]),
-  });
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -13,6 +13,9 @@ export function executableOf(command: unknown): string | undefined {
   return name !== undefined && KNOWN.has(name) ? name : undefined;
 }
 
+/** All that it knows, in an order of their own. */
+export const knownExecutables = (): readonly string[] => [...KNOWN];
+
 // --- internal ---
 
 const KNOWN = new Set(

@@ -5,6 +5,7 @@ import {
   lstatSync,
   openSync,
   readlinkSync,
+  readSync,
   realpathSync,
   type Stats,
   statSync,
@@ -127,6 +128,22 @@ export async function refusalOf(path: string, roots: readonly string[] | undefin
 /** Where a path really leads, checked as `openRegular` does, for those who must open it by themselves. */
 export async function checkedPath(path: string, roots: readonly string[] | undefined): Promise<string> {
   return looked(path, roots).real;
+}
+
+/** The same, for threads that have nothing else to do. */
+export function readSmallNow(path: string, maxBytes: number, roots: readonly string[] | undefined): Buffer | undefined {
+  try {
+    const { fd, stats } = openRegularNow(path, roots);
+    try {
+      if (stats.size > maxBytes) return undefined;
+      const bytes = Buffer.alloc(stats.size);
+      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 // --- internal ---

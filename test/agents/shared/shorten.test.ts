@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MODULE_PATH, moduleText } from "../../../scripts/wasm.mjs";
+import { MODULES } from "../../../scripts/wasm.mjs";
 import { isCut, makeShortener } from "../../../src/agents/shared/shorten.ts";
 
 const CAPACITY = 1 << 16;
@@ -107,6 +107,6 @@ describe("texts", () => {
   });
 });
 
-test("what is in the program was made from its source", async () => {
-  expect(readFileSync(MODULE_PATH, "utf8")).toBe(await moduleText());
+test.each(MODULES)("what is in the program was made from its source: $path", async ({ path, text }) => {
+  expect(readFileSync(path, "utf8")).toBe(await text());
 });

@@ -1,0 +1,39 @@
+import { defined } from "../../model/defined.ts";
+import type { EntryOf } from "../../model/transcript.ts";
+import { asObject, asString } from "../shared/json.ts";
+
+export const MAX_META_BYTES = 1 << 20;
+
+/** Beside a subagent's transcript. */
+export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
+
+/**
+ * The file beside a subagent's transcript says which call started it; absent before 2.1.197.
+ *
+ * @param meta what stands in it, where there is one
+ * @param timeMs of the first thing that the subagent did
+ */
+export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
+  const told = asObject(tryParse(meta?.toString("utf8") ?? "{}")) ?? {};
+  return defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    key: `subagent:${agentId}`,
+    timeMs,
+    globalKey: undefined,
+    promptKey: undefined,
+    agentId,
+    agentType: asString(told["agentType"]),
+    parentCallId: asString(told["toolUseId"]),
+    parentAgentId: asString(told["parentAgentId"]),
+  });
+}
+
+// --- internal ---
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
