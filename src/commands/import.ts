@@ -145,9 +145,9 @@ function requireDestination({ loaded }: DrainDeps): void {
 }
 
 function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
-  const threads = Math.min(availableParallelism(), MAX_THREADS);
+  const threads = process.env["TT"] ? Number(process.env["TT"]) : Math.min(availableParallelism(), MAX_THREADS);
   const here = readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
-  if (threads < 2 || bytes < WORTH_THREADS_BYTES) return here;
+  if (threads < 1 || bytes < WORTH_THREADS_BYTES) return here;
   const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
   return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
 }

@@ -20,6 +20,13 @@ export async function learnProjects(drain: Drain, folders: readonly (string | un
   }
 }
 
+/** Whether the project in a folder asks for anything. */
+export function hasWishes(drain: Drain, folder: string | undefined): boolean {
+  const wishes = wishesOf(drain).get(folder ?? "");
+  if (wishes === undefined) return false;
+  return wishes.disabled || wishes.capture !== undefined || Object.keys(wishes.attributes).length > 0;
+}
+
 /** Folders that events name. */
 export const foldersOf = (events: readonly Event[]): readonly (string | undefined)[] => events.map(({ cwd }) => cwd);
 

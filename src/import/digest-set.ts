@@ -1,7 +1,13 @@
 /** A set of whole numbers from 0 up to 2^53, in eight bytes each: an import has one for every record that it has seen. */
 export class DigestSet {
-  #slots = new Float64Array(1 << 12).fill(-1);
+  #slots: Float64Array;
   #size = 0;
+
+  /** @param expected how many there will be, as well as that is known: it grows */
+  constructor(expected = 0) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, expected * 2))));
+    this.#slots = new Float64Array(slots).fill(-1);
+  }
 
   has(digest: number): boolean {
     return this.#slots[this.#placeOf(digest)] === digest;
@@ -37,3 +43,9 @@ export class DigestSet {
     for (const digest of before) if (digest !== -1) this.#slots[this.#placeOf(digest)] = digest;
   }
 }
+
+// --- internal ---
+
+const MIN_SLOTS = 1 << 12;
+/** To begin with: 32 MB. */
+const MAX_SLOTS = 1 << 22;

@@ -2,10 +2,10 @@ import { bareEntry } from "../drain/bare.ts";
 import { cardOf, type Drain } from "../drain/deps.ts";
 import { recordDrift } from "../drain/drift.ts";
 import { levelOf } from "../drain/level.ts";
-import { inProject, learnProjects } from "../drain/project.ts";
+import { hasWishes, inProject, learnProjects } from "../drain/project.ts";
 import { protectRepository } from "../drain/protect.ts";
 import { lineSteps, tellDrift, tellSelf } from "../drain/self.ts";
-import { factsOf } from "../model/fact-tables.ts";
+import { factsOf } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
@@ -23,11 +23,11 @@ import {
   takePacked,
   tornSessions,
 } from "../store/packed.ts";
-import { learn, type StoredSession, sessionById, sessionOf } from "../store/sessions.ts";
+import { addSession, learn, type StoredSession, sessionById, sessionOf } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack, type Unpriced } from "./pack.ts";
 import { priced } from "./price.ts";
-import { packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
+import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
 
 /** A session that was read, on its way into the store. */
 export interface Arrived {
@@ -42,15 +42,17 @@ export interface Arrived {
 export class Keeper {
   readonly #drain: Drain;
   /** Digests of all records that somebody owns. */
-  readonly #owned = new DigestSet();
+  readonly #owned: DigestSet;
   #isReady = false;
   #hasForgotten = false;
   /** Of sessions that this import has kept. */
   readonly #numbers = new Set<number>();
   readonly #repositories = new Map<string, Repository | undefined>();
 
-  constructor(drain: Drain) {
+  /** @param bytes how much will be read */
+  constructor(drain: Drain, bytes: number) {
     this.#drain = drain;
+    this.#owned = new DigestSet(bytes / BYTES_PER_RECORD);
   }
 
   /** Sums that were lost with a part of the store, from the facts beside them. All of them or none. */
@@ -84,15 +86,19 @@ export class Keeper {
     for (const folder of new Set(folders)) await this.#learnRepository(folder);
     this.#ready();
     return db.transaction(() => {
-      const packs: { id: number; packed: Packed }[] = [];
+      const packs: Packs = [];
+      const lines = new Lines();
       const flush = (): void => putPacked(db, packs.splice(0));
-      const numbers = arrived.map((one) => this.#keepOne(one, packs, flush));
+      const numbers = arrived.map((one) => this.#keepOne(one, packs, lines, flush));
       flush();
+      for (const [source, { read, unreadable }] of lines.bySource) {
+        tellSelf(this.#drain, lineSteps(source, read, unreadable));
+      }
       return numbers;
     }, "commit.transcript");
   }
 
-  #keepOne({ task, result }: Arrived, packs: { id: number; packed: Packed }[], flush: () => void): number | undefined {
+  #keepOne({ task, result }: Arrived, packs: Packs, lines: Lines, flush: () => void): number | undefined {
     const { db, report } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
@@ -100,18 +106,17 @@ export class Keeper {
       report.problems.push(...nonsense(task, result));
       return undefined;
     }
+    const added = this.#addNew(task, result, session);
+    if (added !== undefined) {
+      this.#count(task, result, session, added, lines);
+      this.#owned.addAll(session.packed.owned);
+      packs.push({ id: added, packed: priced(session.packed, this.#providerOf(task.source)) });
+      return added;
+    }
     const made = sessionOf(db, task.source, task.sessionId, session.firstMs);
     const stored = inProject(this.#drain, made, session.cwd);
     if (stored === undefined) return undefined;
-    let [records, unreadable] = [0, 0];
-    for (const file of result.files) {
-      setPosition(db, stored.id, file.key, file, file.unreadable);
-      records += file.records;
-      unreadable += file.unreadable;
-    }
-    report.transcriptLinesUnreadable += unreadable;
-    tellSelf(this.#drain, lineSteps(task.source, records, unreadable));
-    tellDrift(this.#drain, task.source, recordDrift(result.unknownKinds), session.agentVersion);
+    this.#count(task, result, session, stored.id, lines);
     const level = levelOf(this.#drain, stored);
     const bare = level === "none";
     learn(db, stored.id, {
@@ -137,6 +142,49 @@ export class Keeper {
     this.#owned.addAll(packed.owned);
     packs.push({ id: stored.id, packed: priced(packed, this.#providerOf(task.source)) });
     return stored.id;
+  }
+
+  /**
+   * A session that the store does not know and nothing is to be weighed of: one row says all that is known of it.
+   *
+   * @returns its number; `undefined` for any other, of which nothing is written
+   */
+  #addNew(
+    task: ReadTask,
+    { files }: ReadResult,
+    session: SessionRead & { readonly packed: Unpriced },
+  ): number | undefined {
+    const level = levelOf(this.#drain, {});
+    if (level === "none" || this.#hasForgotten || hasWishes(this.#drain, session.cwd)) return undefined;
+    if (files.length === 0 || this.#owned.hasAny(session.packed.owned)) return undefined;
+    const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
+    const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
+      cwd,
+      agentVersion,
+      branch,
+      repository: this.#repositories.get(cwd ?? ""),
+      transcriptPath: task.files[0]?.path,
+      reported: reported === undefined ? undefined : JSON.stringify(reported),
+    });
+    if (number !== undefined) this.#numbers.add(number);
+    return number;
+  }
+
+  /** How far its files were read, and what was in them. */
+  #count(
+    task: ReadTask,
+    { files, unknownKinds }: ReadResult,
+    session: SessionRead,
+    number: number,
+    lines: Lines,
+  ): void {
+    const { db, report } = this.#drain;
+    for (const file of files) {
+      setPosition(db, number, file.key, file, file.unreadable);
+      lines.add(task.source, file);
+      report.transcriptLinesUnreadable += file.unreadable;
+    }
+    tellDrift(this.#drain, task.source, recordDrift(unknownKinds), session.agentVersion);
   }
 
   #providerOf(source: string): string | undefined {
@@ -194,6 +242,21 @@ export class Keeper {
 }
 
 // --- internal ---
+
+/** Agents write some kilobytes for each. */
+const BYTES_PER_RECORD = 4096;
+
+type Packs = { readonly id: number; readonly packed: Packed }[];
+
+/** Lines of transcripts, by the agent that wrote them. */
+class Lines {
+  readonly bySource = new Map<string, { readonly read: number; readonly unreadable: number }>();
+
+  add(source: string, { records, unreadable }: FileRead): void {
+    const known = this.bySource.get(source) ?? { read: 0, unreadable: 0 };
+    this.bySource.set(source, { read: known.read + records, unreadable: known.unreadable + unreadable });
+  }
+}
 
 /** Files that hold nothing of a session are not noted: they are looked at again, and told of again where they are torn. */
 const nonsense = ({ files }: ReadTask, result: ReadResult): readonly string[] => {

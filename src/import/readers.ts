@@ -62,8 +62,8 @@ export type Answer =
 
 // --- internal ---
 
-/** One that is read and one that waits, so that no thread waits for this one. */
-const TASKS_PER_THREAD = 2;
+/** So many wait that no thread waits for this one, also while that writes to the disk. */
+const TASKS_PER_THREAD = 48;
 
 /** In megabytes: what all but the largest sessions need, and what keeps V8 from taking more for no reason. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };

@@ -94,6 +94,8 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         return;
       }
       const drain: Drain = { ...safe, db, report, partly: new Map() };
+      // What is committed moves on into the file a few times, and not after each commit
+      db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       ownInstance(drain);
       enforceLevel(drain);
       done = await pass(drain, options);
@@ -108,8 +110,10 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 // --- internal ---
 
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
-const BYTES_PER_COMMIT = 16 << 20;
-const SESSIONS_PER_COMMIT = 500;
+const BYTES_PER_COMMIT = 256 << 20;
+const SESSIONS_PER_COMMIT = 1_000;
+/** 64 MB */
+const PAGES_PER_CHECKPOINT = 16_384;
 const PROGRESS_MS = 100;
 
 /** What is there to import. */
@@ -181,7 +185,7 @@ async function readAll(
 ): Promise<void> {
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const readers = options.readers(drain, ofBytes);
-  const keeper = new Keeper(drain);
+  const keeper = new Keeper(drain, ofBytes);
   keeper.mend();
   let [sessions, bytes, lastMs] = [0, 0, 0];
   const tell = (isLast: boolean): void => {

@@ -1,7 +1,7 @@
+import { encodeTables } from "../model/fact-columns.ts";
 import {
   CALL,
   COMPLETE,
-  encodeTables,
   type FactTables,
   HAS_USAGE,
   NONE,

@@ -34,6 +34,8 @@ const send = (answer: Answer, moved: readonly ArrayBuffer[] = []): void => paren
 const ownBuffers = ({ session }: ReadResult): readonly ArrayBuffer[] =>
   session === undefined
     ? []
-    : [session.packed.owned, session.packed.calls].flatMap(({ buffer, byteLength }) =>
-        buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [],
+    : [session.packed.owned, session.packed.calls, session.packed.facts].flatMap((block) =>
+        typeof block !== "string" && block.buffer instanceof ArrayBuffer && block.buffer.byteLength === block.byteLength
+          ? [block.buffer]
+          : [],
       );

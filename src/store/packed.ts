@@ -1,7 +1,7 @@
-import { factsOf } from "../model/fact-tables.ts";
+import { factsOf } from "../model/fact-columns.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import type { Database } from "./database.ts";
+import type { Database, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
 // Sessions that were imported and are over. As rows they would take a hundred times as long to write, for nobody: who looks
@@ -154,10 +154,13 @@ export function mergeRuns(db: Database): void {
         .map((row) => Number(row["session"])),
     );
     const of = db.prepare("SELECT digests FROM packed_owners WHERE run = ?");
-    const all = small
-      .flatMap((run) => of.all(run))
-      .flatMap((row) => [...decoded(row["digests"])])
-      .filter(({ session }) => packed.has(session));
+    const all = new OwnedList();
+    for (const run of small) {
+      for (const row of of.all(run)) {
+        for (const { digest, session } of decoded(row["digests"])) if (packed.has(session)) all.add(digest, session);
+      }
+    }
+    if (all.isFull) return;
     for (const run of small) db.prepare("DELETE FROM packed_owners WHERE run = ?").run(run);
     putRun(db, all);
   });
@@ -197,30 +200,102 @@ interface Owned {
   readonly session: number;
 }
 
-function putRows(db: Database, table: string, columns: number, rows: readonly (readonly unknown[])[]): void {
-  if (rows.length === 0) return;
-  const values = Array.from({ length: columns + 1 }, (_, i) => `json_extract(value, '$[${i}]')`).join(", ");
-  db.prepare(`INSERT INTO ${table} SELECT ${values} FROM json_each(?)`).run(JSON.stringify(rows));
+/** Some at a time: a statement takes as long for one as for ten. */
+function putRows(db: Database, table: string, columns: number, rows: readonly (readonly Value[])[]): void {
+  const one = `(${Array.from({ length: columns + 1 }, () => "?").join(", ")})`;
+  const insert = (n: number) =>
+    db.prepare(`INSERT INTO ${table} VALUES ${Array.from({ length: n }, () => one).join(", ")}`);
+  let at = 0;
+  for (; at + ROWS_AT_ONCE <= rows.length; at += ROWS_AT_ONCE) {
+    insert(ROWS_AT_ONCE).run(...rows.slice(at, at + ROWS_AT_ONCE).flat());
+  }
+  for (; at < rows.length; at++) insert(1).run(...(rows[at] ?? []));
 }
+const ROWS_AT_ONCE = 24;
 
 function putOwned(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
-  putRun(
-    db,
-    sessions.flatMap(({ id, packed }) => Array.from(packed.owned, (digest) => ({ digest, session: id }))),
-  );
+  let all = new OwnedList();
+  for (const { id, packed } of sessions) {
+    if (all.isFull) {
+      putRun(db, all);
+      all = new OwnedList();
+    }
+    for (let i = 0; i < packed.owned.length; i++) all.add(packed.owned[i] ?? 0, id);
+  }
+  putRun(db, all);
 }
 
-function putRun(db: Database, all: Owned[]): void {
+/** Digests with their sessions, of 65,536 of these at the most: sorted as numbers of 64 bits, the digest above the session's place. */
+class OwnedList {
+  #numbers = new BigUint64Array(1024);
+  #halves = new Uint32Array(this.#numbers.buffer);
+  length = 0;
+  readonly #sessions: number[] = [];
+  readonly #places = new Map<number, number>();
+  #last = { session: -1, place: -1 };
+
+  /** It can take digests of sessions that it has, and of no other. */
+  get isFull(): boolean {
+    return this.#sessions.length >= 0x1_0000;
+  }
+
+  add(digest: number, session: number): void {
+    if (this.length === this.#numbers.length) {
+      const before = this.#numbers;
+      this.#numbers = new BigUint64Array(before.length * 2);
+      this.#numbers.set(before);
+      this.#halves = new Uint32Array(this.#numbers.buffer);
+    }
+    if (this.#last.session !== session) this.#last = { session, place: this.#placeOf(session) };
+    const high = Math.floor(digest / 0x1_0000);
+    this.#halves[2 * this.length + LOW] = ((digest - high * 0x1_0000) << 16) | this.#last.place;
+    this.#halves[2 * this.length + HIGH] = high;
+    this.length++;
+  }
+
+  sort(): void {
+    this.#numbers.subarray(0, this.length).sort();
+  }
+
+  digest(i: number): number {
+    return (this.#halves[2 * i + HIGH] ?? 0) * 0x1_0000 + ((this.#halves[2 * i + LOW] ?? 0) >>> 16);
+  }
+
+  /** As rows of `packed_owners` have them: six bytes of the digest, four of the session's number. */
+  encoded(from: number, to: number): Uint8Array {
+    const bytes = Buffer.allocUnsafe((to - from) * BYTES_PER_DIGEST);
+    for (let i = from, at = 0; i < to; i++, at += BYTES_PER_DIGEST) {
+      const [low = 0, high = 0] = [this.#halves[2 * i + LOW], this.#halves[2 * i + HIGH]];
+      bytes.writeUInt32BE(high, at);
+      bytes.writeUInt16BE(low >>> 16, at + 4);
+      bytes.writeUInt32BE(this.#sessions[low & 0xffff] ?? 0, at + 6);
+    }
+    return bytes;
+  }
+
+  #placeOf(session: number): number {
+    const known = this.#places.get(session);
+    if (known !== undefined) return known;
+    this.#sessions.push(session);
+    this.#places.set(session, this.#sessions.length - 1);
+    return this.#sessions.length - 1;
+  }
+}
+
+/** Where the halves of a number of 64 bits lie in memory. */
+const LOW = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
+const HIGH = 1 - LOW;
+
+function putRun(db: Database, all: OwnedList): void {
   if (all.length === 0) return;
-  all.sort((a, b) => a.digest - b.digest || a.session - b.session);
+  all.sort();
   const run = Math.max(0, ...runNumbers(db).map((one) => one + 1));
   const insert = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (?, ?, ?)");
   for (let from = 0; from < all.length; ) {
     let to = Math.min(all.length, from + DIGESTS_PER_ROW);
     // The same one twice stays together: a row is found by its first
-    while (to < all.length && all[to]?.digest === all[to - 1]?.digest) to++;
-    const part = all.slice(from, to);
-    insert.run(run, part[0]?.digest ?? 0, encoded(part));
+    while (to < all.length && all.digest(to) === all.digest(to - 1)) to++;
+    insert.run(run, all.digest(from), all.encoded(from, to));
     from = to;
   }
 }
@@ -246,15 +321,6 @@ const sourceOf = (db: Database, session: number): string | undefined => {
   const source = db.prepare("SELECT source FROM sessions WHERE id = ?").get(session)?.["source"];
   return typeof source === "string" ? source : undefined;
 };
-
-function encoded(all: readonly Owned[]): Uint8Array {
-  const bytes = Buffer.alloc(all.length * BYTES_PER_DIGEST);
-  for (const [i, { digest, session }] of all.entries()) {
-    bytes.writeUIntBE(digest, i * BYTES_PER_DIGEST, 6);
-    bytes.writeUInt32BE(session, i * BYTES_PER_DIGEST + 6);
-  }
-  return bytes;
-}
 
 function* decoded(value: unknown): Generator<Owned> {
   const bytes = bytesOf(value);

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { factsOf } from "../model/fact-tables.ts";
+import { factsOf } from "../model/fact-columns.ts";
 import { type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
 import { markTorn } from "./packed.ts";
 

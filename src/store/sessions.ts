@@ -1,6 +1,6 @@
 import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
 import type { Repository } from "../model/session.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, Row, Value } from "./database.ts";
 
 /** A session as the store knows it; `id` is the store's own number for it. */
 export interface StoredSession {
@@ -41,6 +41,28 @@ export function sessionOf(db: Database, source: string, sessionId: string, timeM
   ).run(source, sessionId, timeMs, timeMs);
   const row = db.prepare("SELECT * FROM sessions WHERE source = ? AND session_id = ?").get(source, sessionId);
   return toSession(row as Row);
+}
+
+/**
+ * Makes a session of which all is known at once.
+ *
+ * @returns its number; `undefined` where the store knows it already, and nothing of it is changed
+ */
+export function addSession(
+  db: Database,
+  source: string,
+  sessionId: string,
+  firstMs: number,
+  lastMs: number,
+  news: Omit<SessionNews, "timeMs">,
+): number | undefined {
+  const row = db
+    .prepare(
+      `INSERT INTO sessions (source, session_id, first_ms, last_ms, cwd, transcript_path, agent_version, branch, repository,
+         reported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+    )
+    .get(source, sessionId, firstMs, lastMs, ...columnsOf(news));
+  return row === undefined ? undefined : Number(row["id"]);
 }
 
 /** Notes which process told a session's id. @returns false where that was known */
@@ -90,17 +112,7 @@ export function learn(db: Database, id: number, news: SessionNews): void {
        transcript_path = coalesce(?, transcript_path), agent_version = coalesce(?, agent_version),
        branch = coalesce(?, branch), repository = coalesce(?, repository), reported = coalesce(?, reported)
      WHERE id = ?`,
-  ).run(
-    news.timeMs,
-    news.timeMs,
-    news.cwd ?? null,
-    news.transcriptPath ?? null,
-    news.agentVersion ?? null,
-    news.branch ?? null,
-    news.repository === undefined ? null : JSON.stringify(news.repository),
-    news.reported ?? null,
-    id,
-  );
+  ).run(news.timeMs, news.timeMs, ...columnsOf(news), id);
 }
 
 /** Notes that no more than this may be kept of a session. Never goes back to more. */
@@ -156,6 +168,16 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
     .map((row) => Number(row["id"]));
 
 // --- internal ---
+
+/** `cwd`, `transcript_path`, `agent_version`, `branch`, `repository`, `reported`; null where nothing is told. */
+const columnsOf = (news: Omit<SessionNews, "timeMs">): readonly Value[] => [
+  news.cwd ?? null,
+  news.transcriptPath ?? null,
+  news.agentVersion ?? null,
+  news.branch ?? null,
+  news.repository === undefined ? null : JSON.stringify(news.repository),
+  news.reported ?? null,
+];
 
 const MAX_DEPTH = 32;
 /** Clocks that were never set begin in 1970 or, on small machines, at some build's date of long ago. */

@@ -1,6 +1,6 @@
 import pkg from "../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/session.ts";
-import { priceUsd, type Tokens } from "./rates.ts";
+import { pricesOf, type Tokens } from "./rates.ts";
 
 /** The table prices come from; sent with every cost, so that it can be computed again. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
@@ -26,16 +26,25 @@ export const costsOf =
     costNanoUsd(call, provider);
 
 /** The same of tokens alone. @param provider OpenTelemetry's name of who answered */
-export function costOfTokens(
+export const costOfTokens = (
   model: string | undefined,
   tokens: Tokens,
   provider: string | undefined,
   timeMs: number,
-): number | undefined {
-  if (model === undefined) return undefined;
+): number | undefined => costsOfTokens(model, provider)(tokens, timeMs);
+
+/** The same, for many calls of one model. */
+export function costsOfTokens(
+  model: string | undefined,
+  provider: string | undefined,
+): (tokens: Tokens, timeMs: number) => number | undefined {
+  if (model === undefined) return () => undefined;
   const id = provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
-  const usd = priceUsd(id, model, tokens, timeMs);
-  return usd === undefined ? undefined : Math.round(usd * 1e9);
+  const usdOf = pricesOf(id, model);
+  return (tokens, timeMs) => {
+    const usd = usdOf(tokens, timeMs);
+    return usd === undefined ? undefined : Math.round(usd * 1e9);
+  };
 }
 
 // --- internal ---

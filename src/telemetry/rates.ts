@@ -18,28 +18,32 @@ export interface Tokens {
  * @param timeMs when the call was answered: prices change
  * @returns `undefined` when the table does not know the model or its price
  */
-export function priceUsd(
+export const priceUsd = (
   providerId: string | undefined,
   model: string,
   tokens: Tokens,
   timeMs: number,
-): number | undefined {
-  const key = `${providerId ?? ""}\0${model}`;
-  let known = lists.get(key);
-  if (known === undefined) {
-    if (lists.size >= MAX_KNOWN) lists.clear();
-    known = listOf(providerId, model, timeMs);
-    lists.set(key, known);
-  }
-  if (known === "unknown") return undefined;
-  if (known === "changing") return ask(providerId, model, tokens, timeMs);
-  // At a step itself the table has the word
-  if (known.steps.includes(tokens.input)) return ask(providerId, model, tokens, timeMs);
-  const step = known.steps.findIndex((start) => tokens.input < start);
-  const at = step === -1 ? known.steps.length : step;
-  known.rates[at] ??= ratesAt(providerId, model, known.steps, at, timeMs) ?? "none";
-  const rates = known.rates[at];
-  return rates === undefined || rates === "none" ? ask(providerId, model, tokens, timeMs) : product(rates, tokens);
+): number | undefined => pricesOf(providerId, model)(tokens, timeMs);
+
+/** The same, for many calls of one model. */
+export function pricesOf(
+  providerId: string | undefined,
+  model: string,
+): (tokens: Tokens, timeMs: number) => number | undefined {
+  let known: List | undefined;
+  return (tokens, timeMs) => {
+    known ??= knownList(providerId, model, timeMs);
+    if (known === "unknown") return undefined;
+    if (known === "changing") return ask(providerId, model, tokens, timeMs);
+    const { steps } = known;
+    let at = 0;
+    while (at < steps.length && tokens.input > (steps[at] ?? 0)) at++;
+    // At a step itself the table has the word
+    if (tokens.input === steps[at]) return ask(providerId, model, tokens, timeMs);
+    known.rates[at] ??= ratesAt(providerId, model, steps, at, timeMs) ?? "none";
+    const rates = known.rates[at];
+    return rates === undefined || rates === "none" ? ask(providerId, model, tokens, timeMs) : product(rates, tokens);
+  };
 }
 
 // --- internal ---
@@ -59,6 +63,17 @@ type List = "unknown" | "changing" | { readonly steps: readonly number[]; readon
 const lists = new Map<string, List>();
 /** Names of models come from transcripts: there can be any number. */
 const MAX_KNOWN = 2_000;
+
+function knownList(providerId: string | undefined, model: string, timeMs: number): List {
+  const key = `${providerId ?? ""}\0${model}`;
+  let known = lists.get(key);
+  if (known === undefined) {
+    if (lists.size >= MAX_KNOWN) lists.clear();
+    known = listOf(providerId, model, timeMs);
+    lists.set(key, known);
+  }
+  return known;
+}
 
 function listOf(providerId: string | undefined, model: string, timeMs: number): List {
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, optionsOf(providerId, timeMs));

@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
@@ -48,10 +48,10 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
  */
 export async function files({ path, sessionId, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (path === undefined) return [];
-  const main = await findMain(path, sessionId);
+  const main = findMain(path, sessionId);
   const found: TranscriptFile[] = main === undefined ? [] : [{ path: main }];
   for (const folder of new Set([dirname(main ?? path), dirname(path)])) {
-    found.push(...(await subagentsBelow(join(folder, sessionId, SUBAGENTS))));
+    found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS)));
     for (const part of await besides.of(folder)) {
       if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
     }
@@ -102,7 +102,7 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   };
   for (const { name, path, isFolder } of entries) {
     if (isFolder && !known.has(name)) {
-      const [part] = await subagentsBelow(join(path, SUBAGENTS));
+      const [part] = subagentsBelow(join(path, SUBAGENTS));
       if (part !== undefined) await add(name, part.path);
     }
     const sessionId = isFolder || agentIdOf(name) === undefined ? undefined : await parentOf(path, query.roots);
@@ -112,25 +112,24 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
 }
 
 /** EnterWorktree moves the file to another project's folder while the session runs. */
-async function findMain(mainPath: string, sessionId: string): Promise<string | undefined> {
-  if (await exists(mainPath)) return mainPath;
+function findMain(mainPath: string, sessionId: string): string | undefined {
+  if (exists(mainPath)) return mainPath;
   const projects = dirname(dirname(mainPath));
-  for (const project of await namesIn(projects)) {
+  for (const project of namesIn(projects)) {
     const path = join(projects, project, `${basename(sessionId)}${LINES}`);
-    if (await exists(path)) return path;
+    if (exists(path)) return path;
   }
   return undefined;
 }
 
 /** Those in the folder itself, then those of its folders (`workflows/<run>/`). Links are not followed. */
-async function subagentsBelow(folder: string, depth = 0): Promise<readonly TranscriptFile[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const sorted = [...entries].sort((a, b) => (a.name < b.name ? -1 : 1));
+function subagentsBelow(folder: string, depth = 0): readonly TranscriptFile[] {
+  const sorted = [...entriesOf(folder)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = sorted.map(({ name }) => name);
   const found = [...subagentsAmong(folder, names)];
   if (depth === MAX_DEPTH) return found;
   for (const entry of sorted) {
-    if (entry.isDirectory()) found.push(...(await subagentsBelow(join(folder, entry.name), depth + 1)));
+    if (entry.isDirectory()) found.push(...subagentsBelow(join(folder, entry.name), depth + 1));
   }
   return found;
 }
@@ -165,14 +164,24 @@ const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
 const MAX_PARENTS = 50_000;
 const parents = new Map<string, string>();
 
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (s) => s.isFile(),
-    () => false,
-  );
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false;
+  }
+}
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
+/** Nothing of a folder that is not there, as is that of nearly every session's subagents. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  } catch {
+    return [];
+  }
+}
+
+const namesIn = (folder: string): readonly string[] =>
+  entriesOf(folder)
+    .map(({ name }) => name)
+    .sort();

@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdirSync, statSync } from "node:fs";
 
 /**
  * What is made of the names in a folder, remembered while the folder stays as it is: thousands of sessions lie in one, and
@@ -14,11 +14,11 @@ export class FolderMemory<T> {
   }
 
   async of(folder: string): Promise<T> {
-    const changedMs = (await stat(folder).catch(() => undefined))?.mtimeMs;
+    const changedMs = tried(() => statSync(folder, { throwIfNoEntry: false }))?.mtimeMs;
     const known = this.#known.get(folder);
     if (known !== undefined && known.changedMs === changedMs) return known.made;
     const startMs = Date.now();
-    const names = changedMs === undefined ? [] : await readdir(folder).catch(() => []);
+    const names = changedMs === undefined ? [] : (tried(() => readdirSync(folder)) ?? []);
     const made = this.#make(folder, [...names].sort());
     // A folder that changed just now can change again within the same tick of its file system's clock
     if (changedMs === undefined || changedMs > startMs - COARSEST_TICK_MS) this.#known.delete(folder);
@@ -31,6 +31,14 @@ export class FolderMemory<T> {
 }
 
 // --- internal ---
+
+function tried<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
 
 /** FAT's */
 const COARSEST_TICK_MS = 2_000;

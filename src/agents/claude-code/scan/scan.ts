@@ -38,8 +38,11 @@ export function scanSession(guard: Guard): SessionScan | undefined {
 
 let kernel: Kernel | "none" | undefined;
 
-/** A stretch of a file, and all of it that a line can need. Longer ones hold pictures, and are read the long way. */
-const CHUNK_BYTES = 1 << 20;
+/** What is read at once: as much as stays near the processor. */
+const CHUNK_BYTES = 1 << 19;
+/** What the reader of lines takes for the beginning of a file. */
+const FIRST_BYTES = 1 << 20;
+/** Longer lines hold pictures, and are read the long way. */
 const MAX_LINE_BYTES = 4 << 20;
 /** Behind the bytes: the kernel looks that far beyond them, and they end in a line feed. */
 const OVERRUN_BYTES = 64;
@@ -138,13 +141,18 @@ class Reading {
 
   read(fd: number): FileScan {
     const kernel = this.#kernel;
-    if (room.bytes === 0) room = { at: kernel.take(CHUNK_BYTES + OVERRUN_BYTES), bytes: CHUNK_BYTES };
+    if (room.bytes === 0) room = { at: kernel.take(2 * CHUNK_BYTES + OVERRUN_BYTES), bytes: 2 * CHUNK_BYTES };
     let [position, open, endBytes] = [0, 0, 0];
+    let isTold = this.#file.agentId === undefined;
     let head: Buffer = Buffer.alloc(0);
     for (;;) {
-      if (open === room.bytes) moreRoom(kernel, open);
+      if (open + CHUNK_BYTES > room.bytes) moreRoom(kernel, open);
       let memory = Buffer.from(kernel.memory.buffer);
-      const bytesRead = readSync(fd, memory, room.at + open, room.bytes - open, position);
+      const bytesRead = readSync(fd, memory, room.at + open, CHUNK_BYTES - (position % CHUNK_BYTES), position);
+      if (!isTold && endBytes > 0 && (bytesRead === 0 || position % FIRST_BYTES === 0)) {
+        this.#tellSubagent(this.#file.agentId ?? "");
+        isTold = true;
+      }
       if (bytesRead === 0) break;
       if (position === 0) head = Buffer.from(memory.subarray(room.at, room.at + Math.min(bytesRead, HEAD_BYTES)));
       position += bytesRead;
@@ -155,7 +163,6 @@ class Reading {
       // Memory that has grown is another one
       memory = Buffer.from(kernel.memory.buffer);
       if (next > room.at) {
-        if (endBytes === 0 && this.#file.agentId !== undefined) this.#tellSubagent(this.#file.agentId);
         endBytes = position - (end - next);
         memory.copyWithin(room.at, next, end);
       }
@@ -242,7 +249,7 @@ const TELLS_SESSION: ReadonlySet<TranscriptEntry["kind"]> = new Set(["session", 
 
 /** @throws Unfit where a line is longer than any that is read here */
 function moreRoom(kernel: Kernel, open: number): void {
-  if (room.bytes >= MAX_LINE_BYTES) throw new Unfit();
+  if (open >= MAX_LINE_BYTES) throw new Unfit();
   const larger = { at: kernel.take(room.bytes * 2 + OVERRUN_BYTES), bytes: room.bytes * 2 };
   Buffer.from(kernel.memory.buffer).copyWithin(larger.at, room.at, room.at + open);
   room = larger;

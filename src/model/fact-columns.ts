@@ -1,0 +1,295 @@
+import {
+  ASKS_FOR_TOOLS,
+  CALL,
+  COLUMNS,
+  COMPLETE,
+  callKey,
+  type FactTables,
+  HAS_USAGE,
+  KEYS,
+  NONE,
+  ORIGINS,
+  PROMPT,
+  RESULT,
+  type Rows,
+  STATUSES,
+  USE,
+} from "./fact-tables.ts";
+import { decodeFacts, encodeFacts } from "./facts.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
+
+/**
+ * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from its
+ * smallest; one that says the same in every row stands in the head alone.
+ */
+export function encodeTables({ texts, programs, others, ...tables }: Omit<FactTables, "owned" | "text">): Uint8Array {
+  const columns = TABLES.map((name) => columnsOf(tables[name], COLUMNS[name]));
+  const head: Head = {
+    version: VERSION,
+    texts: texts.length,
+    rows: TABLES.map((name) => tables[name].count),
+    columns: columns.map((all) => all.map(({ width, base }) => [width, base])),
+    programs,
+    others: others.length === 0 ? null : encodeFacts(others),
+  };
+  const text = Buffer.from(JSON.stringify(head), "utf8");
+  const textsAt = HEAD_BYTES + text.length;
+  let at = textsAt + texts.length;
+  const ofColumns = columns.flatMap((all, i) => all.map(({ width }) => width * (head.rows[i] ?? 0)));
+  const all = Buffer.allocUnsafeSlow(ofColumns.reduce((sum, bytes) => sum + bytes, at));
+  all.write(MAGIC, "latin1");
+  all.writeUInt32LE(text.length, 4);
+  text.copy(all, HEAD_BYTES);
+  all.set(texts, textsAt);
+  for (const [i, name] of TABLES.entries()) {
+    for (const column of columns[i] ?? []) at = writeColumn(all, at, column, tables[name].count);
+  }
+  return all;
+}
+
+/**
+ * The facts of tables that were encoded, each as its agent's reader gives it; those of one kind in their order.
+ *
+ * @throws Error when they are no such value
+ */
+export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (bytes.toString("latin1", 0, 4) !== MAGIC) throw new Error("these are no tables of facts");
+  const textsAt = HEAD_BYTES + bytes.readUInt32LE(4);
+  const head = JSON.parse(bytes.toString("utf8", HEAD_BYTES, textsAt)) as Head;
+  if (head.version !== VERSION) {
+    throw new Error(`tables of facts are coded in version ${head.version}, this program knows ${VERSION}`);
+  }
+  const texts = bytes.toString("latin1", textsAt, textsAt + head.texts).split("\n");
+  let at = textsAt + head.texts;
+  const [calls, uses, results, prompts] = TABLES.map((name, i): readonly Row[] => {
+    const count = head.rows[i] ?? 0;
+    const [ints, timePlaces]: readonly [readonly number[], readonly number[]] = COLUMNS[name];
+    const read = (head.columns[i] ?? []).map(([width, base]) => {
+      const begin = at;
+      at += width * count;
+      if (at > bytes.length) throw new Error("tables of facts end before their last column");
+      return readColumn(bytes, begin, width, base, count);
+    });
+    return Array.from({ length: count }, (_, row) => ({
+      int: (place) => read[ints.indexOf(place)]?.[row] ?? NONE,
+      time: (place) => read[ints.length + timePlaces.indexOf(place)]?.[row] ?? Number.NaN,
+    }));
+  });
+  if (at !== bytes.length) throw new Error(`tables of facts of ${at} bytes are ${bytes.length} bytes long`);
+  return [
+    ...(prompts ?? []).map((row) => promptOf(row, texts)),
+    ...(calls ?? []).map((row) => callOf(row, texts)),
+    ...(uses ?? []).map((row) => useOf(row, texts, head.programs)),
+    ...(results ?? []).map((row) => resultOf(row, texts)),
+    ...(head.others === null ? [] : decodeFacts(head.others)),
+  ];
+}
+
+/** Facts of a packed session, in whichever form they are. @throws Error when they are in none */
+export const factsOf = (facts: string | Uint8Array): readonly TranscriptEntry[] =>
+  typeof facts === "string" ? decodeFacts(facts) : decodeTables(facts);
+
+// --- internal ---
+
+const MAGIC = "OHT2";
+const VERSION = 2;
+/** The magic, and how long the head is. */
+const HEAD_BYTES = 8;
+const TABLES = ["calls", "uses", "results", "prompts"] as const;
+
+interface Head {
+  readonly version: number;
+  /** Bytes of them. */
+  readonly texts: number;
+  readonly rows: readonly number[];
+  /** Of each table: bytes a number, and what 0 stands for; NaN is null. */
+  readonly columns: readonly (readonly (readonly [Width, number | null])[])[];
+  readonly programs: Readonly<Record<number, string>>;
+  readonly others: string | null;
+}
+
+/** 0: the same in every row. 8: as it is. */
+type Width = 0 | 1 | 2 | 4 | 8;
+
+interface Column {
+  readonly values: Int32Array | Float64Array;
+  readonly first: number;
+  readonly stride: number;
+  readonly width: Width;
+  readonly base: number | null;
+}
+
+function columnsOf(
+  { count, ints, times }: Rows,
+  [places, timePlaces]: readonly [readonly number[], readonly number[]],
+): readonly Column[] {
+  if (count === 0) return [];
+  const column = (values: Int32Array | Float64Array) => (first: number) =>
+    columnOf(values, first, values.length / count);
+  return [...places.map(column(ints)), ...timePlaces.map(column(times))];
+}
+
+function columnOf(values: Int32Array | Float64Array, first: number, stride: number): Column {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let isWhole = true;
+  let untold = 0;
+  for (let at = first; at < values.length; at += stride) {
+    const value = values[at] ?? 0;
+    if (value < low) low = value;
+    if (value > high) high = value;
+    if (value !== Math.floor(value)) {
+      isWhole = false;
+      if (Number.isNaN(value)) untold++;
+    }
+  }
+  if (untold * stride === values.length) return { values, first, stride, width: 0, base: null };
+  if (isWhole && low === high) return { values, first, stride, width: 0, base: low };
+  const width = isWhole ? widthOf(high - low) : 8;
+  return { values, first, stride, width, base: width === 8 ? 0 : low };
+}
+
+const widthOf = (range: number): Width => (range <= 0xff ? 1 : range <= 0xffff ? 2 : range <= 0xffff_ffff ? 4 : 8);
+
+/** @returns where the next one begins */
+function writeColumn(all: Buffer, from: number, { values, first, stride, width, base }: Column, count: number): number {
+  if (width === 0) return from;
+  const less = base ?? 0;
+  let at = from;
+  for (let i = 0, place = first; i < count; i++, place += stride, at += width) {
+    const value = (values[place] ?? 0) - less;
+    if (width === 1) all[at] = value;
+    else if (width === 2) {
+      all[at] = value;
+      all[at + 1] = value >>> 8;
+    } else if (width === 4) {
+      all[at] = value;
+      all[at + 1] = value >>> 8;
+      all[at + 2] = value >>> 16;
+      all[at + 3] = value >>> 24;
+    } else all.writeDoubleLE(value, at);
+  }
+  return at;
+}
+
+function readColumn(bytes: Buffer, from: number, width: Width, base: number | null, count: number): Float64Array {
+  const values = new Float64Array(count);
+  for (let i = 0, at = from; i < count; i++, at += width) {
+    const told =
+      width === 0
+        ? 0
+        : width === 1
+          ? bytes.readUInt8(at)
+          : width === 2
+            ? bytes.readUInt16LE(at)
+            : width === 4
+              ? bytes.readUInt32LE(at)
+              : bytes.readDoubleLE(at);
+    values[i] = base === null ? Number.NaN : told + base;
+  }
+  return values;
+}
+
+interface Row {
+  readonly int: (place: number) => number;
+  readonly time: (place: number) => number;
+}
+
+const told = (n: number): number | undefined => (n === NONE ? undefined : n);
+
+/** Members in the order in which readers give them. */
+function placed(texts: readonly string[], key: string, timeMs: number, prompt: number, agent: number) {
+  return {
+    key,
+    timeMs,
+    globalKey: key,
+    ...(prompt !== NONE && { promptKey: texts[prompt] ?? "" }),
+    ...(agent !== NONE && { agentId: texts[agent] ?? "" }),
+  };
+}
+
+function promptOf({ int, time }: Row, texts: readonly string[]): EntryOf<"prompt"> {
+  const key = `${KEYS.prompt}${texts[int(PROMPT.line)]}`;
+  const length = told(int(PROMPT.length));
+  return {
+    kind: "prompt",
+    ...placed(texts, key, time(PROMPT.timeMs), int(PROMPT.prompt), int(PROMPT.agent)),
+    origin: ORIGINS[int(PROMPT.origin)] ?? "human",
+    ...(length !== undefined && { length }),
+  };
+}
+
+function callOf({ int, time }: Row, texts: readonly string[]): EntryOf<"model_call"> {
+  const responseId = texts[int(CALL.id)] ?? "";
+  const [requestId, model, requestedModel, finishReason] = [
+    texts[int(CALL.request)],
+    texts[int(CALL.model)],
+    texts[int(CALL.requested)],
+    texts[int(CALL.finish)],
+  ];
+  const [flags, startMs] = [int(CALL.flags), time(CALL.startMs)];
+  return {
+    kind: "model_call",
+    ...placed(texts, callKey(responseId, requestId), time(CALL.timeMs), int(CALL.prompt), int(CALL.agent)),
+    responseId,
+    ...(requestId !== undefined && { requestId }),
+    ...(model !== undefined && { model }),
+    ...(requestedModel !== undefined && { requestedModel }),
+    ...(!Number.isNaN(startMs) && { startMs }),
+    endMs: time(CALL.endMs),
+    ...((flags & HAS_USAGE) !== 0 && { usage: usageOf(int) }),
+    complete: (flags & COMPLETE) !== 0,
+    ...(finishReason !== undefined && { finishReason }),
+    ...((flags & ASKS_FOR_TOOLS) !== 0 && { asksForTools: true as const }),
+  };
+}
+
+function usageOf(int: Row["int"]): TokenUsage {
+  const usage: Record<string, number> = { input: unsigned(int(CALL.input)), output: unsigned(int(CALL.output)) };
+  for (const kind of ["cacheRead", "cacheWrite", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const) {
+    const tokens = int(CALL[kind]);
+    if (tokens !== NONE) usage[kind] = unsigned(tokens);
+  }
+  return usage as TokenUsage;
+}
+
+/** Tokens of a call need all bits of their four bytes. */
+const unsigned = (n: number): number => n >>> 0;
+
+function useOf(
+  { int, time }: Row,
+  texts: readonly string[],
+  programs: Readonly<Record<number, string>>,
+): EntryOf<"tool_use"> {
+  const callId = texts[int(USE.call)] ?? "";
+  const executable = programs[int(USE.program)];
+  return {
+    kind: "tool_use",
+    ...placed(texts, `${KEYS.use}${callId}`, time(USE.timeMs), int(USE.prompt), int(USE.agent)),
+    callId,
+    name: texts[int(USE.name)] ?? "",
+    ...(executable !== undefined && { executable }),
+  };
+}
+
+function resultOf({ int, time }: Row, texts: readonly string[]): EntryOf<"tool_result"> {
+  const callId = texts[int(RESULT.call)] ?? "";
+  const errorType = texts[int(RESULT.error)];
+  const [exitCode, linesAdded, linesRemoved] = [
+    told(int(RESULT.exitCode)),
+    told(int(RESULT.added)),
+    told(int(RESULT.removed)),
+  ];
+  const spawnedAgentId = texts[int(RESULT.spawned)];
+  return {
+    kind: "tool_result",
+    ...placed(texts, `${KEYS.result}${callId}`, time(RESULT.timeMs), int(RESULT.prompt), int(RESULT.agent)),
+    callId,
+    status: STATUSES[int(RESULT.status)] ?? "success",
+    ...(errorType !== undefined && { errorType }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(linesAdded !== undefined && { linesAdded }),
+    ...(linesRemoved !== undefined && { linesRemoved }),
+    ...(spawnedAgentId !== undefined && { spawnedAgentId }),
+  };
+}
