@@ -53,16 +53,18 @@ export class Team {
   }
 
   /**
-   * Has the agents' hooks called as they were recorded, by the hook program, with the transcripts in their places.
+   * Has the agents' hooks called as they were recorded, with the transcripts in their places.
    *
    * @param which @default all recordings
+   * @param options.runsHooks false: the inboxes are filled without the hook program, which is a process for each of 1,900 calls
    */
-  static async at(which?: readonly Recording[]): Promise<Team> {
+  static async at(which?: readonly Recording[], { runsHooks = true } = {}): Promise<Team> {
     await ensureBuilt();
     const machines = (which ?? (await recordings())).map(({ source, name }) => {
       const machine = new Replay(source, name);
       // OpenCode's plugin runs in OpenCode itself and writes the file without a program
-      for (const call of machine.calls) source === "opencode" ? machine.put(call) : machine.hook(call);
+      const isByProgram = runsHooks && source !== "opencode";
+      for (const call of machine.calls) isByProgram ? machine.hook(call) : machine.put(call);
       return machine;
     });
     return new Team(machines);
@@ -75,7 +77,7 @@ export class Team {
    * @returns what the drains said, machine by machine @throws when one did not exit with 0
    */
   async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainSaid[]> {
-    const queue = new PQueue({ concurrency: DRAINS_AT_ONCE });
+    const queue = new PQueue({ concurrency: AT_ONCE });
     return queue.addAll(
       this.machines.map((machine) => async () => {
         const { code, stdout, stderr } = await run(machine.home, ["drain", "--end-idle", "--json"], env);
@@ -116,6 +118,9 @@ export const totalOf = ({ streams }: Truth, metric: string, having: Attributes =
     .filter(({ attributes }) => Object.entries(having).every(([key, value]) => attributes[key] === value))
     .reduce((total, { value }) => total + inUnits(metric, value), 0);
 
+/** How many machines work at once: each is a process of 100 MB on two processors. */
+export const AT_ONCE = 3;
+
 /** What a drain says of itself, of which tests need this. */
 export interface DrainSaid {
   readonly spans: number;
@@ -126,9 +131,6 @@ export interface DrainSaid {
 }
 
 // --- internal ---
-
-/** Each is a process of 100 MB on two processors. */
-const DRAINS_AT_ONCE = 3;
 
 function* spansIn(db: Database): Generator<SpanRecord> {
   const rows = db.prepare("SELECT session, ordinal FROM segments").all();
