@@ -1,40 +1,58 @@
-import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { computed } from "./computed.mjs";
+import { ASKED, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
 
 /**
- * Builds the program. One CommonJS bundle per entry: .mjs costs 4 ms more at every start. `libsql` stays outside, it brings
- * a native binary.
+ * Builds the program: an entry each for the commands, the hook and the threads that read, and beside them `lib/`, parts that
+ * several of them share or that are loaded when they are used. All of it is CommonJS: .mjs costs 4 ms more at every start.
+ * `libsql` stays outside, it brings a native binary.
  *
  * @param {string} outdir made where it is missing
  * @param {import("esbuild").Plugin[]} plugins before ours
  */
 export async function bundle(outdir, plugins = []) {
   mkdirSync(outdir, { recursive: true });
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: { cli: "src/cli.ts", hook: "src/hook-main.ts", reader: "src/import/worker.ts" },
-    outdir: resolve(outdir),
-    outExtension: { ".js": ".cjs" },
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "cjs",
-    mainFields: ["module", "main"],
-    conditions: ["import", "node"],
-    external: ["libsql"],
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: "none",
-    logLevel: "warning",
-    plugins: [...plugins, textOfFiles],
+  const out = resolve(outdir);
+  // What an agent waits for is one file, whatever it shares with others
+  await build({ ...OPTIONS, entryPoints: { hook: "src/hook-main.ts" }, outdir: out, format: "cjs", plugins });
+  const { outputFiles } = await build({
+    ...OPTIONS,
+    entryPoints: { cli: "src/cli.ts", reader: "src/import/worker.ts", ...LAZY },
+    outdir: out,
+    chunkNames: "lib/[name]-[hash]",
+    // esbuild shares parts among ES modules alone
+    format: "esm",
+    splitting: true,
+    write: false,
+    plugins: [...plugins, computed, loadedOnUse, textOfFiles],
   });
+  await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(out, path, text)));
   await bundlePage(join(outdir, "view"));
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
   copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
   for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
+}
+
+/** `import("…")` becomes `require` as well: node's loader of ES modules would cost 20 ms. */
+async function writeCommonJs(out, path, text) {
+  const { code } = await transform(text, {
+    format: "cjs",
+    platform: "node",
+    target: OPTIONS.target,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    supported: { "dynamic-import": false },
+  });
+  mkdirSync(dirname(path), { recursive: true });
+  const lib = dirname(path) === out ? "./lib" : ".";
+  writeFileSync(
+    path,
+    code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`)),
+  );
 }
 
 /** What `openhook-otel view` serves: one script, one style sheet, no request to anywhere else. */
@@ -56,3 +74,25 @@ async function bundlePage(outdir) {
 }
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  outExtension: { ".js": ".cjs" },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  mainFields: ["module", "main"],
+  conditions: ["import", "node"],
+  external: ["libsql"],
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  logLevel: "warning",
+};
+
+/** What `*.lazy.ts` there is; see loaded-on-use.mjs. */
+const LAZY = Object.fromEntries(
+  readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(LAZY_SUFFIX))
+    .map((path) => [`lib/${basename(path, LAZY_SUFFIX)}`, join("src", path)]),
+);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
-import { ENVELOPE_TYPES } from "../model/envelope.ts";
+import { ENVELOPE_TYPES } from "../model/envelope-types.ts";
 
 /**
  * `.openhook.json`, by which a project tells tools that speak OpenHook what to run.

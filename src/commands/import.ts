@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { cardOf, type Drain, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { StateError } from "../drain/private.ts";
-import { exportPacked } from "../import/export.ts";
+import type { Exported } from "../import/export.ts";
 import { type Readers, readersHere, readersInThreads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
 import type { Agent } from "../model/agent.ts";
@@ -64,18 +64,8 @@ export async function importPast(
       const { drainNow } = await import("./drain.ts");
       await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
     }
-    const sent =
-      options.export && !options.dryRun && !report.isStopped
-        ? await patiently(deps, () =>
-            exportPacked(deps, {
-              agents: agents.map(({ source }) => source),
-              sinceMs,
-              signal: options.stop,
-              onProgress: (done, of, spans) =>
-                progress.line(done / of, `${done} of ${of} sessions for the backend  ${spans} spans`),
-            }),
-          )
-        : undefined;
+    const isSent = options.export && !options.dryRun && !report.isStopped;
+    const sent = isSent ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
     else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
@@ -141,6 +131,25 @@ function requireDestination({ loaded }: DrainDeps): void {
   throw new UserError(
     "E_USAGE",
     "--export has nowhere to send to: set one with openhook-otel config set otlp.endpoint <url>",
+  );
+}
+
+async function sendTo(
+  deps: DrainDeps,
+  agents: readonly Agent[],
+  sinceMs: number | undefined,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): Promise<Exported> {
+  const { exportPacked } = await import("../import/export.ts");
+  return patiently(deps, () =>
+    exportPacked(deps, {
+      agents: agents.map(({ source }) => source),
+      sinceMs,
+      signal,
+      onProgress: (done, of, spans) =>
+        progress.line(done / of, `${done} of ${of} sessions for the backend  ${spans} spans`),
+    }),
   );
 }
 

@@ -57,7 +57,7 @@ export function clip(text: string, columns: number): string {
   if (NARROW.test(text)) return `${text.slice(0, columns - 1)}…`;
   let kept = "";
   let width = 0;
-  for (const { segment } of SEGMENTER.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     width += widthOf(segment);
     if (width > columns - 1) break;
     kept += segment;
@@ -168,7 +168,12 @@ const MIN_TEXT = 20;
 const NARROW_INDENT = 2;
 const SEPARATOR: Piece = { text: " · ", style: "dim" };
 
-const SEGMENTER = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** To make one costs 10 ms, and most of what is shown needs none. */
+let segmenter: Intl.Segmenter | undefined;
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 const PLAIN = /^[\x20-\x7e]*$/;
 /** One column each: Latin, and what we draw with. */
 const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717]*$/;
@@ -183,7 +188,7 @@ const paint = (style: Style, text: string): string => styleText(style, text, { v
 function broken(word: string, room: number): readonly string[] {
   if (widthOf(word) <= room) return [word];
   const parts = [""];
-  for (const { segment } of SEGMENTER.segment(word)) {
+  for (const { segment } of graphemes(word)) {
     const part = parts.at(-1) ?? "";
     if (part !== "" && widthOf(part) + widthOf(segment) > room) parts.push(clip(segment, room));
     else parts[parts.length - 1] = part + clip(segment, room);

@@ -1,8 +1,9 @@
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
 import { parsePairs } from "./pairs.ts";
-import { SIGNALS, type Signal } from "./schema.ts";
-import { misfit, PREFIX, SETTINGS, type Target, targetOf } from "./settings.ts";
+import { PREFIX } from "./prefix.ts";
+import { misfit, SETTINGS, type Target, targetOf } from "./settings.ts";
+import { SIGNALS, type Signal } from "./signals.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,6 @@
 import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
-import type { Config, Signal } from "./schema.ts";
+import type { Config } from "./schema.ts";
+import type { Signal } from "./signals.ts";
 
 /** What the resource says of us beside the user's own attributes. */
 export interface Identity {

@@ -1,8 +1,11 @@
+import { parseConfig } from "./check.lazy.ts";
+import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer } from "./document.ts";
 import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
-import { Config, SIGNALS, type Signal } from "./schema.ts";
+import type { Config } from "./schema.ts";
 import { SETTINGS, type Setting } from "./settings.ts";
+import { SIGNALS, type Signal } from "./signals.ts";
 
 /** The effective configuration, complete and valid whatever was wrong with its sources. */
 export interface LoadedConfig {
@@ -250,12 +253,13 @@ function toConfig(effective: Effective): Config {
   const raw: Section = {};
   for (const setting of SETTINGS) {
     const value = setting.kind === "map" ? mapOf(effective, setting) : effective.get(setting.key)?.value;
-    if (value === undefined) continue;
+    if (value === undefined || (typeof value === "object" && Object.keys(value).length === 0)) continue;
     let section = raw;
     for (const name of setting.path.slice(0, -1)) section = child(section, name);
     section[setting.path.at(-1) ?? ""] = value;
   }
-  return Config.parse(raw);
+  // Who set nothing needs no checks
+  return Object.keys(raw).length === 0 ? structuredClone(DEFAULTS) : parseConfig(raw);
 }
 
 interface Section {

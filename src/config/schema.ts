@@ -1,10 +1,7 @@
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
 import { misfitRule } from "../model/redaction.ts";
-
-/** The two kinds of records that are sent, each with an address of its own where the user wants that. */
-export const SIGNALS = ["traces", "metrics"] as const;
-export type Signal = (typeof SIGNALS)[number];
+import type { Signal } from "./signals.ts";
 
 /** What the type of a setting cannot say: shown by `config`, and what keeps secrets from being shown. */
 export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();

@@ -1,7 +1,7 @@
 import { detect } from "../agents/detect.ts";
 import type { Agent, IntakeFacts } from "../model/agent.ts";
 import type { Content } from "../model/content.ts";
-import { Event } from "../model/event.ts";
+import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
 import { boundEntries, boundEvents } from "./bound.ts";
 import { messageOf } from "./deps.ts";

@@ -1,5 +1,6 @@
 import { type CaptureLevel, keepsContent } from "../model/capture.ts";
-import { TO_COME, type ToldContent } from "../model/content.ts";
+import type { ToldContent } from "../model/content.ts";
+import { TO_COME } from "../model/content-keys.ts";
 import { redact as builtIn } from "../privacy/redact.ts";
 import { claimContent, putContent } from "../store/content.ts";
 import type { StoredSession } from "../store/sessions.ts";

@@ -1,5 +1,5 @@
 import { keepsContent } from "../model/capture.ts";
-import { ofResponse } from "../model/content.ts";
+import { ofResponse } from "../model/content-keys.ts";
 import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";

@@ -158,4 +158,4 @@ export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
  */
 export const Offset = z.object({ bytes: count, memo: z.record(z.string(), z.unknown()) });
 export type Offset = z.infer<typeof Offset>;
-export const START: Offset = { bytes: 0, memo: {} };
+export { START } from "./start.ts";

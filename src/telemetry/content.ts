@@ -1,4 +1,5 @@
-import { type ContentPart, ofResponse } from "../model/content.ts";
+import type { ContentPart } from "../model/content.ts";
+import { ofResponse } from "../model/content-keys.ts";
 import type { ModelCall, Subagent, Turn } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";

@@ -1,4 +1,5 @@
-import { calcPrice, type Usage } from "@pydantic/genai-prices";
+import type { Usage } from "@pydantic/genai-prices";
+import { askTable } from "./price-table.lazy.ts";
 
 /** Tokens by kind, as prices know them. */
 export interface Tokens {
@@ -76,7 +77,7 @@ function knownList(providerId: string | undefined, model: string, timeMs: number
 }
 
 function listOf(providerId: string | undefined, model: string, timeMs: number): List {
-  const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, optionsOf(providerId, timeMs));
+  const found = askTable({ input_tokens: 1, output_tokens: 1 }, model, optionsOf(providerId, timeMs));
   if (found === null) return "unknown";
   if (Array.isArray(found.model.prices)) return "changing";
   const steps = new Set<number>();
@@ -144,7 +145,7 @@ function ask(providerId: string | undefined, model: string, tokens: Tokens, time
     ...(cacheWrite !== undefined && { cache_write_tokens: cacheWrite }),
     ...(cacheWrite1h !== undefined && { cache_write_1h_tokens: cacheWrite1h }),
   };
-  const result = calcPrice(usage, model, optionsOf(providerId, timeMs));
+  const result = askTable(usage, model, optionsOf(providerId, timeMs));
   return result === null || !Number.isFinite(result.total_price) ? undefined : result.total_price;
 }
 

@@ -337,8 +337,7 @@ function isBuilt(): boolean {
 const sources = (): string[] => [
   ...filesBelow(join(ROOT, "src")).map((path) => join(ROOT, "src", path)),
   join(ROOT, "package.json"),
-  join(ROOT, "scripts", "build.mjs"),
-  join(ROOT, "scripts", "bundle.mjs"),
+  ...["build", "bundle", "computed", "loaded-on-use"].map((name) => join(ROOT, "scripts", `${name}.mjs`)),
 ];
 
 /** Relative paths. */

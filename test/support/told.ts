@@ -6,7 +6,7 @@ import { placesOf } from "../../src/config/places.ts";
 import type { DrainReport } from "../../src/drain/deps.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import type { Agent } from "../../src/model/agent.ts";
-import { Event } from "../../src/model/event.ts";
+import { Event } from "../../src/model/event-schema.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { removeFolder } from "./remove.ts";

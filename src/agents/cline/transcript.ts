@@ -12,7 +12,8 @@ import type {
 } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
-import { type EntryOf, type Offset, START, type TranscriptEntry } from "../../model/transcript.ts";
+import { START } from "../../model/start.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";

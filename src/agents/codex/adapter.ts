@@ -3,7 +3,8 @@
 import { posix } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
-import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
+import type { SessionEndReason } from "../../model/envelope.ts";
+import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";

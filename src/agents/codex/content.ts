@@ -1,4 +1,5 @@
-import { askedTool, type ToldContent, toCome } from "../../model/content.ts";
+import type { ToldContent } from "../../model/content.ts";
+import { askedTool, toCome } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, parsedJson, plainText } from "../shared/content.ts";
 import { asObject } from "../shared/json.ts";

@@ -1,4 +1,5 @@
-import { askedTool, type Content } from "../../model/content.ts";
+import type { Content } from "../../model/content.ts";
+import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";

@@ -1,5 +1,6 @@
 import type { ToldFacts } from "../../model/agent.ts";
-import { askedTool, type Content } from "../../model/content.ts";
+import type { Content } from "../../model/content.ts";
+import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, contentOfEvents } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";

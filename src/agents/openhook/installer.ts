@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Registration } from "../../model/agent.ts";
-import { OPENHOOK_VERSION } from "../../model/envelope.ts";
+import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type EntryFile, entriesOfOurs, type OwnEntries, putEntries, takeEntries } from "../shared/entries.ts";
 import { asArray, asString } from "../shared/json.ts";
 import { nodeAt, parseDocument, plainOf } from "../shared/jsonc.ts";

@@ -1,6 +1,7 @@
 import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
-import { OPENHOOK_VERSION, type SessionEndReason } from "../../model/envelope.ts";
+import type { SessionEndReason } from "../../model/envelope.ts";
+import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";

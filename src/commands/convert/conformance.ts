@@ -1,6 +1,7 @@
 import { isAbsolute, win32 } from "node:path";
 import type * as z from "zod";
-import { ENVELOPE_TYPES, Envelope, OPENHOOK_VERSION } from "../../model/envelope.ts";
+import { Envelope } from "../../model/envelope.ts";
+import { ENVELOPE_TYPES, OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Discovery, subscribed } from "../discovery.ts";
 import { linesOf } from "./input.ts";
 

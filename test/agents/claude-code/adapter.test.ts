@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { exitCodeOf, recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { Event, extrasOf } from "../../../src/model/event.ts";
+import { extrasOf } from "../../../src/model/event.ts";
+import { Event } from "../../../src/model/event-schema.ts";
 
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 const SESSION = "080b9fe2-ba55-4bb3-b3e8-4df84ef8514d";

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { recognises, toEvents } from "../../../src/agents/codex/adapter.ts";
 import { toEntries } from "../../../src/agents/codex/requests.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { Event, extrasOf, isEnvelope } from "../../../src/model/event.ts";
+import { extrasOf, isEnvelope } from "../../../src/model/event.ts";
+import { Event } from "../../../src/model/event-schema.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -1,0 +1,147 @@
+// OpenHook v0.1, read 2026-11-21
+
+import type { IntakeFacts } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import { Envelope } from "../../model/envelope.ts";
+import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
+import { type Event, timeMsOf } from "../../model/event.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { eventId, payloadDigest } from "../shared/identity.ts";
+import { asObject, asString } from "../shared/json.ts";
+
+/**
+ * An envelope is taken as it is; small faults of its sender are mended, as far as nothing must be invented: a missing
+ * time is that of receipt, a time without zone is UTC, a missing id is made from the content, fields that do not fit
+ * are left out.
+ *
+ * @returns `[]` for what has no session, type or source, or a type that version 0.1 does not define
+ */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  if (p === undefined) return [];
+  const mended = {
+    ...p,
+    openhook: VERSION.test(asString(p["openhook"]) ?? "") ? p["openhook"] : OPENHOOK_VERSION,
+    id: asString(p["id"]) ?? eventId("openhook", payloadDigest(payload)),
+    time: timeOf(p["time"], intake.timeMs),
+    data: fitting(p["type"], p["data"]),
+    extensions: storable(p["extensions"]),
+  };
+  const { data } = mended;
+  const envelope = Envelope.safeParse(defined(mended));
+  if (envelope.success) return [envelope.data];
+  // Something optional beside data is wrong: what is required still counts
+  const { openhook, id, time } = mended;
+  const bare = Envelope.safeParse({
+    openhook,
+    id,
+    time,
+    source: p["source"],
+    type: p["type"],
+    session_id: p["session_id"],
+    ...(data !== undefined && { data }),
+  });
+  return bare.success ? [bare.data] : [];
+}
+
+/**
+ * The sums that an end of a session tells. One key for all ends of a session: of several, one takes the other's place,
+ * and nothing is added up. A sum of one kind alone is no usage.
+ */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const [event] = toEvents(payload, intake);
+  if (event?.type !== "session.end") return [];
+  const { input_tokens: input, output_tokens: output, duration_ms: durationMs, model } = event.data ?? {};
+  if (input === undefined || output === undefined) return [];
+  const endMs = timeMsOf(event);
+  return [
+    {
+      kind: "model_call",
+      key: "openhook:session",
+      timeMs: endMs,
+      startMs: endMs - (durationMs ?? 0),
+      endMs,
+      usage: { input, output },
+      complete: true,
+      covers: "session",
+      ...defined<Pick<EntryOf<"model_call">, "model">>({ model }),
+    },
+  ];
+}
+
+/** What the specification wants to be logged, and what was mended. Names of fields and types, never a content. */
+export function remarks(payload: unknown): readonly string[] {
+  const p = asObject(payload);
+  const version = asString(p?.["openhook"]);
+  if (p === undefined || version === undefined) return [];
+  const told: string[] = [];
+  if (!VERSION.test(version)) told.push(`an envelope's version is none; it was read as ${OPENHOOK_VERSION}`);
+  else if (version !== OPENHOOK_VERSION) {
+    told.push(`an envelope of OpenHook ${version} was read as ${OPENHOOK_VERSION}, as well as that goes`);
+  }
+  const type = asString(p["type"]);
+  const option = Envelope.options.find((o) => o.shape.type.value === type);
+  if (option === undefined) {
+    const name = type !== undefined && TYPE_NAME.test(type) ? ` ${type}` : "";
+    told.push(`OpenHook ${OPENHOOK_VERSION} knows no event type${name}: nothing was kept`);
+    return told;
+  }
+  const missing = ["session_id", "source"].filter((name) => asString(p[name]) === undefined);
+  if (missing.length > 0) told.push(`an envelope has no ${missing.join(" and no ")}: nothing was kept`);
+  if (asString(p["id"]) === undefined) told.push("an envelope has no id: it was given one made from its content");
+  const time = asString(p["time"]);
+  if (time === undefined || Number.isNaN(Date.parse(time)))
+    told.push("an envelope has no time: it got that of receipt");
+  else if (!ZONED.test(time)) told.push("an envelope's time has no zone: it was taken for UTC");
+  const given = asObject(p["data"]) ?? {};
+  for (const [name, field] of Object.entries(option.shape.data.unwrap().shape)) {
+    if (given[name] !== undefined && !isWritable(field, given[name])) {
+      told.push(`data.${name} of a ${type} envelope is outside the specification: it was left out`);
+    }
+  }
+  return told;
+}
+
+// --- internal ---
+
+const VERSION = /^\d{1,4}\.\d{1,4}$/;
+const TYPE_NAME = /^[a-z0-9_]{1,40}(?:\.[a-z0-9_]{1,40}){0,3}$/;
+const ZONED = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+const isWritable = (field: { safeParse(value: unknown): { readonly success: boolean } }, value: unknown): boolean =>
+  field.safeParse(rounded(value)).success;
+
+/** Milliseconds and counts are whole numbers in the specification; some clocks tell fractions. */
+const rounded = (value: unknown): unknown =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : value;
+
+/** Extensions are free in form; what is nested deeper than anything can write down is left out. */
+function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    JSON.stringify(extensions);
+    return asObject(extensions);
+  } catch {
+    return undefined;
+  }
+}
+
+function timeOf(value: unknown, receivedMs: number): string {
+  const text = asString(value);
+  const zoned = text === undefined || ZONED.test(text) ? text : `${text}Z`;
+  const ms = zoned === undefined ? Number.NaN : Date.parse(zoned);
+  return new Date(Number.isFinite(ms) ? ms : receivedMs).toISOString();
+}
+
+/** The data fields that fit their type; others are dropped one by one. */
+function fitting(type: unknown, data: unknown): Record<string, unknown> | undefined {
+  const option = Envelope.options.find((o) => o.shape.type.value === type);
+  const given = asObject(data);
+  if (option === undefined || given === undefined) return undefined;
+  const fields = option.shape.data.unwrap().shape;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = field.safeParse(rounded(given[name]));
+      return value.success && value.data !== undefined ? [[name, value.data]] : [];
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { type Checked, checkedSettings } from "./checked.ts";
+import { Config } from "./schema.ts";
+import type { Setting } from "./settings.ts";
+
+/** @throws where a value does not fit, which `misfit` has seen before */
+export function parseConfig(given: unknown): Config {
+  return Config.parse(given);
+}
+
+/**
+ * @param value of a map: one entry's value
+ * @returns why the value cannot be taken, as the end of a sentence that begins with the key; `undefined` when it can.
+ *   Never quotes the value: it may be a secret.
+ */
+export function misfit(setting: Setting, value: unknown): string | undefined {
+  const result = z.safeParse(checkedOf(setting).schema, value);
+  if (result.success) return undefined;
+  const own = result.error.issues.find(({ message }) => OWN_MESSAGE.test(message));
+  return own?.message ?? `must be ${setting.allowed}`;
+}
+
+/** The same for the name of a map's entry. */
+export function misfitName(setting: Setting, name: string): string | undefined {
+  const { entryName } = checkedOf(setting);
+  if (entryName === undefined || z.safeParse(entryName, name).success) return undefined;
+  if (setting.secret) return "has an entry whose name HTTP does not allow for a header";
+  return name === ""
+    ? "has an entry without a name"
+    : "has an entry whose name is not lower-case letters, digits and dashes";
+}
+
+// --- internal ---
+
+/** Messages that schema.ts gives, as against zod's own. */
+const OWN_MESSAGE = /^(must|holds|is not) /;
+
+const CHECKED = new Map(checkedSettings().map((one) => [one.key, one]));
+
+function checkedOf({ key }: Setting): Checked {
+  const found = CHECKED.get(key);
+  if (found === undefined) throw new Error(`there is no setting ${key}`);
+  return found;
+}

@@ -1,0 +1,11 @@
+import { checkedSettings } from "./checked.ts";
+import { Config } from "./schema.ts";
+import type { Setting } from "./settings.ts";
+
+/** Every setting in the order of the schema. */
+export const TABLE: readonly Setting[] = checkedSettings().map(
+  ({ schema: _, entryName: _name, ...setting }) => setting,
+);
+
+/** The configuration of a user who set nothing. */
+export const DEFAULTS: Config = Config.parse({});

@@ -1,0 +1,14 @@
+import { type Event, Extras } from "./event-schema.ts";
+
+/** Our extras of an event; fields of a foreign envelope that do not fit are left out. Never throws. */
+export function extrasOf(event: Event): Extras {
+  if (event.extensions === undefined) return {};
+  const whole = Extras.safeParse(event.extensions);
+  if (whole.success) return whole.data;
+  const kept: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(Extras.shape)) {
+    const value = field.safeParse((event.extensions as Record<string, unknown>)[name]);
+    if (value.success && value.data !== undefined) kept[name] = value.data;
+  }
+  return kept as Extras;
+}
