@@ -1,0 +1,48 @@
+import type { Agent } from "../model/agent.ts";
+import antigravity from "./antigravity/index.ts";
+import claudeCode from "./claude-code/index.ts";
+import cliWrapper from "./cli-wrapper/index.ts";
+import cline from "./cline/index.ts";
+import codex from "./codex/index.ts";
+import copilot from "./copilot/index.ts";
+import copilotVscode from "./copilot-vscode/index.ts";
+import crush from "./crush/index.ts";
+import cursor from "./cursor/index.ts";
+import droid from "./droid/index.ts";
+import geminiCli from "./gemini-cli/index.ts";
+import goose from "./goose/index.ts";
+import grok from "./grok/index.ts";
+import hookContract from "./hook-contract/index.ts";
+import kimi from "./kimi/index.ts";
+import kiro from "./kiro/index.ts";
+import opencode from "./opencode/index.ts";
+import openhook from "./openhook/index.ts";
+import qwenCode from "./qwen-code/index.ts";
+import windsurf from "./windsurf/index.ts";
+
+/**
+ * Every agent we know. Loaded on demand, all at once: a file for each costs more time than what is in it. Readers of transcripts
+ * and installers are loaded by the card that is asked for one.
+ */
+export const CARDS: readonly Agent[] = [
+  openhook,
+  claudeCode,
+  copilot,
+  copilotVscode,
+  cline,
+  cursor,
+  codex,
+  opencode,
+  geminiCli,
+  kiro,
+  qwenCode,
+  droid,
+  windsurf,
+  antigravity,
+  goose,
+  crush,
+  grok,
+  kimi,
+  hookContract,
+  cliWrapper,
+];
