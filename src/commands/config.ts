@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { findNodeAtLocation } from "jsonc-parser";
-import { parseDocument } from "../config/document.ts";
+import { parseDocument } from "../config/document.lazy.ts";
 import { DocumentError, setIn, unsetIn } from "../config/edit.ts";
 import { FileError, readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { configJsonSchema } from "../config/json-schema.ts";

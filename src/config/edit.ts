@@ -1,5 +1,5 @@
 import { findNodeAtLocation, type Node } from "jsonc-parser";
-import { parseDocument } from "./document.ts";
+import { parseDocument } from "./document.lazy.ts";
 
 /** A settings file that cannot be edited because it is not valid. */
 export class DocumentError extends Error {

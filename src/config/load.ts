@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type FileLayer, readDocument, unreadableDocument } from "./document.ts";
+import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
 import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
 import { type Layer, newLayer, put, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
@@ -40,7 +40,7 @@ async function readFileLayer(path: string): Promise<FileLayer> {
     return readDocument(await readFile(path, "utf8"), path);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return code === "ENOENT" ? readDocument("", path) : unreadableDocument(path, code);
+    return code === "ENOENT" ? { ...newLayer(), unreadable: false } : unreadableDocument(path, code);
   }
 }
 

@@ -1,6 +1,6 @@
 import { getNodeValue, type Node } from "jsonc-parser";
 import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
-import { parseDocument } from "./document.ts";
+import { parseDocument } from "./document.lazy.ts";
 import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
 
 /**

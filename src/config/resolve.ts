@@ -1,6 +1,6 @@
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
-import type { FileLayer } from "./document.ts";
+import type { FileLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
 import type { Config } from "./schema.ts";

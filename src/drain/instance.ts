@@ -1,9 +1,8 @@
 import { checkpoint } from "../store/database.ts";
 import { hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
-import { sessionById, unsettledSessions } from "../store/sessions.ts";
-import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { unsettledSessions } from "../store/sessions.ts";
+import { countsOf } from "./counts.lazy.ts";
 import type { Drain } from "./deps.ts";
-import { factsOf, openPart } from "./derive.ts";
 
 /**
  * Gives a store that has none, and the copy of one, an instance id of its own before anything is counted in it. A copy counts
@@ -22,17 +21,4 @@ export function ownInstance(drain: Drain): void {
   checkpoint(db);
   if (wasCopied)
     drain.log("the store is a copy, of another machine or another folder: it has a new service.instance.id now");
-}
-
-// --- internal ---
-
-function countsOf(drain: Drain, sessionNumber: number): readonly string[] {
-  const stored = sessionById(drain.db, sessionNumber);
-  const facts = factsOf(drain, stored);
-  const session = openPart(drain, stored);
-  return [
-    ...[...session.turns, ...session.subagents].flatMap((run) => runCounts(run, facts)),
-    ...session.segments.map((segment) => segmentCounts(segment, facts)),
-    ...session.compactions.map((compaction) => compactionCounts(compaction, facts)),
-  ].map(({ key }) => key);
 }

@@ -7,7 +7,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import { writeAnew } from "../store/space.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
 import { attributesAtLevel, incrementAtLevel, type OwnNamesOf } from "../telemetry/level.ts";
-import { METRIC_SHAPES } from "../telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
 
 /** How much of a session is kept: what the user set, or less where the project it runs in asks for less. */

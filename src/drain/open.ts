@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { at } from "../model/steps.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
-import { findDamage, type Salvaged, salvage } from "../store/salvage.ts";
+import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
 import type { DrainDeps } from "./deps.ts";
 
 type Deps = Pick<DrainDeps, "places" | "now" | "log"> & { readonly report?: { readonly problems: string[] } };

@@ -9,9 +9,9 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 import { outboxState } from "../store/outbox.ts";
 import { sessionCounts } from "../store/overview.ts";
 import { driftIn, lastVersionOf, noteDrift, raiseTo } from "../store/self.ts";
-import { METRIC_SHAPES } from "../telemetry/metrics.ts";
 import { QUIET_METRICS, quarantineFamily, SELF, SELF_PREFIX, SELF_RESOURCE, selfStep } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./deps.ts";
 import type { UnknownNames } from "./drift.ts";
 

@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { packedOwners } from "../../src/store/packed.ts";
 import { readStore } from "../../src/store/read-only.ts";
-import { type Salvaged, salvage } from "../../src/store/salvage.ts";
+import { type Salvaged, salvage } from "../../src/store/salvage.lazy.ts";
 import { Replay } from "../support/replay.ts";
 import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, writeLines } from "./claude.ts";

@@ -1,0 +1,136 @@
+import type { MetricShape } from "../model/telemetry.ts";
+import { SELF_SHAPES } from "./self.ts";
+
+const DURATION_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/** The convention's bounds end at 409.6 s; turns of coding agents last longer, so they go on by the same rule. */
+const TURN_BOUNDS = [
+  0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2, 1638.4, 3276.8, 6553.6,
+];
+const SESSION_BOUNDS = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 28800, 86400];
+const TOKEN_BOUNDS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+const COUNT_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+const counter = (
+  name: string,
+  unit: string,
+  description: string,
+  value: MetricShape["value"] = "int",
+): MetricShape => ({
+  name,
+  unit,
+  description,
+  type: "counter",
+  value,
+});
+const histogram = (
+  name: string,
+  unit: string,
+  description: string,
+  bounds: readonly number[],
+  value: MetricShape["value"] = "double",
+): MetricShape => ({ name, unit, description, type: "histogram", value, bounds });
+
+export const SHAPES = {
+  inputTokens: counter(
+    "gen_ai.client.inference.usage.input_tokens",
+    "{token}",
+    "Input tokens of model calls, cached ones included",
+  ),
+  outputTokens: counter(
+    "gen_ai.client.inference.usage.output_tokens",
+    "{token}",
+    "Output tokens of model calls, reasoning included",
+  ),
+  cacheReadTokens: counter(
+    "gen_ai.client.inference.usage.cache_read.input_tokens",
+    "{token}",
+    "Input tokens read from a cache; part of the input tokens",
+  ),
+  cacheWriteTokens: counter(
+    "gen_ai.client.inference.usage.cache_write.input_tokens",
+    "{token}",
+    "Input tokens written to a cache; part of the input tokens",
+  ),
+  reasoningTokens: counter(
+    "gen_ai.client.inference.usage.reasoning.output_tokens",
+    "{token}",
+    "Output tokens spent on reasoning; part of the output tokens",
+  ),
+  operationInputTokens: histogram(
+    "gen_ai.client.inference.operation.input_tokens",
+    "{token}",
+    "Input tokens per model call; not for totals",
+    TOKEN_BOUNDS,
+    "int",
+  ),
+  operationOutputTokens: histogram(
+    "gen_ai.client.inference.operation.output_tokens",
+    "{token}",
+    "Output tokens per model call; not for totals",
+    TOKEN_BOUNDS,
+    "int",
+  ),
+  inferenceDuration: histogram(
+    "gen_ai.client.inference.duration",
+    "s",
+    "Model calls, from the request to the last record of the answer",
+    DURATION_BOUNDS,
+  ),
+  invokeAgentDuration: histogram(
+    "gen_ai.invoke_agent.duration",
+    "s",
+    "Turns and subagents, from the prompt to the last word",
+    TURN_BOUNDS,
+  ),
+  invokeAgentInferenceCalls: histogram(
+    "gen_ai.invoke_agent.inference_calls",
+    "{inference_call}",
+    "Model calls per turn or subagent",
+    COUNT_BOUNDS,
+    "int",
+  ),
+  invokeAgentToolCalls: histogram(
+    "gen_ai.invoke_agent.tool_calls",
+    "{tool_call}",
+    "Tool calls per turn or subagent",
+    COUNT_BOUNDS,
+    "int",
+  ),
+  executeToolDuration: histogram(
+    "gen_ai.execute_tool.duration",
+    "s",
+    "Tool calls that ran, from start to end as the agent told them",
+    DURATION_BOUNDS,
+  ),
+  sessions: counter("openhook.session.count", "{session}", "Session segments that ended"),
+  sessionDuration: histogram(
+    "openhook.session.duration",
+    "s",
+    "Session segments, from start to end, idle time included",
+    SESSION_BOUNDS,
+  ),
+  turns: counter("openhook.turn.count", "{turn}", "Turns, by who asked and how they ended"),
+  subagents: counter("openhook.subagent.count", "{subagent}", "Subagents that were started"),
+  modelCalls: counter("openhook.model.call.count", "{call}", "Answered model calls"),
+  modelErrors: counter("openhook.model.error.count", "{error}", "Failed model calls, those tried again included"),
+  toolCalls: counter("openhook.tool.call.count", "{call}", "Tool calls by tool and status"),
+  tokens: counter(
+    "openhook.token.usage",
+    "{token}",
+    "Tokens by kind: input and output are totals, the others are parts of them",
+  ),
+  cost: counter("openhook.cost.usage", "USD", "List price of model calls whose price is known", "nano"),
+  unpricedCalls: counter("openhook.cost.unpriced.count", "{call}", "Model calls whose price is not known"),
+  incompleteCalls: counter(
+    "openhook.usage.incomplete.count",
+    "{call}",
+    "Model calls whose output count is a lower bound",
+  ),
+  lines: counter("openhook.code.lines", "{line}", "Lines that edits added and removed"),
+  compactions: counter("openhook.compaction.count", "{compaction}", "Times a context was shortened"),
+} as const;
+
+/** Every metric this program sends, by its name. */
+export const METRIC_SHAPES: ReadonlyMap<string, MetricShape> = new Map(
+  [...Object.values(SHAPES), ...SELF_SHAPES].map((shape) => [shape.name, shape]),
+);
