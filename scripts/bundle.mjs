@@ -49,11 +49,17 @@ async function writeCommonJs(out, path, text) {
   });
   mkdirSync(dirname(path), { recursive: true });
   const lib = dirname(path) === out ? "./lib" : ".";
-  writeFileSync(
-    path,
-    code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`)),
-  );
+  writeFileSync(path, `${code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`))}${VALUES}`);
 }
+
+/**
+ * What a part exports would be asked for by two functions each time that another uses it. Parts need each other in one
+ * direction alone, so that all of it is there when a part has run; what is still to come stays a function.
+ */
+const VALUES = `{const e=module.exports,v=Object.defineProperty({},"__esModule",{value:true});
+for(const k of Object.keys(e)){const x=e[k];Object.defineProperty(v,k,x===void 0?{get:()=>e[k],enumerable:true}:{value:x,enumerable:true})}
+module.exports=v}
+`;
 
 /** What `openhook-otel view` serves: one script, one style sheet, no request to anywhere else. */
 async function bundlePage(outdir) {

@@ -83,7 +83,9 @@ export async function importPast(
 // --- internal ---
 
 /** Threads are there only after this much would have been read without. */
-const WORTH_THREADS_BYTES = 24 << 20;
+const WORTH_THREADS_BYTES = 128 << 20;
+/** Two processors are mostly two halves of one: a thread there takes from the other nearly all that it gains. */
+const WORTH_TWO_HALVES_BYTES = 1 << 30;
 /** More of them wait for each other, and take memory each. */
 const MAX_THREADS = 4;
 const OTHER_DRAIN_MS = 60_000;
@@ -154,9 +156,9 @@ async function sendTo(
 }
 
 function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
-  const threads = process.env["TT"] ? Number(process.env["TT"]) : Math.min(availableParallelism(), MAX_THREADS);
+  const threads = Math.min(availableParallelism(), MAX_THREADS);
   const here = readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
-  if (threads < 1 || bytes < WORTH_THREADS_BYTES) return here;
+  if (threads < 2 || bytes < (threads === 2 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
   const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
   return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
 }

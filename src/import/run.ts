@@ -110,7 +110,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 // --- internal ---
 
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
-const BYTES_PER_COMMIT = 256 << 20;
+const BYTES_PER_COMMIT = 128 << 20;
 const SESSIONS_PER_COMMIT = 1_000;
 /** 64 MB */
 const PAGES_PER_CHECKPOINT = 16_384;

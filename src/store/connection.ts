@@ -47,9 +47,10 @@ export function preparerOf(raw: Libsql.Database, around: Around = BARE): Databas
     if (known !== undefined) return known;
     const statement = around.look(() => raw.prepare(sql));
     const made: Statement = {
-      run: (...values) => around.write(() => statement.run(...values) as { changes: number }),
-      get: (...values) => around.look(() => statement.get(...values) as Row | undefined),
-      all: (...values) => around.look(() => statement.all(...values) as Row[]),
+      // As one list: the library would make one of them, twice
+      run: (...values) => around.write(() => statement.run(values) as { changes: number }),
+      get: (...values) => around.look(() => statement.get(values) as Row | undefined),
+      all: (...values) => around.look(() => statement.all(values) as Row[]),
     };
     prepared.set(sql, made);
     return made;

@@ -52,24 +52,9 @@ export function putPacked(db: Database, sessions: readonly { readonly id: number
       );
     }
   }
-  putRows(
-    db,
-    "packed_usage",
-    17,
-    sessions.flatMap(({ id, packed }) => packed.usage.map((row) => [id, ...row])),
-  );
-  putRows(
-    db,
-    "packed_tools",
-    9,
-    sessions.flatMap(({ id, packed }) => packed.tools.map((row) => [id, ...row])),
-  );
-  putRows(
-    db,
-    "packed_turns",
-    5,
-    sessions.flatMap(({ id, packed }) => packed.turns.map((row) => [id, ...row])),
-  );
+  putRows(db, "packed_usage", 18, rowsOf(sessions, "usage"));
+  putRows(db, "packed_tools", 10, rowsOf(sessions, "tools"));
+  putRows(db, "packed_turns", 6, rowsOf(sessions, "turns"));
   putOwned(db, sessions);
 }
 
@@ -200,16 +185,27 @@ interface Owned {
   readonly session: number;
 }
 
+/** The values of all rows, one behind the other: the session's number, then its own. */
+function rowsOf(
+  sessions: readonly { readonly id: number; readonly packed: Packed }[],
+  table: "usage" | "tools" | "turns",
+): readonly Value[] {
+  const values: Value[] = [];
+  for (const { id, packed } of sessions) for (const row of packed[table]) values.push(id, ...row);
+  return values;
+}
+
 /** Some at a time: a statement takes as long for one as for ten. */
-function putRows(db: Database, table: string, columns: number, rows: readonly (readonly Value[])[]): void {
-  const one = `(${Array.from({ length: columns + 1 }, () => "?").join(", ")})`;
-  const insert = (n: number) =>
-    db.prepare(`INSERT INTO ${table} VALUES ${Array.from({ length: n }, () => one).join(", ")}`);
+function putRows(db: Database, table: string, columns: number, values: readonly Value[]): void {
+  const one = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
+  const insert = (rows: number) =>
+    db.prepare(`INSERT INTO ${table} VALUES ${Array.from({ length: rows }, () => one).join(", ")}`);
   let at = 0;
-  for (; at + ROWS_AT_ONCE <= rows.length; at += ROWS_AT_ONCE) {
-    insert(ROWS_AT_ONCE).run(...rows.slice(at, at + ROWS_AT_ONCE).flat());
+  for (const rows of [ROWS_AT_ONCE, 1]) {
+    for (; at + rows * columns <= values.length; at += rows * columns) {
+      insert(rows).run(...values.slice(at, at + rows * columns));
+    }
   }
-  for (; at < rows.length; at++) insert(1).run(...(rows[at] ?? []));
 }
 const ROWS_AT_ONCE = 24;
 

@@ -51,7 +51,46 @@ export function readLine(line: JsonLine, state: LineState, agentId: string | und
   return o === undefined ? undefined : read(o, line, state, agentId);
 }
 
+/** What a line says of its session. */
+export interface ToldOfSession {
+  readonly agentVersion: string | undefined;
+  readonly cwd: string | undefined;
+  readonly gitBranch: string | undefined;
+}
+
+/**
+ * The entry of what a line says of its session, where no line has said it before.
+ *
+ * @param known what was said last; what must be remembered is whether it changed, not what it is
+ */
+export function sessionEntry(
+  told: ToldOfSession,
+  timeMs: number,
+  promptKey: string | undefined,
+  known: string | undefined,
+): { readonly entry?: EntryOf<"session">; readonly digest: string } {
+  const facts = defined<Omit<EntryOf<"session">, "kind" | "key" | "timeMs">>(told);
+  const digest = digestOfFacts(facts);
+  if (digest === known) return { digest };
+  const at = defined<Pick<EntryOf<"session">, "timeMs" | "promptKey">>({ timeMs, promptKey });
+  return { entry: { kind: "session", key: `session:${digest}`, ...at, ...facts }, digest };
+}
+
 // --- internal ---
+
+/** They hardly ever change from line to line, and are those of a few folders. */
+const digested = new Map<string, string>();
+const MAX_DIGESTED = 256;
+
+function digestOfFacts(facts: Partial<ToldOfSession>): string {
+  const text = `${facts.agentVersion}\n${facts.cwd}\n${facts.gitBranch}`;
+  const known = digested.get(text);
+  if (known !== undefined) return known;
+  const digest = inputDigest(facts) ?? "{}";
+  if (digested.size >= MAX_DIGESTED) digested.clear();
+  digested.set(text, digest);
+  return digest;
+}
 
 function read(o: Line, line: JsonLine, state: LineState, agentId: string | undefined): LineResult {
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
@@ -399,28 +438,10 @@ function reportedUsage(here: Here): readonly TranscriptEntry[] {
 function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state: LineState } {
   const { o, state, agentId } = here;
   if (agentId !== undefined) return { entries: [], state };
-  const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
-    agentVersion: asString(o["version"]),
-    cwd: asString(o["cwd"]),
-    gitBranch: asString(o["gitBranch"]),
-  });
-  // What must be remembered of them is whether they changed, not what they are
-  const told = digestOfFacts(facts);
-  if (told === state.facts) return { entries: [], state };
-  return {
-    entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
-    state: { ...state, facts: told },
-  };
+  const facts = { agentVersion: asString(o["version"]), cwd: asString(o["cwd"]), gitBranch: asString(o["gitBranch"]) };
+  const { entry, digest } = sessionEntry(facts, here.timeMs, state.promptKey, state.facts);
+  return entry === undefined ? { entries: [], state } : { entries: [entry], state: { ...state, facts: digest } };
 }
 
 /** Old lines have no id: time and length are the same each time they are read. */
 const lineId = (here: Here): string => asString(here.o["uuid"]) ?? `${here.timeMs}:${here.line.bytes.length}`;
-
-/** The last one: they hardly ever change from line to line. */
-let digested = { text: "", digest: "" };
-
-function digestOfFacts(facts: Readonly<Record<string, string>>): string {
-  const text = `${facts["agentVersion"]}\n${facts["cwd"]}\n${facts["gitBranch"]}`;
-  if (text !== digested.text) digested = { text, digest: inputDigest(facts) ?? "{}" };
-  return digested.digest;
-}

@@ -24,6 +24,9 @@ export interface Kernel {
   firstMs(): number;
   inputMs(): number;
   promptText(): number;
+  promptBefore(): number;
+  factsAt(): number;
+  factsLength(): number;
   requests(): number;
   requestText(n: number): number;
   requestMs(n: number): number;

@@ -19,7 +19,7 @@ import { fingerprintOf } from "../../shared/jsonl.ts";
 import { Kinds } from "../../shared/kinds.ts";
 import { openRegularNow, readSmallNow } from "../../shared/open.ts";
 import { KINDS } from "../line-kinds.ts";
-import { type LineState, type Memo, readLine } from "../lines.ts";
+import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
 import { type Kernel, PROGRAMS, startKernel } from "./kernel.ts";
 
@@ -46,7 +46,8 @@ const FIRST_BYTES = 1 << 20;
 const MAX_LINE_BYTES = 4 << 20;
 /** Behind the bytes: the kernel looks that far beyond them, and they end in a line feed. */
 const OVERRUN_BYTES = 64;
-const [READ, HARD] = [0, 1];
+/** What `run` says: all is read; a line is to be read here; a line told of the session. */
+const [READ, HARD, NEWS] = [0, 1, 3];
 /** What a text in a table may be. */
 const PLAIN = /^[\x20-\x7e]{1,100}$/;
 const MAX_TOKENS = 0xffff_fffe;
@@ -182,11 +183,27 @@ class Reading {
     for (let at = from; ; at = kernel.nextAt()) {
       const result = kernel.run(at, end);
       if (result === READ) return;
+      if (result === NEWS) {
+        this.#news();
+        continue;
+      }
       if (result !== HARD) throw new Unfit();
       this.#hardLine(
         Buffer.from(kernel.memory.buffer, kernel.lineStartAt(), kernel.lineEndAt() - kernel.lineStartAt()),
       );
     }
+  }
+
+  /** A line that is in the tables has told something of the session. */
+  #news(): void {
+    const kernel = this.#kernel;
+    const told = Buffer.from(kernel.memory.buffer, kernel.factsAt(), kernel.factsLength()).toString("utf8").split("\n");
+    const [agentVersion, cwd, gitBranch] = told.map(textOf);
+    const prompt = kernel.promptBefore();
+    const promptKey = prompt === NONE ? undefined : textAt(kernel, prompt);
+    const { entry, digest } = sessionEntry({ agentVersion, cwd, gitBranch }, kernel.timeMs(), promptKey, this.#facts);
+    this.#facts = digest;
+    if (entry !== undefined) this.#entries.push(...this.#guard([entry]));
   }
 
   #hardLine(bytes: Buffer): void {
@@ -241,6 +258,10 @@ class Reading {
     for (const guarded of this.#guard([entry])) this.#put(guarded);
   }
 }
+
+/** What a text stands for, as it is in JSON without its quotes; nothing of an empty one. */
+const textOf = (json: string): string | undefined =>
+  json === "" ? undefined : json.includes("\\") ? String(JSON.parse(`"${json}"`)) : json;
 
 const HEAD_BYTES = 512;
 const LINE_FEED = 0x0a;

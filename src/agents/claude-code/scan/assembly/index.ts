@@ -54,7 +54,7 @@ export function file(agent: i32, timeMs: f64): void {
 
 /**
  * Complete lines from one place to another; a line feed must stand at `end`, and room behind it. @returns 0, all of them are
- * read; 1, `lineStart` is for somebody else; 2, the session is to be read the long way. `nextAt` is behind the last one.
+ * read; 1, `lineStart` is for somebody else; 2, the session is to be read the long way; 3, the line has told something of the session. `nextAt` is behind the last one.
  */
 export function run(from: usize, end: usize): i32 {
   next = from;
@@ -68,14 +68,14 @@ export function run(from: usize, end: usize): i32 {
     State.hereLength = -1;
     const result = readLine(end);
     let at = At.at;
-    if (result !== DONE) at = lineFeed(at, end);
+    if (result === HARD || result === GIVE_UP) at = lineFeed(at, end);
     if (at >= end) return DONE;
     next = at + 1;
     lines++;
     if (result === DONE) continue;
     lineStart = start;
     lineEnd = at;
-    return result === HARD ? HARD : GIVE_UP;
+    return result;
   }
   return DONE;
 }
@@ -110,6 +110,16 @@ export function firstMs(): f64 {
 }
 export function inputMs(): f64 {
   return State.inputMs;
+}
+/** What was told last of the session: version, folder and branch as they stand in JSON, a line feed behind each. */
+export function factsAt(): usize {
+  return State.last;
+}
+export function factsLength(): i32 {
+  return State.lastLength;
+}
+export function promptBefore(): i32 {
+  return State.promptBefore;
 }
 export function promptText(): i32 {
   return State.prompt;

@@ -30,6 +30,8 @@ export const DONE: i32 = 0;
 export const HARD: i32 = 1;
 /** It contradicts what was read before: the session must be read the long way. */
 export const GIVE_UP: i32 = 2;
+/** It is in the tables, but for what it says of the session itself. */
+export const NEWS: i32 = 3;
 
 const time = span();
 const uuid = span();
@@ -77,6 +79,8 @@ class Line {
  */
 export function readLine(end: usize): i32 {
   At.failed = false;
+  State.isNews = false;
+  State.promptBefore = State.prompt;
   clear();
   space();
   if (byte(At.at) !== 0x7b || !readMembers()) return HARD;
@@ -84,9 +88,9 @@ export function readLine(end: usize): i32 {
   if (byte(At.at) !== 0x0a || At.at >= end || Line.isOdd) return HARD;
   switch (Line.type) {
     case N.USER:
-      return userLine();
+      return withNews(userLine());
     case N.ASSISTANT:
-      return assistantLine();
+      return withNews(assistantLine());
     case N.SYSTEM:
       if (Line.subtype === N.API_ERROR || Line.subtype === N.COMPACT_BOUNDARY || Line.subtype === N.TURN_DURATION) return HARD;
       return takeTime() ? DONE : HARD;
@@ -95,6 +99,12 @@ export function readLine(end: usize): i32 {
     default:
       return Line.type >= N.SILENT ? DONE : HARD;
   }
+}
+
+function withNews(result: i32): i32 {
+  if (result !== DONE || !State.isNews) return result;
+  State.accept();
+  return NEWS;
 }
 
 function clear(): void {
@@ -482,16 +492,18 @@ function isNumber(text: Span): bool {
   return true;
 }
 
-/** Whether the line says the same of the session as the last one that said it. */
-function isSameSession(): bool {
+/** Takes what the line says of the session. @returns whether there is room for it */
+function takeSession(): bool {
   if (State.agent !== NONE) return true;
   State.begin();
-  return State.tell(version) && State.tell(cwd) && State.tell(branch) && State.isSame();
+  if (!State.tell(version) || !State.tell(cwd) || !State.tell(branch)) return false;
+  State.isNews = !State.isSame();
+  return true;
 }
 
 /** Whether texts can be taken as they stand, and the line is of the thread that it lies in. */
 function isPlain(): bool {
-  return !(Line.isSidechain && State.agent === NONE) && isSameSession();
+  return !(Line.isSidechain && State.agent === NONE) && takeSession();
 }
 
 function assistantLine(): i32 {

@@ -23,6 +23,11 @@ export class State {
   static here: usize = take(MAX_FACTS);
   static hereLength: i32 = -1;
 
+  /** The line tells something else of the session than the one before it. */
+  static isNews: bool = false;
+  /** Whose turn it was before the line. */
+  static promptBefore: i32 = NONE;
+
   static requests: i32 = 0;
   static requestAt: usize = take(REQUESTS * 16);
 
