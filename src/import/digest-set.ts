@@ -1,11 +1,11 @@
-/** A set of whole numbers from 0 up to 2^53, in eight bytes each: an import has one for every record that it has seen. */
+/** A set of whole numbers from 0 up to 2^53, in some ten bytes each: an import has one for every record that it has seen. */
 export class DigestSet {
   #slots: Float64Array;
   #size = 0;
 
   /** @param expected how many there will be, as well as that is known: it grows */
   constructor(expected = 0) {
-    const slots = 2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, expected * 2))));
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, expected / FULL))));
     this.#slots = new Float64Array(slots).fill(-1);
   }
 
@@ -18,7 +18,7 @@ export class DigestSet {
   }
 
   addAll(digests: Float64Array): void {
-    while ((this.#size + digests.length) * 2 > this.#slots.length) this.#grow();
+    while (this.#size + digests.length > this.#slots.length * FULL) this.#grow();
     for (const digest of digests) {
       const place = this.#placeOf(digest);
       if (this.#slots[place] === digest) continue;
@@ -47,5 +47,7 @@ export class DigestSet {
 // --- internal ---
 
 const MIN_SLOTS = 1 << 12;
+/** Fuller ones would be searched longer. */
+const FULL = 0.75;
 /** To begin with: 32 MB. */
 const MAX_SLOTS = 1 << 22;
