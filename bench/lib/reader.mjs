@@ -1,10 +1,11 @@
-// node reader.cjs ours|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
+// node reader.cjs ours|scan|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
 // `parse` and `usage` are no readers: they show what a line costs before anything is made of it.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
-import { START } from "../../src/model/transcript.ts";
+import { CALL } from "../../src/model/fact-tables.ts";
+import { START } from "../../src/model/start.ts";
 
 const READERS = { "claude-code": claudeCode, codex };
 const CHUNK_BYTES = 1 << 20;
@@ -14,7 +15,7 @@ const MARKS = { "claude-code": '"usage":{', codex: '"total_token_usage":' };
 
 const [, , kind, agent, list] = process.argv;
 const paths = readFileSync(list, "utf8").split("\n");
-const read = kind === "ours" ? readByEntries : async () => readByLines();
+const read = kind === "ours" ? readByEntries : async () => (kind === "scan" ? readAtOnce() : readByLines());
 read().then((totals) => console.log(JSON.stringify(totals)));
 
 async function readByEntries() {
@@ -31,11 +32,41 @@ async function readByEntries() {
       }
     }
   }
+  return totalsOf(answers);
+}
+
+function totalsOf(answers) {
   const sum = (of) => [...answers.values()].reduce((all, usage) => all + (of(usage) ?? 0), 0);
   const both = { responses: answers.size, output: sum((u) => u.output), cache_read: sum((u) => u.cacheRead) };
   return agent === "codex"
     ? { ...both, input: sum((u) => u.input), reasoning: sum((u) => u.reasoning) }
     : { ...both, input: sum((u) => u.input - u.cacheRead - u.cacheWrite), cache_creation: sum((u) => u.cacheWrite) };
+}
+
+/** As imports read: a file at once. */
+function readAtOnce() {
+  const answers = new Map();
+  for (const path of paths) {
+    const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
+    const scan = READERS[agent].scan((entries) => entries);
+    const file = scan.file({ path, ...(agentId !== undefined && { agentId }) });
+    const tables = file === undefined ? undefined : scan.tables();
+    if (tables === undefined) throw new Error(`${path} was not read at once`);
+    const { ints } = tables.calls;
+    for (let row = 0; row < ints.length; row += CALL.ints) {
+      const key = tables.text(ints[row + CALL.id]);
+      const known = answers.get(key);
+      if (known !== undefined && known.output >= ints[row + CALL.output]) continue;
+      const told = (place) => (ints[row + place] === -1 ? undefined : ints[row + place] >>> 0);
+      answers.set(key, {
+        input: told(CALL.input),
+        output: told(CALL.output),
+        cacheRead: told(CALL.cacheRead),
+        cacheWrite: told(CALL.cacheWrite),
+      });
+    }
+  }
+  return totalsOf(answers);
 }
 
 function readByLines() {
