@@ -106,7 +106,9 @@ function readBlock(): bool {
       if (!name()) return false;
       switch (Text.hasEscapes ? N.OTHER : nameAt(NAMES, Text.at, Text.length)) {
         case N.TYPE:
-          store<i32>(blockAt(n), textValue() && !Text.hasEscapes ? nameAt(NAMES, Text.at, Text.length) : 0);
+          if (!textValue()) store<i32>(blockAt(n), 0);
+          else if (Text.hasEscapes) return fail();
+          else store<i32>(blockAt(n), nameAt(NAMES, Text.at, Text.length));
           break;
         case N.ID:
           blockId(n).read();
