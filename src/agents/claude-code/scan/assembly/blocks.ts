@@ -154,10 +154,11 @@ function readContent(): void {
   do {
     if (byte(At.at) !== 0x7b) skip();
     else if (enter()) {
+      const isFirst = content.length === 0;
       do {
         if (!name()) return;
         if (Text.hasEscapes) fail();
-        else if (nameAt(NAMES, Text.at, Text.length) === N.TEXT && content.length === 0) content.read();
+        else if (nameAt(NAMES, Text.at, Text.length) === N.TEXT && isFirst) content.read();
         else skip();
       } while (!At.failed && more(0x7d));
     }
