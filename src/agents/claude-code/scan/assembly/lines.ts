@@ -58,7 +58,8 @@ class Line {
   static isSidechain: bool = false;
   static hasMessage: bool = false;
   static hasBlocks: bool = false;
-  static isCompanion: bool = false;
+  /** A bit for each member that says so. */
+  static companion: i32 = 0;
   static isInterruption: bool = false;
   static isDenied: bool = false;
   static isMachine: bool = false;
@@ -124,7 +125,7 @@ function clear(): void {
   Line.type = 0;
   Line.subtype = 0;
   Line.isSidechain = false;
-  Line.isCompanion = false;
+  Line.companion = 0;
   Line.isInterruption = false;
   Line.isDenied = false;
   Line.isMachine = false;
@@ -211,10 +212,16 @@ function readMembers(): bool {
         if (memberKind(N.KIND) === N.TASK_NOTIFICATION) Line.isMachine = true;
         break;
       case N.IS_META:
+        tellCompanion(1);
+        break;
       case N.IS_COMPACT_SUMMARY:
+        tellCompanion(2);
+        break;
       case N.IS_VISIBLE_ONLY:
+        tellCompanion(4);
+        break;
       case N.REPEATS_SUMMARY:
-        if (isTrue()) Line.isCompanion = true;
+        tellCompanion(8);
         break;
       case N.INTERRUPTED_MESSAGE:
         Line.isInterruption = true;
@@ -230,6 +237,11 @@ function readMembers(): bool {
     if (At.failed) return false;
   } while (more(0x7d));
   return !At.failed;
+}
+
+/** Told twice, the last counts. */
+function tellCompanion(bit: i32): void {
+  Line.companion = isTrue() ? Line.companion | bit : Line.companion & ~bit;
 }
 
 /** The number of a text; 0 for any other value, and for one that means nothing. */
@@ -556,7 +568,7 @@ function userLine(): i32 {
   const first = firstText();
   // A text that begins so can mean that somebody else wrote it, or that the user stopped the agent
   if (Line.isInterruption || isSign(first)) return HARD;
-  if (State.agent !== NONE || Line.isCompanion) {
+  if (State.agent !== NONE || Line.companion !== 0) {
     if (!takeTime()) return HARD;
     State.inputMs = State.timeMs;
     return DONE;
