@@ -629,7 +629,10 @@ function toolResults(): i32 {
     const text = blockText(n);
     const first = firstOf(text);
     if (!isText(blockAnswers(n)) || isSign(first)) return HARD;
-    if (isError(n) && (Line.isInterrupted || outcome === 0x45 || saysHow(text, first))) return HARD;
+    if (!isError(n)) continue;
+    if (Line.isInterrupted || outcome === 0x45 || saysHow(text, first)) return HARD;
+    // What the agent itself notes stands in for a text
+    if (text.length === 0 && saysHow(outcomeText, outcome)) return HARD;
   }
   if (!takeTime()) return HARD;
   const agent = idOf(spawned);
