@@ -3,6 +3,7 @@
 import {
   CALL_USAGE,
   calls,
+  has,
   KEY_CALL,
   KEY_PROMPT,
   KEY_RESULT,
@@ -57,6 +58,8 @@ export function putCall(): bool {
     if (load<i32>(row, 4) === Call.request) return mergeCall(row);
     n = load<i32>(row, NEXT);
   }
+  // `a:b` with `c` and `a` with `b:c` have one key
+  if (has(Call.id, 0x3a)) return false;
   const row = calls.add();
   store<i32>(row, Call.id);
   store<i32>(row, Call.request, 4);

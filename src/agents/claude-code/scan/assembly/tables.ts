@@ -126,6 +126,15 @@ export function textOf(at: usize, length: i32): i32 {
   return number;
 }
 
+/** Whether a byte is in a text. */
+export function has(text: i32, wanted: u8): bool {
+  const row = texts.row(text);
+  const at = bytes.at + load<i32>(row);
+  const end = at + load<i32>(row, 4);
+  for (let i = at; i < end; i++) if (load<u8>(i) === wanted) return true;
+  return false;
+}
+
 function growBytes(): void {
   const capacity = bytes.capacity === 0 ? 1 << 16 : bytes.capacity * 2;
   const at = take(capacity + 16);
