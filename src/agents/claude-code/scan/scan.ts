@@ -1,5 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import type { FileScan, SessionScan, TranscriptFile } from "../../../model/agent.ts";
+import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/bounds.ts";
 import {
   CALL,
   callKey,
@@ -137,6 +138,7 @@ class Reading {
     this.#guard = guard;
     this.#put = put;
     this.#agent = file.agentId === undefined ? NONE : numberOf(kernel, file.agentId);
+    mustBeATime(modifiedMs);
     kernel.file(this.#agent, modifiedMs);
   }
 
@@ -225,6 +227,8 @@ class Reading {
       if (entry.kind === "session" || entry.kind === "reported_usage") this.#entries.push(entry);
       else this.#put(entry);
     }
+    mustBeATime(state.timeMs);
+    mustBeATime(state.inputMs ?? state.timeMs);
     const prompt = state.promptKey === undefined ? NONE : numberOf(kernel, state.promptKey);
     const isTold = this.#agent === NONE && entries.some(({ kind }) => TELLS_SESSION.has(kind));
     kernel.setState(state.timeMs, state.inputMs ?? Number.NaN, prompt, isTold);
@@ -267,6 +271,11 @@ const HEAD_BYTES = 512;
 const LINE_FEED = 0x0a;
 /** Lines that tell these tell of the session too. */
 const TELLS_SESSION: ReadonlySet<TranscriptEntry["kind"]> = new Set(["session", "prompt", "model_call", "tool_result"]);
+
+/** @throws Unfit for one that the guard would change: the lines behind it, that no guard sees, may take it over */
+function mustBeATime(ms: number): void {
+  if (ms < MIN_TIME_MS || ms > MAX_TIME_MS) throw new Unfit();
+}
 
 /** @throws Unfit where a line is longer than any that is read here */
 function moreRoom(kernel: Kernel, open: number): void {
