@@ -1,5 +1,8 @@
 import { asObject } from "./json.ts";
 
+/** Of one batch; a hostile file has as many as it likes. */
+export const MAX_KINDS = 50;
+
 /**
  * Counts kinds of records that a reader has never heard of. A kind stands at the beginning or the end of its line; only a
  * line where none is known is parsed.
@@ -47,6 +50,4 @@ export class Kinds {
 
 const END_BYTES = 400;
 const MAX_PARSED_BYTES = 4 << 20;
-/** Of one batch; a hostile file has as many as it likes. */
-const MAX_KINDS = 50;
 const TYPE = /"type":\s*"([^"]{1,64})"/g;

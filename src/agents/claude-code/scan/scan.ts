@@ -17,7 +17,7 @@ import {
 import { mergeEntries } from "../../../model/merge.ts";
 import { type EntryOf, START, type TranscriptEntry } from "../../../model/transcript.ts";
 import { fingerprintOf } from "../../shared/jsonl.ts";
-import { Kinds } from "../../shared/kinds.ts";
+import { Kinds, MAX_KINDS } from "../../shared/kinds.ts";
 import { openRegularNow, readSmallNow } from "../../shared/open.ts";
 import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
@@ -171,12 +171,15 @@ class Reading {
       }
       open = end - next;
     }
+    const unknownKinds = this.#kinds.take();
+    // Read by stretches there could be as many in each
+    if (unknownKinds.size >= MAX_KINDS) throw new Unfit();
     return {
       entries: this.#entries,
       next: endBytes === 0 ? START : { bytes: endBytes, memo: { ...this.#memo(head, endBytes) } },
       unreadable: this.#unreadable,
       records: kernel.linesRead(),
-      unknownKinds: this.#kinds.take(),
+      unknownKinds,
     };
   }
 
