@@ -96,15 +96,17 @@ class Runs {
 
   #takePrompts(): void {
     const { ints, times } = this.#tables.prompts;
+    const taken = new Set<number>();
     for (let row = 0, at = 0; row < ints.length; row += PROMPT.ints, at += PROMPT.times) {
       const prompt = ints[row + PROMPT.prompt] ?? NONE;
       const origin = ORIGINS[ints[row + PROMPT.origin] ?? 0];
       // A fork gives its own id to prompts that it copies
-      if (prompt === NONE || this.turns.has(prompt) || this.#isOwnWord(prompt)) this.areSimple = false;
+      if (prompt === NONE || taken.has(prompt) || this.#isOwnWord(prompt)) this.areSimple = false;
       else if (origin !== "command") {
         const ms = times[at + PROMPT.timeMs] ?? 0;
         this.turns.set(prompt, { ...runAt(ms), hasPrompt: true, isMachine: origin === "machine" });
       }
+      taken.add(prompt);
     }
   }
 
