@@ -2,7 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf } from "../shared/json.ts";
 import type { JsonLine } from "../shared/jsonl.ts";
 import { isCut } from "../shared/shorten.ts";
 import { exitCodeOf } from "./adapter.ts";
@@ -303,7 +303,7 @@ function assistantLine(here: Here) {
   const requestId = asString(o["requestId"]);
   const globalKey = `response:${id}:${requestId ?? ""}`;
   const finishReason = asString(message["stop_reason"]);
-  const requested = here.state.requests?.[asString(o["requestRef"]) ?? ""];
+  const requested = ownOf(here.state.requests ?? {}, asString(o["requestRef"]));
   const call = defined<EntryOf<"model_call">>({
     kind: "model_call",
     ...at(here, globalKey, globalKey),
