@@ -83,7 +83,8 @@ const digested = new Map<string, string>();
 const MAX_DIGESTED = 256;
 
 function digestOfFacts(facts: Partial<ToldOfSession>): string {
-  const text = `${facts.agentVersion}\n${facts.cwd}\n${facts.gitBranch}`;
+  // A folder named undefined is not one that nobody told
+  const text = JSON.stringify([facts.agentVersion, facts.cwd, facts.gitBranch]);
   const known = digested.get(text);
   if (known !== undefined) return known;
   const digest = inputDigest(facts) ?? "{}";
