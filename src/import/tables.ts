@@ -73,6 +73,8 @@ interface Tool {
 }
 
 const OPEN = -1;
+/** As `pairTools` names what nobody named. */
+const UNKNOWN_TOOL = "unknown";
 
 /** Which calls and tools belong together, as `assign` and `pairTools` have it. */
 class Runs {
@@ -135,6 +137,9 @@ class Runs {
       answered.delete(call);
     }
     for (const n of answered.values()) this.#takeTool(NONE, n);
+    // A tool can have the name that those get which nobody named
+    const isUnknown = (name: number): boolean => name !== NONE && this.#tables.text(name) === UNKNOWN_TOOL;
+    if (answered.size > 0 && this.tools.some(({ name }) => isUnknown(name))) this.areSimple = false;
   }
 
   #takeTool(use: number, result: number): void {
@@ -298,7 +303,7 @@ class Sums {
       const key = (quarter * 2 + subagent) * KEYS_PER_QUARTER + name + 1;
       let row = places.get(key);
       if (row === undefined) {
-        row = [quarter * QUARTER_MS, this.#nameOf(name) ?? "unknown", null, subagent, 0, 0, 0, 0, 0];
+        row = [quarter * QUARTER_MS, this.#nameOf(name) ?? UNKNOWN_TOOL, null, subagent, 0, 0, 0, 0, 0];
         places.set(key, row);
         rows.push(row);
       }
