@@ -1,0 +1,190 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { compareBoth, MadeFiles } from "../../support/at-once.ts";
+import type { MadeFile } from "../../support/claude-lines.ts";
+
+const made = new MadeFiles();
+afterAll(() => made.remove());
+
+const SESSION = '"version":"2.1.329","cwd":"/home/dev/shop","gitBranch":"main"';
+/** One line; what is given last counts. */
+const line = (second: number, rest: string): string =>
+  `{"uuid":"u${second}","timestamp":"2026-11-21T10:00:${String(second).padStart(2, "0")}.000Z",${SESSION},${rest}}`;
+const prompt = (second: number, text: string, rest = ""): string =>
+  line(second, `"type":"user","message":{"role":"user","content":${text}}${rest}`);
+const answer = (second: number, id: string, rest = "", block = '{"type":"text","text":"done"}'): string =>
+  line(
+    second,
+    `"type":"assistant","message":{"id":"${id}","model":"claude-sonnet-4-5-20250929","content":[${block}],` +
+      `"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":${second}}}${rest}`,
+  );
+const result = (second: number, block: string, rest = ""): string =>
+  line(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"${block}}]}${rest}`);
+const file = (...lines: readonly string[]): readonly MadeFile[] => [{ bytes: Buffer.from(`${lines.join("\n")}\n`) }];
+
+/** Whether it is read at once does not matter here: only that nobody can tell. */
+const CASES: Readonly<Record<string, readonly string[]>> = {
+  "a kind of block that is written with escapes": [
+    prompt(1, '"x"'),
+    answer(2, "m1", "", '{"type":"tool\\u005fuse","id":"t1","name":"Read"}'),
+    line(3, '"type":"user","message":{"content":[{"type":"tool_resul\\u0074","tool_use_id":"t1","content":"ok"}]}'),
+  ],
+  "a text of a block that is told twice": [
+    prompt(1, '"x"'),
+    result(2, ',"content":[{"type":"text","text":"ok","text":"[Tool use interrupted]"}]'),
+  ],
+  "a text of a block that is told twice, the other way round": [
+    prompt(1, '"x"'),
+    result(2, ',"content":[{"text":"[Tool use interrupted]","text":null},{"text":"ok"}]'),
+  ],
+  "a companion that is none after all": [prompt(1, '"x"', ',"isMeta":true,"isMeta":false'), answer(2, "m1")],
+  "a companion in two ways that is one of them": [
+    prompt(1, '"x"', ',"isMeta":true,"isCompactSummary":true,"isMeta":false'),
+    answer(2, "m1"),
+  ],
+  "a refusal that the agent's note alone tells": [
+    prompt(1, '"x"'),
+    result(2, ',"is_error":true', ',"toolUseResult":"Permission to use Bash has been denied"'),
+  ],
+  "a hook's refusal that the agent's note alone tells": [
+    prompt(1, '"x"'),
+    result(2, ',"content":[],"is_error":true', ',"toolUseResult":"PreToolUse:Bash hook error: no"'),
+  ],
+  "a text that is there, and empty, beside a note": [
+    prompt(1, '"x"'),
+    result(2, ',"content":"","is_error":true', ',"toolUseResult":"Permission to use Bash has been denied"'),
+  ],
+  "two answers whose ids make one key": [
+    prompt(1, '"x"'),
+    answer(2, "a:b", ',"requestId":"c"'),
+    answer(3, "a", ',"requestId":"b:c"'),
+  ],
+  "a prompt long before any agent": [
+    prompt(1, '"x"').replace("2026-11-21", "1999-11-21"),
+    answer(2, "m1"),
+    answer(3, "m2").replace(/"timestamp":"[^"]*",/, ""),
+  ],
+  "a request by the name of what every object has": [
+    line(1, '"type":"api-request","id":"r1"'),
+    prompt(2, '"x"'),
+    answer(3, "m1", ',"requestRef":"toString"'),
+    answer(4, "m2", ',"requestRef":"r1"'),
+  ],
+  "the ninth request, and the first again": [
+    prompt(1, '"x"'),
+    ...Array.from({ length: 9 }, (_, n) => line(2 + n, `"type":"api-request","id":"r${n}"`)),
+    line(20, '"type":"api-request","id":"r3"'),
+    ...Array.from({ length: 9 }, (_, n) => answer(21 + n, `m${n}`, `,"requestRef":"r${n}"`)),
+    line(40, '"type":"api-request","id":"r0"'),
+  ],
+  "requests by numbers": [
+    line(1, '"type":"api-request","id":"r1"'),
+    line(2, '"type":"api-request","id":"7"'),
+    prompt(3, '"x"'),
+    answer(4, "m1", ',"requestRef":"7"'),
+  ],
+  "a folder that is named as if there were none": [
+    prompt(1, '"x"', ',"cwd":null'),
+    prompt(2, '"y"', ',"cwd":"undefined"'),
+    answer(3, "m1"),
+  ],
+  "a folder that changes there and back around a line that is read the long way": [
+    prompt(1, '"x"'),
+    prompt(2, '"<local-command-stdout>"', ',"cwd":"/tmp"'),
+    prompt(3, '"y"'),
+    line(4, '"type":"system","subtype":"turn_duration","cwd":"/tmp"'),
+    answer(5, "m1"),
+    "no JSON",
+    answer(6, "m2", ',"cwd":"/tmp"'),
+    answer(7, "m3"),
+  ],
+  "a command whose word is behind another kind of space": [
+    prompt(1, '"x"'),
+    answer(2, "m1", "", '{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"\u00a0git\u3000status"}}'),
+    answer(3, "m2", "", '{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"A=1 \\/usr\\/bin\\/git log"}}'),
+  ],
+  "half letters, and bytes that are no letters": [
+    prompt(1, '"\\ud83d and \\ude42 \\ud83d\\ude42 🙂 漢 é"'),
+    prompt(2, '"x"').replace('"x"', '"\ud83d"'),
+    answer(3, "m1"),
+  ],
+  "a name that looks like a secret": [
+    prompt(1, '"x"'),
+    answer(2, "m1", "", `{"type":"tool_use","id":"t1","name":"${["ghp", "x0".repeat(18)].join("_")}"}`),
+  ],
+};
+
+describe("tells at once what it tells line by line", () => {
+  test.each(Object.entries(CASES))("%s", async (_, lines) => {
+    await compareBoth(made.put(file(...lines)));
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])("the last days of month %i", async (month) => {
+    for (const year of [2001, 2024, 2026, 2100, 2199]) {
+      const days = [1, 28, 29, 30, 31].map(
+        (day) => `${year}-${String(month).padStart(2, "0")}-${day < 10 ? "0" : ""}${day}`,
+      );
+      const lines = days.map((day, n) => prompt(n, `"${day}"`).replace("2026-11-21", day));
+      expect(await compareBoth(made.put(file(...lines)))).toBeDefined();
+    }
+  });
+});
+
+describe("where stretches and lines end", () => {
+  const padding = (bytes: number): string => `{"type":"attachment","x":"${"x".repeat(bytes)}"}`;
+  const lines = [prompt(1, '"x"'), answer(2, "m1"), "no JSON", result(3, ',"content":"ok"'), answer(4, "m2")];
+  const text = lines.join("\n");
+
+  test("a stretch ends anywhere in a line", async () => {
+    for (let n = 0; n <= text.length + 2; n += 37) {
+      const padded = file(padding((1 << 20) - text.length - 30 + n), ...lines, prompt(5, '"y"'));
+      expect(await compareBoth(made.put(padded)), `${n} bytes more`).toBeDefined();
+    }
+  });
+
+  test.each([
+    ["a stretch", 1 << 20, true],
+    ["three", 3 << 20, true],
+    ["what is read at once", 5 << 20, false],
+  ] as const)("a line longer than %s", async (_, bytes, isAtOnce) => {
+    const both = await compareBoth(made.put(file(...lines, padding(bytes), prompt(5, `"${"ä".repeat(bytes / 2)}"`))));
+    expect(both !== undefined).toBe(isAtOnce);
+  });
+
+  test.each([
+    "",
+    "\n",
+    "\n\n\r\n",
+    "\n{",
+    '\n{"type":"mode"}',
+    '\n{"a":"\\',
+    '\n{"a":tru',
+    '\n{"a":"\\u00',
+    "\n{}",
+    "\r",
+  ])("the file ends with %j", async (end) => {
+    expect(await compareBoth(made.put([{ bytes: Buffer.from(text + end) }]))).toBeDefined();
+    expect(
+      await compareBoth(made.put([{ bytes: Buffer.from(end) }, { agentId: "a1", bytes: Buffer.from(end) }])),
+    ).toBeDefined();
+  });
+
+  test("when a subagent began is told by its first stretch, whatever was read before", async () => {
+    const long = padding((1 << 20) + 5);
+    const [main, agent] = [file(...lines, padding(3 << 20)), file(prompt(1, '"x"'), long, answer(9, "m9"))];
+    for (const files of [main, [...main, ...agent.map(({ bytes }) => ({ agentId: "a1", bytes }))]]) {
+      expect(await compareBoth(made.put(files))).toBeDefined();
+    }
+  });
+
+  test("more kinds of lines than are counted of one stretch", async () => {
+    const kinds = (from: number): readonly string[] =>
+      Array.from({ length: 40 }, (_, n) => `{"type":"new-${from + n}"}`);
+    await compareBoth(made.put(file(...lines, ...kinds(0), padding(1 << 20), ...kinds(40), ...lines)));
+  });
+
+  test("files that were last written before there were agents", async () => {
+    const timeless = lines.map((one) => one.replace(/"timestamp":"[^"]*",/, ""));
+    await compareBoth(made.put(file(...timeless), 0));
+    expect(await compareBoth(made.put(file(...timeless)))).toBeDefined();
+  });
+});
