@@ -78,6 +78,12 @@ const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: read
     use(47, "t3", "Bash"),
     result(48, "t3"),
   ],
+  "more tokens than half of what four bytes hold": [
+    true,
+    prompt(1, "x", "p1"),
+    use(2, "t1").replace('"input_tokens":1', '"input_tokens":3000000000'),
+    use(3, "t2").replace('"output_tokens":2', '"output_tokens":4294967294,"cache_read_input_tokens":900000000'),
+  ],
   "a call that nobody answered lasts as long as its session": [
     true,
     prompt(1, "x", "p1"),

@@ -180,6 +180,7 @@ const TIMES = [
   "2200-01-01T00:00:00.001Z",
   "2300-01-01T00:00:00.000Z",
   "2026-11-21T24:00:00.000Z",
+  "2026-11-21T24:30:00.000Z",
   "2026-11-21T23:60:00.000Z",
   "2026-11-21T23:59:60.000Z",
   "2026-13-21T10:00:00.000Z",
@@ -205,7 +206,8 @@ const TIMES = [
   "",
 ];
 
-const PROMPTS = [
+/** What users say. */
+export const PROMPTS = [
   "add a test",
   "漢字 and 🙂, all of it",
   'say "hi"\nthen / stop',
@@ -216,7 +218,8 @@ const PROMPTS = [
   "[1] is not it",
   "<b>bold</b>",
 ];
-const SIGNS = [
+/** What others say in their name. */
+export const SIGNS = [
   "<command-name>/clear</command-name>",
   "<command-message>init</command-message>",
   "<local-command-stdout>done",
@@ -227,7 +230,8 @@ const SIGNS = [
   "[Request interrupted by user]",
   "[Request interrupted by user for tool use]",
 ];
-const RESULTS = [
+/** What tools answer. */
+export const RESULTS = [
   "ok",
   "",
   "漢字 🙂",
@@ -255,7 +259,8 @@ const RESULTS = [
   "[Tool use",
   "[Request interrupted by user for tool use]",
 ];
-const COMMANDS = [
+/** What shells are given. */
+export const COMMANDS = [
   "git status",
   " git log ",
   "A=1 B_2=x npm test",
@@ -319,7 +324,8 @@ const ODD_IDS = [
 const FACTS = ["one", "two", "three", "", "zwei ä", "undefined", 'c:\\"x"/', "x".repeat(6_000), "y".repeat(600)];
 const TEXT_ESCAPES = ["none", "hex", "HEX", "slash"] as const;
 
-const BROKEN = [
+/** Lines that are no JSON, or hardly any. */
+export const BROKEN = [
   "null",
   "true",
   "1",

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { compareBoth, MadeFiles } from "../../support/at-once.ts";
-import type { MadeFile } from "../../support/claude-lines.ts";
+import { BROKEN, COMMANDS, type MadeFile, PROMPTS, RESULTS, SIGNS } from "../../support/claude-lines.ts";
 
 const made = new MadeFiles();
 afterAll(() => made.remove());
@@ -107,6 +107,16 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(2, '"x"').replace('"x"', '"\ud83d"'),
     answer(3, "m1"),
   ],
+  "lines of an edit that are told twice": [
+    prompt(1, '"x"'),
+    result(2, ',"content":"ok"', ',"toolUseResult":{"structuredPatch":[{"lines":["+a","-b"],"lines":["-c","+d"]}]}'),
+  ],
+  "an hour that is none": [
+    prompt(1, '"x"'),
+    prompt(2, '"y"').replace("T10:", "T24:"),
+    prompt(3, '"z"').replace("T10:00:03", "T24:00:00"),
+    answer(4, "m1"),
+  ],
   "a name that looks like a secret": [
     prompt(1, '"x"'),
     answer(2, "m1", "", `{"type":"tool_use","id":"t1","name":"${["ghp", "x0".repeat(18)].join("_")}"}`),
@@ -116,6 +126,34 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 describe("tells at once what it tells line by line", () => {
   test.each(Object.entries(CASES))("%s", async (_, lines) => {
     await compareBoth(made.put(file(...lines)));
+  });
+
+  test.each(BROKEN)("a line of %j", async (broken) => {
+    expect(await compareBoth(made.put(file(prompt(1, '"x"'), broken, answer(2, "m1"))))).toBeDefined();
+  });
+
+  test("whatever control character stands in a text", async () => {
+    for (let code = 0; code <= 0x20; code++) {
+      await compareBoth(
+        made.put(file(prompt(1, '"x"'), prompt(2, `"a${String.fromCharCode(code)}b"`), answer(3, "m1"))),
+      );
+    }
+  });
+
+  test.each([...PROMPTS, ...SIGNS, ...RESULTS, ...COMMANDS])("the text %j, wherever it stands", async (text) => {
+    const json = JSON.stringify(text);
+    const block = `[{"type":"text","text":${json}}]`;
+    for (const one of [
+      prompt(1, json),
+      prompt(1, block),
+      result(1, `,"is_error":true,"content":${json}`),
+      result(1, `,"is_error":true,"content":${block}`),
+      result(1, ',"is_error":true', `,"toolUseResult":${json}`),
+      result(1, `,"content":${json}`),
+      answer(1, "m1", "", `{"type":"tool_use","id":"t1","name":"Bash","input":{"command":${json}}}`),
+    ]) {
+      expect(await compareBoth(made.put(file(one, answer(2, "m2"))))).toBeDefined();
+    }
   });
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])("the last days of month %i", async (month) => {
