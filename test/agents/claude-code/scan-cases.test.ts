@@ -21,6 +21,9 @@ const result = (second: number, block: string, rest = ""): string =>
   line(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"${block}}]}${rest}`);
 const file = (...lines: readonly string[]): readonly MadeFile[] => [{ bytes: Buffer.from(`${lines.join("\n")}\n`) }];
 
+/** The first line of all tells of the session, and is read the long way. */
+const FIRST = line(0, '"type":"user","isMeta":true,"message":{"content":"noted"}');
+
 /** Whether it is read at once does not matter here: only that nobody can tell. */
 const CASES: Readonly<Record<string, readonly string[]>> = {
   "a kind of block that is written with escapes": [
@@ -125,11 +128,11 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 
 describe("tells at once what it tells line by line", () => {
   test.each(Object.entries(CASES))("%s", async (_, lines) => {
-    await compareBoth(made.put(file(...lines)));
+    await compareBoth(made.put(file(FIRST, ...lines)));
   });
 
   test.each(BROKEN)("a line of %j", async (broken) => {
-    expect(await compareBoth(made.put(file(prompt(1, '"x"'), broken, answer(2, "m1"))))).toBeDefined();
+    expect(await compareBoth(made.put(file(FIRST, prompt(1, '"x"'), broken, answer(2, "m1"))))).toBeDefined();
   });
 
   test("whatever control character stands in a text", async () => {
@@ -152,7 +155,7 @@ describe("tells at once what it tells line by line", () => {
       result(1, `,"content":${json}`),
       answer(1, "m1", "", `{"type":"tool_use","id":"t1","name":"Bash","input":{"command":${json}}}`),
     ]) {
-      expect(await compareBoth(made.put(file(one, answer(2, "m2"))))).toBeDefined();
+      expect(await compareBoth(made.put(file(FIRST, one, answer(2, "m2"))))).toBeDefined();
     }
   });
 
