@@ -61,7 +61,7 @@ export function makeShortener(capacity: number): Shortener | undefined {
 // --- internal ---
 
 /** Commands, paths and names are shorter. */
-const MAX_STRING_BYTES = 384;
+export const MAX_STRING_BYTES = 384;
 /** The beginning of a text tells of what kind it is. */
 const KEPT_BYTES = 96;
 /** It looks that far beyond the end. */

@@ -120,6 +120,12 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(3, '"z"').replace("T10:00:03", "T24:00:00"),
     answer(4, "m1"),
   ],
+  "a long text that is none behind its beginning": [
+    prompt(1, '"x"'),
+    result(2, `,"content":"${"y".repeat(400)}\\y"`),
+    result(3, `,"content":"${"y".repeat(400)}\u0001y"`),
+    answer(4, "m1"),
+  ],
   "a name that looks like a secret": [
     prompt(1, '"x"'),
     answer(2, "m1", "", `{"type":"tool_use","id":"t1","name":"${["ghp", "x0".repeat(18)].join("_")}"}`),

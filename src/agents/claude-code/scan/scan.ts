@@ -19,6 +19,7 @@ import { type EntryOf, START, type TranscriptEntry } from "../../../model/transc
 import { fingerprintOf } from "../../shared/jsonl.ts";
 import { Kinds, MAX_KINDS } from "../../shared/kinds.ts";
 import { openRegularNow, readSmallNow } from "../../shared/open.ts";
+import { MAX_STRING_BYTES } from "../../shared/shorten.ts";
 import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
@@ -217,6 +218,8 @@ class Reading {
     const line = { bytes, isCut: false, text: () => bytes.toString("utf8") };
     const result = readLine(line, before, this.#file.agentId);
     if (result === undefined) {
+      // Without its long texts it may be a line after all: nobody looks at what is left out of them
+      if (bytes.length > MAX_STRING_BYTES) throw new Unfit();
       this.#unreadable++;
       return;
     }
