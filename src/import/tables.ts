@@ -84,6 +84,8 @@ class Runs {
   readonly runOfCall: Run[] = [];
   readonly compactions: number[] = [];
   areSimple = true;
+  /** What other entries name: made when the first of them does. */
+  readonly #named: { subagents?: ReadonlyMap<string, Run>; turns?: ReadonlyMap<string, Run> } = {};
   readonly #tables: FactTables;
 
   constructor(tables: FactTables) {
@@ -178,16 +180,22 @@ class Runs {
 
   /** Its file tells when it began; what it did counts more. */
   #takeSubagent(agentId: string, timeMs: number): void {
-    const known = runNamed(agentId, this.subagents, this.#tables.text);
-    if (known === undefined) this.subagents.set(agentId, runAt(timeMs));
+    this.#named.subagents ??= this.#byName(this.subagents);
+    if (!this.#named.subagents.has(agentId)) this.subagents.set(agentId, runAt(timeMs));
   }
 
   #takeEnd({ promptKey = "", timeMs }: Pick<TranscriptEntry, "promptKey" | "timeMs">): void {
-    const known = runNamed(promptKey, this.turns, this.#tables.text);
+    this.#named.turns ??= this.#byName(this.turns);
+    const known = this.#named.turns.get(promptKey);
     if (known === undefined) return;
     if (!known.hasPrompt) known.markMs = Math.min(known.markMs, timeMs);
     known.endMs = Math.max(known.endMs, timeMs);
     if (!known.hasPrompt) known.startMs = Math.min(known.startMs, timeMs);
+  }
+
+  /** Runs by the texts that their numbers stand for. */
+  #byName(runs: ReadonlyMap<string | number, Run>): ReadonlyMap<string, Run> {
+    return new Map([...runs].map(([key, run]) => [typeof key === "number" ? this.#tables.text(key) : key, run]));
   }
 
   #runOf(prompt: number, agent: number): Run {
@@ -233,12 +241,6 @@ function see(run: Run, firstMs: number, startMs: number, endMs: number): void {
   if (firstMs < run.startMs && !run.hasPrompt) run.startMs = firstMs;
   if (startMs < run.startMs) run.startMs = startMs;
   if (endMs > run.endMs) run.endMs = endMs;
-}
-
-/** The run that goes by a text. */
-function runNamed(text: string, among: ReadonlyMap<string | number, Run>, textOf: FactTables["text"]): Run | undefined {
-  for (const [key, run] of among) if ((typeof key === "number" ? textOf(key) : key) === text) return run;
-  return undefined;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

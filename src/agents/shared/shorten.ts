@@ -22,6 +22,9 @@ export interface Shortener {
   lines(from: number, to: number): Iterable<ShortLine>;
 }
 
+/** Longer strings are cut: commands, paths and names are shorter. */
+export const MAX_STRING_BYTES = 384;
+
 /** The end of a string that was cut; one that an agent wrote ends so only by accident, and is read whole for nothing. */
 const CUT = "\0";
 export const isCut = (text: string): boolean => text.endsWith(CUT);
@@ -60,8 +63,6 @@ export function makeShortener(capacity: number): Shortener | undefined {
 
 // --- internal ---
 
-/** Commands, paths and names are shorter. */
-export const MAX_STRING_BYTES = 384;
 /** The beginning of a text tells of what kind it is. */
 const KEPT_BYTES = 96;
 /** It looks that far beyond the end. */

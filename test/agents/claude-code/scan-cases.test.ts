@@ -56,6 +56,20 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(1, '"x"'),
     result(2, ',"content":"","is_error":true', ',"toolUseResult":"Permission to use Bash has been denied"'),
   ],
+  "an exit code in every way": [
+    prompt(1, '"x"'),
+    ...[
+      ',"content":"Exit\\u0020code 5"',
+      ',"content":"Exit code \\u0035"',
+      ',"content":"Exit code 5\\u0035"',
+      ',"content":"\\u0045xit code 5"',
+      ',"content":"boom"},"toolUseResult":"Error: Exit code 6"',
+      ',"content":"Exit code 7"},"toolUseResult":"Error: Exit code 8"',
+    ].map((rest, n) => {
+      const [block, note = ""] = rest.split("}");
+      return result(n + 2, `,"is_error":true${block}`, note).replace('"t1"', `"t${n}"`);
+    }),
+  ],
   "two answers whose ids make one key": [
     prompt(1, '"x"'),
     answer(2, "a:b", ',"requestId":"c"'),

@@ -77,6 +77,14 @@ export function setBlockProgram(n: i32, program: i32): void {
   store<i32>(blockAt(n), program, 88);
 }
 
+/** How the program ended that a result is of; `NONE` where it does not say so. */
+export function blockExitCode(n: i32): i32 {
+  return load<i32>(blockAt(n), 92);
+}
+export function setBlockExitCode(n: i32, code: i32): void {
+  store<i32>(blockAt(n), code, 92);
+}
+
 /** An array of blocks. */
 export function readBlocks(): bool {
   Blocks.count = 0;

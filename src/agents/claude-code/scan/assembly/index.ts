@@ -28,6 +28,9 @@ let lineEnd: usize = 0;
 let next: usize = 0;
 let lines: i32 = 0;
 
+/** Longer ones lose their long texts before they are read. */
+const MAX_LINE: usize = 4 << 20;
+
 /** How a key's digest begins, by its kind. */
 export function setDigest(kind: i32, high: u32, low: u32): void {
   Digest.highs[kind] = high;
@@ -72,6 +75,7 @@ export function run(from: usize, end: usize): i32 {
     if (at >= end) return DONE;
     next = at + 1;
     lines++;
+    if (at - start > MAX_LINE) return GIVE_UP;
     if (result === DONE) continue;
     lineStart = start;
     lineEnd = at;

@@ -4,6 +4,7 @@ import {
   Blocks,
   blockAnswers,
   blockCommand,
+  blockExitCode,
   blockId,
   blockKind,
   blockName,
@@ -12,6 +13,7 @@ import {
   isError,
   readBlocks,
   Span,
+  setBlockExitCode,
   setBlockProgram,
   span,
 } from "./blocks";
@@ -630,9 +632,13 @@ function toolResults(): i32 {
     const first = firstOf(text);
     if (!isText(blockAnswers(n)) || isSign(first)) return HARD;
     if (!isError(n)) continue;
-    if (Line.isInterrupted || outcome === 0x45 || saysHow(text, first)) return HARD;
+    if (Line.isInterrupted || saysHow(text, first)) return HARD;
     // What the agent itself notes stands in for a text
     if (text.length === 0 && saysHow(outcomeText, outcome)) return HARD;
+    let exitCode = exitCodeOf(text);
+    if (exitCode === NONE) exitCode = exitCodeOf(outcomeText);
+    if (exitCode === ODD_CODE) return HARD;
+    setBlockExitCode(n, exitCode);
   }
   if (!takeTime()) return HARD;
   const agent = idOf(spawned);
@@ -643,15 +649,16 @@ function toolResults(): i32 {
     State.saw(State.timeMs);
     const call = idOf(blockAnswers(n));
     const status = isError(n) ? 1 : 0;
-    if (!putResult(call, status, NONE, State.prompt, State.agent, agent, NONE, added, removed, State.timeMs)) return GIVE_UP;
+    const exitCode = isError(n) ? blockExitCode(n) : NONE;
+    if (!putResult(call, status, NONE, State.prompt, State.agent, agent, exitCode, added, removed, State.timeMs)) return GIVE_UP;
   }
   State.inputMs = State.timeMs;
   return DONE;
 }
 
-/** Whether the text of an error can tell a refusal, or how a program ended. */
+/** Whether the text of an error can tell a refusal. */
 function saysHow(text: Span, first: u32): bool {
-  if (first === 0x50 || first === 0x54 || first === 0x43 || first === 0x45) return true;
+  if (first === 0x50 || first === 0x54 || first === 0x43) return true;
   const end = text.at + text.length;
   for (let at = text.at; at < end; at++) {
     const b = byte(at);
@@ -668,5 +675,34 @@ function saysHow(text: Span, first: u32): bool {
         return false;
     }
   }
+  return false;
+}
+
+const ODD_CODE: i32 = -2;
+
+/** `Exit code 1`, or `Error: Exit code 1`, at the beginning of a text; `NONE` without, `ODD_CODE` where an escape hides it. */
+function exitCodeOf(text: Span): i32 {
+  let at = text.at;
+  if (text.length === 0) return NONE;
+  if (startsWith(at, "Error: ")) at += 7;
+  if (!startsWith(at, "Exit code ")) return hasEscape(text.at, at + 10) ? ODD_CODE : NONE;
+  at += 10;
+  let code = 0;
+  let digits = 0;
+  while (digits < 3 && byte(at) - 0x30 <= 9) {
+    code = code * 10 + byte(at) - 0x30;
+    digits++;
+    at++;
+  }
+  const next = byte(at);
+  if (next === 0x5c && byte(at + 1) === 0x75) return ODD_CODE;
+  // A number that goes on, or letters behind it
+  const isWord = next - 0x30 <= 9 || (next | 0x20) - 0x61 < 26 || next === 0x5f;
+  return digits === 0 || isWord ? NONE : code;
+}
+
+/** Whether there is a backslash before a place; a quote ends what is looked at. */
+function hasEscape(from: usize, until: usize): bool {
+  for (let at = from; at < until && byte(at) !== 0x22; at++) if (byte(at) === 0x5c) return true;
   return false;
 }

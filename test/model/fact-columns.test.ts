@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { decodeTables, encodeTables, factsOf } from "../../src/model/fact-tables.ts";
+import { decodeTables, encodeTables, factsOf } from "../../src/model/fact-columns.ts";
 import { encodeFacts } from "../../src/model/facts.ts";
 import { compareBoth, MadeFiles, readAtOnce, same } from "../support/at-once.ts";
 import { madeSessions } from "../support/claude-lines.ts";
@@ -60,7 +60,7 @@ describe("tables as one value", () => {
   test.each([
     ["without its first letters", (value: Buffer) => value.fill(0, 0, 4), "these are no tables of facts"],
     ["of a later version", (value: Buffer) => replaced(value, '"version":2', '"version":3'), "version 3"],
-    ["cut short", (value: Buffer) => value.subarray(0, value.length - 8), "length"],
+    ["cut short", (value: Buffer) => value.subarray(0, value.length - 8), "end before"],
     ["with more behind", (value: Buffer) => Buffer.concat([value, Buffer.alloc(8)]), "bytes long"],
     ["cut in its head", (value: Buffer) => value.subarray(0, 20), "JSON"],
   ])("%s is none", (_, change, message) => {
