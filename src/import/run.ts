@@ -196,6 +196,7 @@ async function readAll(
   let batch: { readonly found: Found; readonly arrived: Arrived }[] = [];
   let batchBytes = 0;
   const commit = async (): Promise<void> => {
+    if (batch.length === 0) return;
     const kept = batch;
     batch = [];
     batchBytes = 0;
