@@ -60,7 +60,10 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   const guard = guardOf(redact);
   const reader = (await agent.transcript?.())?.default;
   const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
-  if (atOnce !== undefined) return atOnce;
+  if (atOnce !== undefined) {
+    await breathe();
+    return atOnce;
+  }
   for (const file of reader === undefined ? [] : task.files) {
     try {
       const refusal = await refusalOf(file.path, task.roots);
