@@ -112,6 +112,8 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
 const BYTES_PER_COMMIT = 128 << 20;
 const SESSIONS_PER_COMMIT = 1_000;
+/** Of sessions that are read before those in front of them are written: what comes of them is held. */
+const BYTES_AHEAD = 512 << 20;
 /** 64 MB */
 const PAGES_PER_CHECKPOINT = 16_384;
 const PROGRESS_MS = 100;
@@ -241,19 +243,24 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   const queue = new PQueue({ concurrency: readers.concurrency });
   const waiting: Promise<Awaited<ReturnType<Readers["read"]>> | Error>[] = [];
   let next = 0;
+  let askedBytes = 0;
   const ask = (): void => {
-    const task = tasks[next++];
-    if (task === undefined) return;
-    const answer = queue.add(() => readers.read(task));
-    waiting.push(answer.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
+    while (waiting.length < readers.concurrency * 2 && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
+      const task = tasks[next++];
+      if (task === undefined) return;
+      const answer = queue.add(() => readers.read(task));
+      waiting.push(answer.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
+      askedBytes += task.bytes;
+    }
   };
   // One that is large holds up those behind it; they may be read meanwhile, but not without end
-  for (let i = 0; i < readers.concurrency * 2; i++) ask();
+  ask();
   try {
     for (const item of tasks) {
       const answer = waiting.shift();
       if (answer === undefined || signal.aborted) return;
       const result = await answer;
+      askedBytes -= item.bytes;
       ask();
       yield { item, result };
     }
