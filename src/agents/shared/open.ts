@@ -232,25 +232,11 @@ const MAX_PARENTS = 256;
 /** The root, links resolved, that a resolved path lies in. */
 function rootOf(real: string, roots: readonly string[]): string | undefined {
   for (const root of roots) {
-    const resolved = realRoot(root);
+    const resolved = realIfThere(root) ?? resolve(root);
     if (isIn(real, resolved)) return resolved;
   }
   return undefined;
 }
-
-/** Where a root leads, looked up a few times a second: thousands of files lie in one. */
-function realRoot(root: string): string {
-  const [known, nowMs] = [realRoots.get(root), performance.now()];
-  if (known !== undefined && nowMs < known.untilMs) return known.real;
-  const real = realIfThere(root) ?? resolve(root);
-  if (realRoots.size >= MAX_ROOTS) realRoots.clear();
-  realRoots.set(root, { real, untilMs: nowMs + ROOT_KNOWN_MS });
-  return real;
-}
-
-const realRoots = new Map<string, { readonly real: string; readonly untilMs: number }>();
-const ROOT_KNOWN_MS = 100;
-const MAX_ROOTS = 64;
 
 function realIfThere(path: string): string | undefined {
   try {
