@@ -1,0 +1,65 @@
+// What the text of a result says: a refusal, or how a program ended.
+import { Span } from "./blocks";
+import { byte } from "./json";
+import { NONE } from "./tables";
+import { startsWith } from "./values";
+
+/** The first byte of a text, a quote or the like without its backslash; a backslash where it can be any letter. */
+export function firstOf(text: Span): u32 {
+  if (text.length === 0) return 0;
+  const first = byte(text.at);
+  if (first !== 0x5c || byte(text.at + 1) === 0x75) return first;
+  return byte(text.at + 1) === 0x2f ? 0x2f : 0x22;
+}
+
+/** Whether the text of an error can tell a refusal. */
+export function saysHow(text: Span, first: u32): bool {
+  if (first === 0x50 || first === 0x54 || first === 0x43) return true;
+  const end = text.at + text.length;
+  for (let at = text.at; at < end; at++) {
+    const b = byte(at);
+    if (b === 0x20) return at > text.at && at + 12 <= end && startsWith(at, " hook error: ");
+    if (b !== 0x5c) continue;
+    switch (byte(++at)) {
+      case 0x75:
+        return true;
+      // Space of another kind
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+      case 0x66:
+        return false;
+    }
+  }
+  return false;
+}
+
+/** Somebody else must look at it. */
+export const ODD_CODE: i32 = -2;
+
+/** `Exit code 1`, or `Error: Exit code 1`, at the beginning of a text; `NONE` without, `ODD_CODE` where an escape hides it. */
+export function exitCodeOf(text: Span): i32 {
+  let at = text.at;
+  if (text.length === 0) return NONE;
+  if (startsWith(at, "Error: ")) at += 7;
+  if (!startsWith(at, "Exit code ")) return hasEscape(text.at, at + 10) ? ODD_CODE : NONE;
+  at += 10;
+  let code = 0;
+  let digits = 0;
+  while (digits < 3 && byte(at) - 0x30 <= 9) {
+    code = code * 10 + byte(at) - 0x30;
+    digits++;
+    at++;
+  }
+  const next = byte(at);
+  if (next === 0x5c && byte(at + 1) === 0x75) return ODD_CODE;
+  // A number that goes on, or letters behind it
+  const isWord = next - 0x30 <= 9 || (next | 0x20) - 0x61 < 26 || next === 0x5f;
+  return digits === 0 || isWord ? NONE : code;
+}
+
+/** Whether there is a backslash before a place; a quote ends what is looked at. */
+function hasEscape(from: usize, until: usize): bool {
+  for (let at = from; at < until && byte(at) !== 0x22; at++) if (byte(at) === 0x5c) return true;
+  return false;
+}
