@@ -111,7 +111,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
 const BYTES_PER_COMMIT = 128 << 20;
-const SESSIONS_PER_COMMIT = 1_000;
+const SESSIONS_PER_COMMIT = 500;
 /** Of sessions that are read before those in front of them are written: what comes of them is held. */
 const BYTES_AHEAD = 512 << 20;
 /** 64 MB */

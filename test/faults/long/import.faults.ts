@@ -21,8 +21,8 @@ const HOUR_MS = 3_600_000;
 
 /** Many small sessions: several commits, one after the other. */
 const SMALL = 1_100;
-/** Some large ones: 30 MB, which threads read. */
-const LARGE = 60;
+/** Some large ones: 150 MB. */
+const LARGE = 300;
 
 let build: FaultBuild;
 let root: string;
@@ -163,11 +163,16 @@ describe("Ctrl-C", () => {
     "%s: stops soon, says so, 130; the next import goes on",
     async (signal) => {
       let stopped = 0;
-      for (const share of [0.2, 0.5, 0.8]) {
+      const whole = stateOf("large");
+      const beganMs = performance.now();
+      await start(whole, ["import"]).ended;
+      const tookMs = performance.now() - beganMs;
+      whole.remove();
+      for (const share of [0.3, 0.5, 0.6]) {
         const state = stateOf("large");
         const { child, ended } = start(state, ["import"]);
+        await sleep(share * tookMs);
         await until("it has begun", () => existsSync(state.places.storePath) || child.exitCode !== null);
-        await sleep(share * 1_000);
         const startMs = performance.now();
         child.kill(signal);
         const { code, stdout } = await ended;
