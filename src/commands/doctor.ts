@@ -5,7 +5,7 @@ import { endpointFindings } from "./doctor/endpoint.ts";
 import { fileSystemFindings } from "./doctor/file-system.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { type Mended, mend } from "./doctor/fix.ts";
-import { machineFindings } from "./doctor/machine.ts";
+import { exposed, machineFindings } from "./doctor/machine.ts";
 import { privacyFindings } from "./doctor/private.ts";
 import { selfFindings } from "./doctor/self.ts";
 import { futureFindings, inboxFindings, storeFindings } from "./doctor/stored.ts";
@@ -45,10 +45,12 @@ interface Examination {
 }
 
 async function examine(context: Context, agents: AgentLookup): Promise<Examination> {
+  // Before the store is looked into: SQLite makes files beside it, of the same mode, for as long as it is open
+  const open = await exposed(context);
   const status = await collectStatus(context, await agents.list());
   const store = await storeFindings(status, context);
   const findings: Finding[] = [];
-  for await (const finding of machineFindings(status, context)) findings.push(finding);
+  for await (const finding of machineFindings(status, context, open)) findings.push(finding);
   findings.push(...fileSystemFindings(context));
   for await (const finding of privacyFindings(context)) findings.push(finding);
   findings.push(...store.findings);

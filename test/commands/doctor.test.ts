@@ -23,6 +23,7 @@ import { placesOf } from "../../src/config/places.ts";
 import type { Agent, Installer } from "../../src/model/agent.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { readStore } from "../../src/store/read-only.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 
@@ -108,6 +109,17 @@ const collect = async (): Promise<void> => {
   for (const call of of.calls) of.hook(call);
   await of.drain({ endIdle: true });
 };
+/** The store's bytes would tell less: SQLite brings its log into the file when a connection's memory is collected. */
+const everyRow = () =>
+  readStore(of.places.storePath, (db) =>
+    db
+      .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .all()
+      .map(({ name, sql }) => {
+        const rows = db.prepare(`SELECT * FROM ${name}`).all();
+        return { name, sql, rows: rows.map((row) => ({ ...row, _metadata: undefined })) };
+      }),
+  );
 const settingsPath = (): string => join(of.home, ".claude", "settings.json");
 
 describe("doctor", () => {
@@ -176,7 +188,7 @@ describe("doctor", () => {
     await enableClaude();
     await enableClaude("project", project);
     await collect();
-    const before = readFileSync(of.places.storePath);
+    const before = everyRow();
     chmodSync(of.places.stateDir, 0o755);
     chmodSync(of.places.storePath, 0o644);
     rmSync(of.places.hookPath);
@@ -201,7 +213,7 @@ describe("doctor", () => {
     expect(statSync(of.places.stateDir).mode & 0o777).toBe(0o700);
     expect(statSync(of.places.storePath).mode & 0o777).toBe(0o600);
     expect(readFileSync(settingsPath(), "utf8")).toContain('"model": "opus"');
-    expect(readFileSync(of.places.storePath)).toEqual(before);
+    expect(everyRow()).toEqual(before);
     expect((await examine({}, true)).report.fixed).toEqual([]);
   });
 

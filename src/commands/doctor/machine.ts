@@ -12,10 +12,10 @@ import { unwritable } from "../status/waiting.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { openStateFiles } from "./private.ts";
 
-/** Node, and what lies on this machine for all agents together. */
-export async function* machineFindings(status: Status, context: Context): AsyncGenerator<Finding> {
+/** Node, and what lies on this machine for all agents together. @param open what `exposed` has found */
+export async function* machineFindings(status: Status, context: Context, open: Exposed): AsyncGenerator<Finding> {
   yield* nodeFindings(status, context);
-  yield* stateFindings(context);
+  yield* stateFindings(context, open);
   yield* hookFindings(status, context);
   yield* configFindings(status);
   yield* discoveryFindings(context);
@@ -25,11 +25,11 @@ export async function* machineFindings(status: Status, context: Context): AsyncG
 export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
   agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
 
+/** With the mode that each should have. */
+export type Exposed = readonly { readonly path: string; readonly mode: number }[];
+
 /** Paths of the state that others could read, or that are not ours. Empty on Windows, which has no such modes. */
-export async function exposed({
-  places,
-  platform,
-}: Pick<Context, "places" | "platform">): Promise<readonly { path: string; mode: number }[]> {
+export async function exposed({ places, platform }: Pick<Context, "places" | "platform">): Promise<Exposed> {
   if (platform === "win32") return [];
   const folders = [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir];
   const files = ["", "-wal", "-shm"].map((suffix) => `${places.storePath}${suffix}`);
@@ -67,7 +67,7 @@ async function* nodeFindings({ hook }: Status, { nodePath, env }: Context): Asyn
   else yield ok(`hooks start drains with ${told} at ${hook.node}`);
 }
 
-async function* stateFindings(context: Context): AsyncGenerator<Finding> {
+async function* stateFindings(context: Context, open: Exposed): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("state");
   const barred = await unwritable(context);
   yield* broken("state", barred);
@@ -76,7 +76,6 @@ async function* stateFindings(context: Context): AsyncGenerator<Finding> {
     () => true,
     () => false,
   );
-  const open = await exposed(context);
   for (const { path, mode } of open) {
     yield remark(
       `others on this machine can get into ${path}`,
