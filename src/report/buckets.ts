@@ -68,11 +68,10 @@ export function offsetsBetween(sinceMs: number, untilMs: number, timeZone?: stri
   };
   const fromMs = Math.max(sinceMs, EARLIEST_MS);
   const offsets: Offset[] = [{ fromMs, offsetMs: offsetAt(fromMs) }];
-  // Clocks are never moved twice within this time
-  for (let ms = fromMs; ms < Math.min(untilMs, LATEST_MS); ms += DATE_MS) {
-    const [before, after] = [offsetAt(ms), offsetAt(ms + DATE_MS)];
+  for (let ms = fromMs; ms < Math.min(untilMs, LATEST_MS); ms += UNMOVED_MS) {
+    const [before, after] = [offsetAt(ms), offsetAt(ms + UNMOVED_MS)];
     if (before === after) continue;
-    let [low, high] = [quarterOf(ms), quarterOf(ms + DATE_MS)];
+    let [low, high] = [quarterOf(ms), quarterOf(ms + UNMOVED_MS)];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       if (offsetAt(middle * QUARTER_MS) === before) low = middle;
@@ -119,6 +118,8 @@ const LATEST_MS = Date.UTC(2100, 0, 1);
 
 /** Of dates alone, without a time of day: these are all as long. */
 const DATE_MS = 86_400_000;
+/** Clocks are never moved twice within a week; the shortest time between was a month. */
+const UNMOVED_MS = 7 * DATE_MS;
 /** Never longer than the shortest bucket of that unit. */
 const STEP_MS = {
   hour: QUARTER_MS,

@@ -187,9 +187,9 @@ function timesOf(
   if (unit === "hour") {
     return { column: `CAST(time_ms / ${QUARTER_MS} AS INTEGER)`, timeOf: (quarter) => quarter * QUARTER_MS };
   }
-  const row = db.prepare("SELECT min(first_ms) AS first, max(last_ms) AS last FROM sessions").get();
-  const known = (name: string, other: number): number => Number(row?.[name] ?? other);
-  const offsets = offsetsBetween(Math.max(sinceMs, known("first", 0)), Math.min(untilMs, known("last", 0)), timeZone);
+  // Not from when the first session began: a transcript can tell of what was before a session's first hook
+  const lastMs = Number(db.prepare("SELECT max(last_ms) AS last FROM sessions").get()?.["last"] ?? 0);
+  const offsets = offsetsBetween(sinceMs, Math.min(untilMs, lastMs), timeZone);
   const [first = 0, ...later] = offsets.map(({ offsetMs }) => offsetMs);
   const cases = offsets.slice(1).map(({ fromMs, offsetMs }) => `WHEN time_ms >= ${fromMs} THEN ${offsetMs}`);
   const offset = later.length === 0 ? String(first) : `CASE ${cases.reverse().join(" ")} ELSE ${first} END`;

@@ -77,6 +77,13 @@ test("the last hour of a day, before clocks are moved, between, and after they w
   expect(days).toEqual(["2026-02-01", "2026-06-01", "2026-11-15"]);
 });
 
+test("a call of before its session's first hook, on the other side of a night in which clocks were moved", () => {
+  fill([Date.parse("2026-06-13T12:00Z")]);
+  fill([Date.parse("2026-03-08T23:30+01:00"), Date.parse("2026-06-13T12:00Z")]);
+  const days = usage(db, { agents: [] }, { by: ["day"], timeZone: "Europe/Berlin" }).map(({ key }) => key.day);
+  expect(days).toEqual(["2026-03-08", "2026-06-13"]);
+});
+
 test("a day of a range that ends within it, and the hours of a day that has one twice", () => {
   const at = (time: string): number => Date.parse(time);
   fill([at("2026-10-25T02:30+02:00"), at("2026-10-25T02:30+01:00"), at("2026-10-25T23:59+01:00")]);
