@@ -81,5 +81,3 @@ function aligned(lines) {
   const row = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(" | ")} |`;
   return [row(lines[0]), row(widths.map((width) => "-".repeat(width))), ...lines.slice(1).map(row)].join("\n");
 }
-
-/** Node 20 cannot import TypeScript. As CommonJS, what cards load on demand (SQLite with its binary) is not loaded. */

@@ -96,9 +96,11 @@ const OPTIONS = {
   logLevel: "warning",
 };
 
-/** What `*.lazy.ts` there is; see loaded-on-use.mjs. */
-const LAZY = Object.fromEntries(
-  readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(LAZY_SUFFIX))
-    .map((path) => [`lib/${basename(path, LAZY_SUFFIX)}`, join("src", path)]),
-);
+/** What `*.lazy.ts` there is; see loaded-on-use.mjs. One that is named as another would be loaded in its place. */
+const LAZY = {};
+for (const path of readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })) {
+  if (!path.endsWith(LAZY_SUFFIX)) continue;
+  const name = `lib/${basename(path, LAZY_SUFFIX)}`;
+  if (LAZY[name] !== undefined) throw new Error(`${LAZY[name]} and src/${path} have one name`);
+  LAZY[name] = join("src", path);
+}

@@ -36,5 +36,3 @@ for (const [path, text] of files) {
     console.log(`wrote collector-config/${path}`);
   }
 }
-
-// --- internal ---

@@ -11,6 +11,7 @@ import { build } from "esbuild";
  * @returns what it exports
  */
 export async function importBundled(options) {
+  // As CommonJS, what is imported on demand (SQLite with its binary) is not loaded
   const format = options.format ?? "cjs";
   const folder = await mkdtemp(join(tmpdir(), "openhook-otel-script-"));
   const outfile = join(folder, format === "esm" ? "entry.mjs" : "entry.cjs");

@@ -337,7 +337,9 @@ function isBuilt(): boolean {
 const sources = (): string[] => [
   ...filesBelow(join(ROOT, "src")).map((path) => join(ROOT, "src", path)),
   join(ROOT, "package.json"),
-  ...["build", "bundle", "computed", "loaded-on-use"].map((name) => join(ROOT, "scripts", `${name}.mjs`)),
+  ...["build", "bundle", "computed", "import-bundled", "loaded-on-use", "text-of-files"].map((name) =>
+    join(ROOT, "scripts", `${name}.mjs`),
+  ),
 ];
 
 /** Relative paths. */
