@@ -158,4 +158,3 @@ export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
  */
 export const Offset = z.object({ bytes: count, memo: z.record(z.string(), z.unknown()) });
 export type Offset = z.infer<typeof Offset>;
-export { START } from "./start.ts";

@@ -13,7 +13,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { type EntryOf, START, type TranscriptEntry } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
+import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { clockAt } from "../support/clock.ts";
 import { locateAll } from "../support/located.ts";

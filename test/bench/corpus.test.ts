@@ -9,7 +9,8 @@ import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
 import type { TranscriptReader } from "../../src/model/agent.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { START, type TranscriptEntry } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { removeFolder } from "../support/remove.ts";
 import { ROOT } from "../support/replay.ts";
 

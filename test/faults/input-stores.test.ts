@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import opencode from "../../src/agents/opencode/transcript.ts";
-import { START } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
 import { count, counterValues, overflowState, pendingStreams } from "../../src/store/counters.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";

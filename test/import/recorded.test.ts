@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import { extrasOf } from "../../src/model/event.ts";
-import { START } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
 import { locateAll } from "../support/located.ts";
 import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 

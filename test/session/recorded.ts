@@ -13,7 +13,8 @@ import {
   type SettledSubagent,
   type SettledTurn,
 } from "../../src/model/session.ts";
-import { START, type TranscriptEntry } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
 
 const CASES = resolve(dirname(fileURLToPath(import.meta.url)), "..", "agents");

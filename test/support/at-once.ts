@@ -9,7 +9,8 @@ import type { TranscriptFile } from "../../src/model/agent.ts";
 import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
 import type { FactTables } from "../../src/model/fact-tables.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { type Offset, START, type TranscriptEntry } from "../../src/model/transcript.ts";
+import { START } from "../../src/model/start.ts";
+import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 

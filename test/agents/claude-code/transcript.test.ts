@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/claude-code/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const SESSION = "1989bcb3-7aa5-4b16-b591-43dca3a46730";

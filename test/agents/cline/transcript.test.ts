@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import cline from "../../../src/agents/cline/transcript.ts";
 import { elementsOf } from "../../../src/agents/shared/elements.ts";
 import type { TranscriptReader } from "../../../src/model/agent.ts";
-import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;

@@ -16,7 +16,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/copilot/transcript.ts";
 import { inputDigest } from "../../../src/agents/shared/digest.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -15,7 +15,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/gemini-cli/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { type EntryOf, type Offset, START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
 

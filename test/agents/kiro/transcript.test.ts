@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import reader from "../../../src/agents/kiro/transcript.ts";
-import { START, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

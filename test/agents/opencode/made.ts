@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import reader from "../../../src/agents/opencode/transcript.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { type Offset, START, type TranscriptEntry } from "../../../src/model/transcript.ts";
+import { START } from "../../../src/model/start.ts";
+import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 
 /** The tables as OpenCode 1.18.33 makes them, as far as they are read. */
 const SCHEMA = `
