@@ -5,4 +5,3 @@ export const OPENHOOK_VERSION = "0.1";
 
 /** The five event types that OpenHook v0.1 defines, in the order of a session's life. */
 export const ENVELOPE_TYPES = ["session.start", "prompt.submit", "tool.start", "tool.end", "session.end"] as const;
-export type EnvelopeType = (typeof ENVELOPE_TYPES)[number];

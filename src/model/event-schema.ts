@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { Envelope } from "./envelope.ts";
-import { SIGNAL_TYPES } from "./event-types.ts";
 
 /**
  * What our adapters put under `extensions`: facts that OpenHook v0.1 has no field for. All optional, all metadata:
@@ -57,11 +56,22 @@ export const Extras = z.object({
 });
 export type Extras = z.infer<typeof Extras>;
 
-/** The shape of an envelope, for what OpenHook v0.1 has no type for. */
+/** The shape of an envelope, for what OpenHook v0.1 has no type for. Signals are never shown as envelopes. */
 export const Signal = z.object({
   id: z.string().min(1),
   source: z.string().min(1),
-  type: z.enum(SIGNAL_TYPES),
+  type: z.enum([
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "model.start",
+    "model.end",
+    "tool.batch",
+    "compaction",
+    "permission",
+    "notice",
+  ]),
   time: z.iso.datetime({ offset: true }),
   session_id: z.string().min(1),
   cwd: z.string().optional(),
@@ -72,3 +82,4 @@ export type Signal = z.infer<typeof Signal>;
 /** One thing an agent told us: an OpenHook envelope or a signal. */
 export const Event = z.union([Envelope, Signal]);
 export type Event = z.infer<typeof Event>;
+export type EventType = Event["type"];

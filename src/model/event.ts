@@ -1,8 +1,7 @@
 import type { Envelope } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
 
-export type { Event, Extras, Signal } from "./event-schema.ts";
-export { EVENT_TYPES, type EventType, SIGNAL_TYPES, type SignalType } from "./event-types.ts";
+export type { Event, EventType, Extras, Signal } from "./event-schema.ts";
 export { extrasOf } from "./extras.lazy.ts";
 
 /** True for the five OpenHook types. */

@@ -1,11 +1,11 @@
 // What every card must keep, whatever it is sent. A new agent is tested by standing in the registry.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { agentNames, allAgents, findAgent } from "../../src/agents/registry.ts";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { replyOf } from "../../src/agents/replies.ts";
 import { decodePayload } from "../../src/intake/payload.ts";
 import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
-import { EVENT_TYPES, isEnvelope } from "../../src/model/event.ts";
+import { isEnvelope } from "../../src/model/event.ts";
 import { Event, Extras } from "../../src/model/event-schema.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { recordedPayloads } from "../session/recorded.ts";
@@ -72,7 +72,6 @@ test("there are cards and recordings", () => {
 });
 
 test("the registry knows each card by its own name, once", async () => {
-  expect(agents.map((a) => a.source)).toEqual(agentNames);
   for (const agent of agents) expect(await findAgent(agent.source)).toBe(agent);
   for (const name of ["", "nobody", "__proto__", "constructor"]) expect(await findAgent(name)).toBeUndefined();
 });
@@ -84,7 +83,6 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     expect(agent.docs).not.toBe("");
     expect(agent.emits.length).toBeGreaterThan(0);
     expect(new Set(agent.emits).size).toBe(agent.emits.length);
-    for (const type of agent.emits) expect(EVENT_TYPES).toContain(type);
     expect(["transcript", "payload", "none"]).toContain(agent.tokens);
     if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
     const { basis, sessionIds, callIds, eventIds } = agent.capabilities;
