@@ -25,15 +25,7 @@ export const costsOf =
   (call: ModelCall): number | undefined =>
     costNanoUsd(call, provider);
 
-/** The same of tokens alone. @param provider OpenTelemetry's name of who answered */
-export const costOfTokens = (
-  model: string | undefined,
-  tokens: Tokens,
-  provider: string | undefined,
-  timeMs: number,
-): number | undefined => costsOfTokens(model, provider)(tokens, timeMs);
-
-/** The same, for many calls of one model. */
+/** The same of tokens alone, for calls of one model. @param provider OpenTelemetry's name of who answered */
 export function costsOfTokens(
   model: string | undefined,
   provider: string | undefined,
@@ -63,4 +55,4 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const price = ({ usage, model, provider: own, endMs }: ModelCall, provider: string | undefined): number | undefined =>
-  usage === undefined ? undefined : costOfTokens(model, usage, own ?? provider, endMs);
+  usage === undefined ? undefined : costsOfTokens(model, own ?? provider)(usage, endMs);

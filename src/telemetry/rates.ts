@@ -11,22 +11,14 @@ export interface Tokens {
 }
 
 /**
- * What the price table asks for a call, in US dollars.
+ * What the price table asks for calls of a model, in US dollars.
  *
  * Within one price list and one step of its volume, tokens of a kind all cost the same: what that is, the table is asked
  * once, and the product is ours. Where what comes out is not the table's own answer, it is asked for every call.
  *
- * @param timeMs when the call was answered: prices change
- * @returns `undefined` when the table does not know the model or its price
+ * @returns the price of a call that was answered at `timeMs`, since prices change; `undefined` when the table does not know the
+ *   model or its price
  */
-export const priceUsd = (
-  providerId: string | undefined,
-  model: string,
-  tokens: Tokens,
-  timeMs: number,
-): number | undefined => pricesOf(providerId, model)(tokens, timeMs);
-
-/** The same, for many calls of one model. */
 export function pricesOf(
   providerId: string | undefined,
   model: string,

@@ -1,7 +1,7 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { priceUsd } from "../../src/telemetry/rates.ts";
+import { pricesOf } from "../../src/telemetry/rates.ts";
 
 const PROVIDERS = ["anthropic", "openai", "google", "x-ai", "mistral", "aws"];
 const MODELS = PROVIDERS.flatMap((id) =>
@@ -58,7 +58,7 @@ describe("a price", () => {
         tokens,
         fc.constantFrom(AT_MS, Date.UTC(2025, 1, 1), Date.UTC(2024, 5, 1)),
         ([provider, model], usage, ms) => {
-          const [ours, theirs] = [priceUsd(provider, model, usage, ms), asked(provider, model, usage, ms)];
+          const [ours, theirs] = [pricesOf(provider, model)(usage, ms), asked(provider, model, usage, ms)];
           if (theirs === undefined) expect(ours).toBeUndefined();
           else expect(Math.abs((ours ?? Number.NaN) - theirs)).toBeLessThan(1e-9);
         },
@@ -68,7 +68,7 @@ describe("a price", () => {
   });
 
   test("of a model that nobody knows is not known", () => {
-    expect(priceUsd("anthropic", "no-such-model", { input: 1, output: 1 }, AT_MS)).toBeUndefined();
-    expect(priceUsd(undefined, "no-such-model", { input: 1, output: 1 }, AT_MS)).toBeUndefined();
+    expect(pricesOf("anthropic", "no-such-model")({ input: 1, output: 1 }, AT_MS)).toBeUndefined();
+    expect(pricesOf(undefined, "no-such-model")({ input: 1, output: 1 }, AT_MS)).toBeUndefined();
   });
 });
