@@ -1,3 +1,5 @@
+import { QUARTER_MS } from "../model/packed.ts";
+
 export const TIME_UNITS = ["hour", "day", "week", "month"] as const;
 export type TimeUnit = (typeof TIME_UNITS)[number];
 
@@ -34,10 +36,7 @@ export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => st
   };
 }
 
-/** No zone's clocks are moved, nor differ from another's, by less. */
-export const QUARTER_MS = 900_000;
-
-/** Number of the quarter of an hour that a time lies in. */
+/** Number of the quarter of an hour that a time lies in: no zone's clocks are moved, nor differ from another's, by less. */
 export const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
 
 /**

@@ -2,6 +2,7 @@ import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { factsOf, openPart } from "../drain/derive.ts";
 import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Database } from "../store/database.ts";
 import { hasReadTranscript } from "../store/facts.ts";
 import {
@@ -210,16 +211,7 @@ function addSums(a: CallSums, b: CallSums): CallSums {
   };
 }
 
-const OPTIONAL_SUMS = [
-  "input",
-  "output",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite5m",
-  "cacheWrite1h",
-  "reasoning",
-  "costNanoUsd",
-] as const satisfies readonly (keyof CallSums)[];
+const OPTIONAL_SUMS = [...TOKEN_KINDS, "costNanoUsd"] as const satisfies readonly (keyof CallSums)[];
 
 function openCalls(session: Session, facts: SessionFacts): readonly SettledCall[] {
   return [...session.turns, ...session.subagents].flatMap((run) =>

@@ -1,10 +1,11 @@
 import type { DrainDeps } from "../drain/deps.ts";
 import { factsOf, openPart } from "../drain/derive.ts";
+import { QUARTER_MS } from "../model/packed.ts";
 import type { Database, Row } from "../store/database.ts";
 import type { CallSums } from "../store/overview.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
-import { offsetsBetween, QUARTER_MS } from "./buckets.ts";
+import { offsetsBetween } from "./buckets.ts";
 import { sumOf } from "./session-view.ts";
 
 export type CallFigures = CallSums & {

@@ -1,6 +1,8 @@
 import type { DrainDeps } from "../drain/deps.ts";
+import { QUARTER_MS } from "../model/packed.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Database } from "../store/database.ts";
-import { bucketsOf, compareBuckets, QUARTER_MS, TIME_UNITS, type TimeUnit } from "./buckets.ts";
+import { bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
 import { hasUsage } from "./session-view.ts";
 import {
   type CallFigures,
@@ -208,13 +210,7 @@ class Row {
 const CALL_FIGURES = [
   "modelCalls",
   "sumsTold",
-  "input",
-  "output",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite5m",
-  "cacheWrite1h",
-  "reasoning",
+  ...TOKEN_KINDS,
   "callsWithoutUsage",
   "incompleteCalls",
   "costNanoUsd",

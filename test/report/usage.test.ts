@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { spanSettings } from "../../src/drain/derive.ts";
-import { QUARTER_MS } from "../../src/report/buckets.ts";
+import { QUARTER_MS } from "../../src/model/packed.ts";
 import { type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
 import { DIMENSIONS, type Dimension, type UsageQuery, type UsageRow, usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";

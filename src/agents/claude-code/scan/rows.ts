@@ -11,6 +11,7 @@ import {
   STATUSES,
   USE,
 } from "../../../model/fact-tables.ts";
+import { TOKEN_KINDS } from "../../../model/token-kinds.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
 import { type Kernel, PROGRAMS } from "./kernel.ts";
 
@@ -128,15 +129,6 @@ export function textAt(kernel: Kernel, number: number): string {
 const PLAIN = /^[\x20-\x7e]{1,100}$/;
 const MAX_TOKENS = 0xffff_fffe;
 const MAX_COUNT = 0x7fff_ffff;
-const TOKEN_KINDS = [
-  "input",
-  "output",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite5m",
-  "cacheWrite1h",
-  "reasoning",
-] as const;
 
 function mustFit(isPut: number): void {
   if (isPut === 0) throw new Unfit();
