@@ -3,7 +3,7 @@ import { Config } from "./schema.ts";
 import type { Setting } from "./settings.ts";
 
 /** Every setting in the order of the schema. */
-export const TABLE: readonly Setting[] = checkedSettings().map(
+export const SETTINGS: readonly Setting[] = checkedSettings().map(
   ({ schema: _, entryName: _name, ...setting }) => setting,
 );
 

@@ -1,6 +1,7 @@
-import { TABLE } from "./computed.const.ts";
+import { SETTINGS } from "./computed.const.ts";
 
 export { misfit, misfitName } from "./check.lazy.ts";
+export { SETTINGS };
 
 /** What one setting, or one entry of a map, may hold. */
 export type SettingValue = string | number | boolean;
@@ -23,9 +24,6 @@ export interface Setting {
   /** In words, for error messages. */
   readonly allowed: string;
 }
-
-/** Every setting in the order of the schema. */
-export const SETTINGS: readonly Setting[] = TABLE;
 
 /** Dotted names of the objects that group settings: `otlp`, `otlp.traces` … */
 export const SECTIONS: readonly string[] = [
