@@ -52,7 +52,7 @@ export async function files({ path, sessionId, roots }: TranscriptQuery): Promis
   const found: TranscriptFile[] = main === undefined ? [] : [{ path: main }];
   for (const folder of new Set([dirname(main ?? path), dirname(path)])) {
     found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS)));
-    for (const part of await besides.of(folder)) {
+    for (const part of besides.of(folder)) {
       if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
     }
   }

@@ -44,8 +44,8 @@ export function sessionsRoot(path: string): string {
  * included), and the folder itself, where older and archived files lie.
  */
 export async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
-  yield* await rollouts.of(root);
-  for await (const folder of daysIn(root, from, to)) yield* await rollouts.of(folder);
+  yield* rollouts.of(root);
+  for await (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
 }
 
 /** The file of one thread; its folder is that of the day in its id, give or take a time zone. */
@@ -77,7 +77,7 @@ export async function subagentsOf(
   const parents = new Map<string, string>();
   const found = new Map<string, Rollout>();
   for (const folder of folders) {
-    for (const candidates of [await rollouts.of(folder), ...(await rolloutsOfDays(folder, from, to))]) {
+    for (const candidates of [rollouts.of(folder), ...(await rolloutsOfDays(folder, from, to))]) {
       for (const rollout of candidates) {
         const { path, threadId, bornMs: threadMs } = rollout;
         if (path === mainPath || threadId === rootId || found.has(threadId)) continue;
@@ -153,7 +153,7 @@ function v7Ms(id: string): number | undefined {
 /** Of each folder of a day from one to another, as in `rolloutsIn`. */
 async function rolloutsOfDays(root: string, from: string, to: string): Promise<readonly (readonly Rollout[])[]> {
   const found: (readonly Rollout[])[] = [];
-  for await (const folder of daysIn(root, from, to)) found.push(await rollouts.of(folder));
+  for await (const folder of daysIn(root, from, to)) found.push(rollouts.of(folder));
   return found;
 }
 

@@ -106,7 +106,7 @@ async function mainIn(
   roots: readonly string[] | undefined,
 ): Promise<readonly TranscriptFile[]> {
   const found: TranscriptFile[] = [];
-  for (const path of (await byShortId.of(chats)).get(sessionId.slice(0, 8)) ?? []) {
+  for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
     if ((await sessionIdOf(path, roots)) === sessionId) found.push({ path });
   }
   return found;

@@ -140,7 +140,7 @@ async function descendants(
   const folder = dirname(main);
   const paths = new Map<string, string>();
   const parents = new Map<string, string | undefined>();
-  for (const path of await sessionFiles.of(folder)) {
+  for (const path of sessionFiles.of(folder)) {
     // Who is nobody's child stays so: most are, and are not looked at again
     const known = heads.get(path);
     if (path === main || (known !== undefined && known.head.parent === undefined)) continue;

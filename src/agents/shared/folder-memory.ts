@@ -13,7 +13,7 @@ export class FolderMemory<T> {
     this.#make = make;
   }
 
-  async of(folder: string): Promise<T> {
+  of(folder: string): T {
     const changedMs = tried(() => statSync(folder, { throwIfNoEntry: false }))?.mtimeMs;
     const known = this.#known.get(folder);
     if (known !== undefined && known.changedMs === changedMs) return known.made;

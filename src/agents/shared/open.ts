@@ -96,6 +96,22 @@ export async function readSmall(
   }
 }
 
+/** The same, for threads that have nothing else to do. */
+export function readSmallNow(path: string, maxBytes: number, roots: readonly string[] | undefined): Buffer | undefined {
+  try {
+    const { fd, stats } = openRegularNow(path, roots);
+    try {
+      if (stats.size > maxBytes) return undefined;
+      const bytes = Buffer.alloc(stats.size);
+      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** The first bytes of a file, as many as there are; nothing of one that is not there or must not be read. Never throws. */
 export async function firstBytes(path: string, bytes: number, roots: readonly string[] | undefined): Promise<Buffer> {
   try {
@@ -128,22 +144,6 @@ export async function refusalOf(path: string, roots: readonly string[] | undefin
 /** Where a path really leads, checked as `openRegular` does, for those who must open it by themselves. */
 export async function checkedPath(path: string, roots: readonly string[] | undefined): Promise<string> {
   return looked(path, roots).real;
-}
-
-/** The same, for threads that have nothing else to do. */
-export function readSmallNow(path: string, maxBytes: number, roots: readonly string[] | undefined): Buffer | undefined {
-  try {
-    const { fd, stats } = openRegularNow(path, roots);
-    try {
-      if (stats.size > maxBytes) return undefined;
-      const bytes = Buffer.alloc(stats.size);
-      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
 }
 
 // --- internal ---
