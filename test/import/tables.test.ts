@@ -4,7 +4,7 @@ import { CALL_NUMBERS, type PackOptions, pack, type Unpriced } from "../../src/i
 import { packTables, spanOf } from "../../src/import/tables.ts";
 import type { TranscriptFile } from "../../src/model/agent.ts";
 import { factsOf } from "../../src/model/fact-columns.ts";
-import { compareBoth, MadeFiles, same } from "../support/at-once.ts";
+import { MadeFiles, readAtOnce, readByLines, same } from "../support/at-once.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "./home.ts";
@@ -66,12 +66,15 @@ const use = (second: number, id: string, name = "Read"): string =>
 const result = (second: number, id: string): string =>
   at(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"${id}","content":"ok"}]}`);
 
+const ASKED = prompt(1, "x", "p1");
+const USED = use(2, "t1");
+
 /** Each with whether it can be packed from tables. */
 const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: readonly string[]]>> = {
   "two turns over several quarters of an hour": [
     true,
-    prompt(1, "x", "p1"),
-    use(2, "t1"),
+    ASKED,
+    USED,
     result(17, "t1"),
     prompt(31, "y", "p2"),
     use(32, "t2", "Bash"),
@@ -80,54 +83,33 @@ const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: read
   ],
   "more tokens than half of what four bytes hold": [
     true,
-    prompt(1, "x", "p1"),
-    use(2, "t1").replace('"input_tokens":1', '"input_tokens":3000000000'),
+    ASKED,
+    USED.replace('"input_tokens":1', '"input_tokens":3000000000'),
     use(3, "t2").replace('"output_tokens":2', '"output_tokens":4294967294,"cache_read_input_tokens":900000000'),
   ],
-  "a call that nobody answered lasts as long as its session": [
-    true,
-    prompt(1, "x", "p1"),
-    use(2, "t1"),
-    prompt(31, "y", "p2"),
-    use(59, "t2"),
-  ],
-  "an answer to a call that nobody made": [true, prompt(1, "x", "p1"), use(2, "t1"), result(3, "t9")],
-  "an answer before its call": [true, prompt(1, "x", "p1"), result(2, "t1"), use(3, "t1")],
-  "a tool that is named as those are that nobody named": [
-    false,
-    prompt(1, "x", "p1"),
-    use(2, "t1", "unknown"),
-    result(3, "t9"),
-  ],
-  "such a tool alone": [true, prompt(1, "x", "p1"), use(2, "t1", "unknown"), result(3, "t1")],
+  "a call that nobody answered lasts as long as its session": [true, ASKED, USED, prompt(31, "y", "p2"), use(59, "t2")],
+  "an answer to a call that nobody made": [true, ASKED, USED, result(3, "t9")],
+  "an answer before its call": [true, ASKED, result(2, "t1"), use(3, "t1")],
+  "a tool that is named as those are that nobody named": [false, ASKED, use(2, "t1", "unknown"), result(3, "t9")],
+  "such a tool alone": [true, ASKED, use(2, "t1", "unknown"), result(3, "t1")],
   "a command, and no turn": [true, prompt(1, "<command-name>/clear", "p1"), prompt(2, "x", "p2"), use(3, "t1")],
   "a command that the model was called for": [true, prompt(1, "<command-name>/init", "p1"), use(3, "t1")],
-  "a prompt, then a command of the same id": [
-    false,
-    prompt(1, "x", "p1"),
-    prompt(2, "<command-name>/init", "p1"),
-    use(3, "t1"),
-  ],
+  "a prompt, then a command of the same id": [false, ASKED, prompt(2, "<command-name>/init", "p1"), use(3, "t1")],
   "a command, then a prompt of the same id": [
     false,
     prompt(1, "<command-name>/init", "p1"),
     prompt(2, "x", "p1"),
     use(3, "t1"),
   ],
-  "two prompts of one id, as a fork has them": [false, prompt(1, "x", "p1"), prompt(2, "y", "p1"), use(3, "t1")],
+  "two prompts of one id, as a fork has them": [false, ASKED, prompt(2, "y", "p1"), use(3, "t1")],
   "work before any prompt": [false, use(1, "t1"), prompt(2, "x", "p1")],
-  "a prompt that says a word of ours": [false, prompt(1, "x", "none"), use(2, "t1")],
-  "a prompt that has a sign of ours": [false, prompt(1, "x", "p1~1"), use(2, "t1")],
-  "an end of a turn": [true, prompt(1, "x", "p1"), use(2, "t1"), at(40, '"type":"system","subtype":"turn_duration"')],
-  "a compaction": [true, prompt(1, "x", "p1"), at(2, '"type":"system","subtype":"compact_boundary"'), use(3, "t1")],
-  "a compaction behind all of it": [
-    true,
-    prompt(1, "x", "p1"),
-    use(2, "t1"),
-    at(3, '"type":"system","subtype":"compact_boundary"'),
-  ],
-  "an error": [false, prompt(1, "x", "p1"), at(2, '"type":"system","subtype":"api_error"')],
-  "an interruption": [false, prompt(1, "x", "p1"), prompt(2, "[Request interrupted by user]", "p1")],
+  "a prompt that says a word of ours": [false, prompt(1, "x", "none"), USED],
+  "a prompt that has a sign of ours": [false, prompt(1, "x", "p1~1"), USED],
+  "an end of a turn": [true, ASKED, USED, at(40, '"type":"system","subtype":"turn_duration"')],
+  "a compaction": [true, ASKED, at(2, '"type":"system","subtype":"compact_boundary"'), use(3, "t1")],
+  "a compaction behind all of it": [true, ASKED, USED, at(3, '"type":"system","subtype":"compact_boundary"')],
+  "an error": [false, ASKED, at(2, '"type":"system","subtype":"api_error"')],
+  "an interruption": [false, ASKED, prompt(2, "[Request interrupted by user]", "p1")],
   nothing: [false],
 };
 
@@ -137,7 +119,7 @@ describe("a session with", () => {
   });
 
   test("subagents that did something, or nothing", async () => {
-    const main = filesOf([prompt(1, "x", "p1"), use(2, "t1"), result(30, "t1")]);
+    const main = filesOf([ASKED, USED, result(30, "t1")]);
     const working: MadeFile = { agentId: "a1", bytes: bytesOf([prompt(3, "y", "p9"), use(20, "t2")]) };
     const idle: MadeFile = { agentId: "a2", bytes: bytesOf([prompt(45, "y", "p9")]), meta: '{"toolUseId":"t1"}' };
     expect(await isPacked(made.put([...main, working, idle]))).toBe(true);
@@ -152,13 +134,13 @@ const filesOf = (lines: readonly string[]): readonly MadeFile[] => [{ bytes: byt
 
 /** @returns whether it could be packed from tables; then it is the same. */
 async function isPacked(files: readonly TranscriptFile[]): Promise<boolean> {
-  const both = await compareBoth(files);
-  const fromTables = both && packTables(both.tables, OPTIONS);
-  if (both === undefined || fromTables === undefined) return false;
-  const entries = [...both.entries.values()];
+  const once = readAtOnce(files);
+  const fromTables = once && packTables(once.tables, OPTIONS);
+  if (once === undefined || fromTables === undefined) return false;
+  const entries = [...(await readByLines(files)).entries.values()];
   same(meaningOf(fromTables), meaningOf(pack(entries, OPTIONS)));
   const times = entries.map(({ timeMs }) => timeMs);
-  same(spanOf(both.tables), { firstMs: Math.min(...times), lastMs: Math.max(...times) });
+  same(spanOf(once.tables), { firstMs: Math.min(...times), lastMs: Math.max(...times) });
   return true;
 }
 
