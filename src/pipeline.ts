@@ -17,6 +17,7 @@ import { protectionOf } from "./privacy/protection.ts";
 import { unfinishedSessions } from "./store/facts.ts";
 import { withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
+import { forgetDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
 
 /** What a drain is asked for beside its daily work. */
@@ -74,6 +75,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   checkStore(work, options.isEager === true);
   ownInstance(work);
   enforceLevel(work);
+  forgetDrift(work.db, work.version);
   const touched = await takeInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
   const sessions = await read(

@@ -1,5 +1,5 @@
 import type { Agent, IntakeFacts } from "../model/agent.ts";
-import type { Drift, UnknownName } from "../store/self.ts";
+import type { UnknownName } from "../store/self.ts";
 
 /** Names with how often they came, by name. */
 export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: number }>;
@@ -28,13 +28,6 @@ export function driftOf({ known }: Agent, payload: unknown, intake: IntakeFacts)
 /** Kinds of transcript records that their reader has never heard of, with how often they came. */
 export const recordDrift = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
   new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
-
-/** Whether a name that was kept as unknown is known by now. Kinds of transcript records are known by their readers alone. */
-export function isKnownNow(agents: readonly Agent[], { source, kind, name }: Drift): boolean {
-  const known = agents.find((agent) => agent.source === source)?.known;
-  if (known === undefined || kind === "record") return false;
-  return isAmong(kind === "event" ? known.events : known.fields, name);
-}
 
 // --- internal ---
 

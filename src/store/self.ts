@@ -1,6 +1,7 @@
 import type { Increment, MetricShape } from "../model/telemetry.ts";
 import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 
 /** What the program keeps about itself. */
 
@@ -64,12 +65,11 @@ export const driftIn = (db: Database): readonly Drift[] =>
       lastMs: Number(row["last_ms"]),
     }));
 
-/** Forgets what an update of this program has learned meanwhile. @param isKnown of the names as they are kept */
-export function forgetDrift(db: Database, isKnown: (drift: Drift) => boolean): void {
-  const remove = db.prepare("DELETE FROM drift WHERE source = ? AND version = ? AND kind = ? AND name = ?");
-  for (const drift of driftIn(db)) {
-    if (isKnown(drift)) remove.run(drift.source, drift.version, drift.kind, drift.name);
-  }
+/** Forgets what another version of this program did not know: what this one does not know either is noted when it comes again. */
+export function forgetDrift(db: Database, version: string): void {
+  if (readMeta(db, DRIFT_OF) === version) return;
+  db.prepare("DELETE FROM drift").run();
+  writeMeta(db, DRIFT_OF, version);
 }
 
 /** The version that a source last told. */
@@ -123,6 +123,7 @@ export function raiseTo(
 /** Of all versions together. */
 const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
+const DRIFT_OF = "drift.version";
 
 /** Letters in words, as vendors name fields and events; digits and long words are left to secrets and ids. */
 const isPlain = (name: string): boolean =>

@@ -53,6 +53,15 @@ test("an agent that sends what nobody knows: its version, the names, and what to
   });
 });
 
+test("what another version of the program did not know is told again only where it still comes", async () => {
+  const of = await drained({ spectral_class: "G2V" });
+  expect((await told(of)).facts.self.drift).not.toEqual([]);
+  await of.drain();
+  expect((await told(of)).facts.self.drift).not.toEqual([]);
+  await of.drain({}, { version: "0.0.1-test" });
+  expect((await told(of)).facts.self.drift).toEqual([]);
+});
+
 test("what never reached a backend is a remark, with where to look", async () => {
   const of = await drained();
   const db = openDatabase(of.places.storePath);
