@@ -2,7 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf } from "../shared/json.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedObject } from "../shared/json.ts";
 import type { JsonLine } from "../shared/jsonl.ts";
 import { isCut } from "../shared/shorten.ts";
 import { exitCodeOf } from "./adapter.ts";
@@ -42,12 +42,12 @@ export interface LineResult {
 export function readLine(line: JsonLine, state: LineState, agentId: string | undefined): LineResult | undefined {
   if (line.isCut) {
     // Most bytes of a transcript are outputs and files, in long strings that tell us nothing
-    const o = parse(line.text());
+    const o = parsedObject(line.text());
     if (o === undefined) return undefined;
     const result = needsWhole(o) ? undefined : read(o, line, state, agentId);
     if (result?.entries.every(isWhole) === true) return result;
   }
-  const o = parse(line.isCut ? line.bytes.toString("utf8") : line.text());
+  const o = parsedObject(line.isCut ? line.bytes : line.text());
   return o === undefined ? undefined : read(o, line, state, agentId);
 }
 
@@ -126,14 +126,6 @@ interface Here {
 /** Before subagents had files of their own their lines stood in the main one; those have no id to tell two apart. */
 const sidechainOf = (o: Line): string | undefined =>
   o["isSidechain"] === true ? (asString(o["agentId"]) ?? "sidechain") : undefined;
-
-function parse(text: string): Line | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
 
 /** Whether something that counts can be behind the beginning of a long string: a length, an outcome, an edit, a command. */
 function needsWhole(o: Line): boolean {

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asString, parsedObject } from "../shared/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;
 
@@ -14,7 +14,7 @@ export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".met
  * @param timeMs of the first thing that the subagent did
  */
 export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
-  const told = asObject(tryParse(meta?.toString("utf8") ?? "{}")) ?? {};
+  const told = parsedObject(meta ?? "{}") ?? {};
   return defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${agentId}`,
@@ -26,14 +26,4 @@ export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs:
     parentCallId: asString(told["toolUseId"]),
     parentAgentId: asString(told["parentAgentId"]),
   });
-}
-
-// --- internal ---
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

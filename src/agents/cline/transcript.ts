@@ -15,7 +15,7 @@ import { defined } from "../../model/defined.ts";
 import { START } from "../../model/start.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { elementsOf } from "../shared/elements.ts";
-import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, mapSome, seen } from "../shared/past.ts";
 import { messageContent } from "./content.ts";
@@ -76,7 +76,7 @@ async function* read(
   let records = 0;
   let isFirst = agentId !== undefined;
   for await (const element of elementsOf(path, "messages", { roots })) {
-    const message = element === undefined ? undefined : messageIn(element);
+    const message = element === undefined ? undefined : parsedObject(element);
     const result = message === undefined ? undefined : readMessage(message, state, agentId);
     if (result === undefined) {
       unreadable++;
@@ -123,18 +123,10 @@ const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES.length)}
 /** `<agent>`, or `<agent>__<task>` of a team's member. */
 const agentIdOf = (name: string): string => name.slice(0, -MESSAGES.length).split("__")[0] ?? name;
 
-function messageIn(element: Buffer): Message | undefined {
-  try {
-    return asObject(JSON.parse(element.toString("utf8")));
-  } catch {
-    return undefined;
-  }
-}
-
 /** What is known of a session beside its messages; `undefined` while it is not there, or being written. */
 async function readManifest(path: string, roots: TranscriptFile["roots"]): Promise<Message | undefined> {
   const found = await readSmall(path, MAX_MANIFEST_BYTES, roots);
-  return found === undefined ? undefined : messageIn(found.bytes);
+  return found === undefined ? undefined : parsedObject(found.bytes);
 }
 
 function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {

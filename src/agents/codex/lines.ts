@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { compareVersions, parseVersion } from "../shared/version.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { itemEntries } from "./items.ts";
@@ -18,7 +18,7 @@ export function readLine(line: Buffer, before: LineState): Read | undefined {
   // Most bytes are instructions, snapshots and messages: their kind and time are all that matters
   const skipped = skip(line.toString("latin1", 0, HEAD_BYTES), before);
   if (skipped !== undefined) return { entries: [], state: skipped };
-  const o = parse(line);
+  const o = parsedObject(line);
   if (o === undefined) return undefined;
   const p = asObject(o["payload"]) ?? {};
   const timeMs = asTimeMs(o["timestamp"]) ?? before.timeMs;
@@ -37,14 +37,6 @@ const HEAD_BYTES = 400;
 const RECORDS_SINCE = "0.160.0";
 /** Copied lines without ordinals or turn ids are written in one go when the thread begins. */
 const COPIED_WITHIN_MS = 1_000;
-
-function parse(line: Buffer): Line | undefined {
-  try {
-    return asObject(JSON.parse(line.toString("utf8")));
-  } catch {
-    return undefined;
-  }
-}
 
 const OPENING =
   /^\{\s*"timestamp":\s*"([^"]*)",(?:\s*"ordinal":\s*\d+,)?\s*"type":\s*"(world_state|response_item)",\s*"payload":\s*\{\s*/;

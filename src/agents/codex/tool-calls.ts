@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asObject, asString, parsedObject } from "../shared/json.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
 import { answering, asking, at, callKey, type Here, type Line, type Read } from "./state.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
@@ -67,10 +67,5 @@ const MAX_ARGUMENTS_CHARS = 8_192;
 function argumentsOf(p: Line): Line | undefined {
   const told = p["arguments"] ?? p["action"];
   if (typeof told !== "string") return asObject(told);
-  if (told.length > MAX_ARGUMENTS_CHARS) return undefined;
-  try {
-    return asObject(JSON.parse(told));
-  } catch {
-    return undefined;
-  }
+  return told.length > MAX_ARGUMENTS_CHARS ? undefined : parsedObject(told);
 }

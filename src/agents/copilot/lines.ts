@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { inputDigest } from "../shared/digest.ts";
-import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
 import { subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
@@ -16,7 +16,7 @@ export function readLine(line: Buffer, state: LineState): LineResult | undefined
   if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
     return line[0] === OPEN_BRACE ? { entries: [], state } : undefined;
   }
-  const o = parse(line);
+  const o = parsedObject(line);
   if (o === undefined) return undefined;
   const data = asObject(o["data"]) ?? {};
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
@@ -56,14 +56,6 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
 
 const OPEN_BRACE = 0x7b;
 const WORTH_PARSING = [...READERS.keys()].map((type) => `"type":"${type}"`);
-
-function parse(line: Buffer): Fields | undefined {
-  try {
-    return asObject(JSON.parse(line.toString("utf8")));
-  } catch {
-    return undefined;
-  }
-}
 
 // --- the session ---
 

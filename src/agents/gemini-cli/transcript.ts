@@ -5,7 +5,7 @@ import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { elementsOf } from "../shared/elements.ts";
-import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/open.ts";
@@ -52,7 +52,7 @@ async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOption
       let unreadable = batch.tooLong;
       for (const { bytes: line } of batch.lines) {
         if (!isWorthParsing(line)) continue;
-        const o = parse(line.toString("utf8"));
+        const o = parsedObject(line);
         if (o === undefined) {
           unreadable++;
           continue;
@@ -103,7 +103,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   let unreadable = 0;
   const next: Offset = { bytes: stats.size, memo: {} };
   for await (const element of elementsOf(file.path, "messages", { roots: file.roots })) {
-    const message = element === undefined ? undefined : parse(element.toString("utf8"));
+    const message = element === undefined ? undefined : parsedObject(element);
     if (message === undefined) {
       unreadable++;
       continue;
@@ -142,12 +142,4 @@ async function beginning(file: TranscriptFile, o: Fields, timeMs: number): Promi
   const cwd = asString(root?.bytes.toString("utf8").trim());
   if (cwd === undefined) return [];
   return [defined<EntryOf<"session">>({ kind: "session", key: "session", timeMs: startMs, cwd } as EntryOf<"session">)];
-}
-
-function parse(text: string): Fields | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }

@@ -12,7 +12,7 @@ import type {
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
-import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, mapSome, oldestFirst, tellUnreadable } from "../shared/past.ts";
 
@@ -113,7 +113,7 @@ async function load(path: string, roots: readonly string[] | undefined): Promise
   const read = await readSmall(path, MAX_BYTES, roots);
   if (read === undefined) return undefined;
   const found = read.stats;
-  const session = asObject(tryParse(read.bytes.toString("utf8")));
+  const session = parsedObject(read.bytes);
   const id = asString(session?.["session_id"]);
   if (session === undefined || id === undefined) return undefined;
   const state = asObject(session["session_state"]) ?? {};
@@ -272,12 +272,4 @@ function loopOf(turn: Fields): string | undefined {
 function durationMs(value: unknown): number {
   const duration = asObject(value);
   return (asCount(duration?.["secs"]) ?? 0) * 1000 + Math.round((asCount(duration?.["nanos"]) ?? 0) / 1e6);
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

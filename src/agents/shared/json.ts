@@ -4,6 +4,15 @@ export const asObject = (value: unknown): Readonly<Record<string, unknown>> | un
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 
+/** The JSON object that a text is, or that bytes are in UTF-8; else `undefined`. */
+export function parsedObject(text: string | Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return asObject(JSON.parse(text.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
 /** A non-empty string, or `undefined`. */
 export const asString = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
