@@ -13,24 +13,6 @@ export interface MadeFile {
 export const madeSessions = (): fc.Arbitrary<readonly MadeFile[]> =>
   fc.noShrink(fc.tuple(fc.nat(), fc.nat(3_500)).map(([seed, length]) => madeSession(bytesOf(seed, length))));
 
-/**
- * By bytes: the fewer there are, the plainer is what comes out. A session as Claude Code could write one, and somebody else who knows its words and none of its rules: mostly plain, with
- * whatever JSON allows, and what it does not, wherever it can stand.
- */
-export function madeSession(bytes: Uint8Array): readonly MadeFile[] {
-  const choose = new Choices(bytes);
-  const main = new Maker(choose, undefined).file();
-  const agents = choose.isRare(3) ? AGENTS.slice(0, 1 + choose.below(2)) : [];
-  return [
-    { bytes: main },
-    ...agents.map((agentId) => ({
-      agentId,
-      bytes: new Maker(choose, agentId).file(),
-      ...(!choose.isRare(3) && { meta: choose.of(METAS) }),
-    })),
-  ];
-}
-
 /** The least that is left of a session's lines while it still fails. */
 export async function smallestFailing(
   files: readonly MadeFile[],
@@ -50,6 +32,24 @@ export async function smallestFailing(
 }
 
 // --- internal ---
+
+/**
+ * By bytes: the fewer there are, the plainer is what comes out. A session as Claude Code could write one, and somebody else who
+ * knows its words and none of its rules: mostly plain, with whatever JSON allows, and what it does not, wherever it can stand.
+ */
+function madeSession(bytes: Uint8Array): readonly MadeFile[] {
+  const choose = new Choices(bytes);
+  const main = new Maker(choose, undefined).file();
+  const agents = choose.isRare(3) ? AGENTS.slice(0, 1 + choose.below(2)) : [];
+  return [
+    { bytes: main },
+    ...agents.map((agentId) => ({
+      agentId,
+      bytes: new Maker(choose, agentId).file(),
+      ...(!choose.isRare(3) && { meta: choose.of(METAS) }),
+    })),
+  ];
+}
 
 /** The same ones for the same seed (splitmix32). */
 function bytesOf(seed: number, length: number): Uint8Array {
@@ -413,7 +413,6 @@ class Maker {
   #n = 0;
   #prompt: string | undefined;
   readonly #requests: string[] = [];
-  readonly #used: string[] = [];
   readonly #facts: { version: string; cwd: string; gitBranch: string } = {
     version: "one",
     cwd: "one",
@@ -446,7 +445,7 @@ class Maker {
     for (let n = 0; n < answers; n++) {
       if (choose.isRare(4)) this.#between();
       const use = this.#answer();
-      if (use !== undefined && !choose.isRare(20)) this.#results([use]);
+      if (use !== undefined && !choose.isRare(20)) this.#result(use);
     }
     if (choose.isRare(4)) this.#between();
     if (choose.isRare(6)) this.#system();
@@ -564,7 +563,6 @@ class Maker {
 
   #use(id: string): string {
     const choose = this.#choose;
-    this.#used.push(id);
     const name = choose.isOdd(10) ? choose.of(TOOLS) : choose.of(TOOLS.slice(0, 4));
     const input: Member[] = [["file_path", '"/x"']];
     if (name === "Bash") input.push(["command", this.#value(this.#text(choose.of(COMMANDS)), 30)]);
@@ -576,20 +574,18 @@ class Maker {
     ]);
   }
 
-  #results(ids: readonly string[]): void {
+  #result(id: string): void {
     const choose = this.#choose;
     const isEdit = choose.isRare(5);
-    const blocks = ids.flatMap((id) => {
-      const text = choose.isRare(3) ? choose.of(RESULTS) : "ok";
-      const content = choose.isRare(4) ? this.#array(this.#texts(text)) : this.#value(this.#text(text), 20);
-      const members: Member[] = [
-        ["tool_use_id", this.#id(id)],
-        ["type", this.#value(this.#text("tool_result"), 60)],
-      ];
-      if (!choose.isRare(8)) members.push(["content", content]);
-      if (choose.isRare(3)) members.push(["is_error", choose.of(["true", "true", "false", "null", '"true"'])]);
-      return [this.#object(members)];
-    });
+    const text = choose.isRare(3) ? choose.of(RESULTS) : "ok";
+    const content = choose.isRare(4) ? this.#array(this.#texts(text)) : this.#value(this.#text(text), 20);
+    const members: Member[] = [
+      ["tool_use_id", this.#id(id)],
+      ["type", this.#value(this.#text("tool_result"), 60)],
+    ];
+    if (!choose.isRare(8)) members.push(["content", content]);
+    if (choose.isRare(3)) members.push(["is_error", choose.of(["true", "true", "false", "null", '"true"'])]);
+    const blocks = [this.#object(members)];
     if (choose.isRare(12)) blocks.unshift('{"type":"text","text":"also"}');
     const line: Member[] = [
       ["type", '"user"'],
@@ -764,15 +760,15 @@ class Maker {
     this.#ms += choose.below(4) === 3 ? 0 : 1 + choose.below(500) * (choose.isRare(12) ? 5_000 : 10);
     for (const fact of ["version", "cwd", "gitBranch"] as const)
       if (choose.isRare(40)) this.#facts[fact] = choose.of(FACTS);
-    const sidechain = choose.isOdd(30) ? '"isSidechain":true' : '"isSidechain":false';
+    const isSidechain = choose.isOdd(30);
     const members: Member[] = [
-      ["isSidechain", sidechain.slice(sidechain.indexOf(":") + 1)],
+      ["isSidechain", String(isSidechain)],
       ["sessionId", '"s"'],
       ["version", this.#value(this.#text(this.#facts.version), 80)],
       ["cwd", this.#text(this.#facts.cwd)],
       ["gitBranch", this.#text(this.#facts.gitBranch)],
     ];
-    if (sidechain.endsWith("true") && choose.isRare(2)) members.push(["agentId", this.#id("a1")]);
+    if (isSidechain && choose.isRare(2)) members.push(["agentId", this.#id("a1")]);
     if (choose.isRare(25)) members.splice(choose.below(members.length), 1);
     if (!choose.isOdd(20)) members.push(["uuid", this.#value(this.#text(`uuid_${this.#agent ?? ""}${this.#n++}`), 60)]);
     const time = choose.isOdd(12) ? choose.of(TIMES) : new Date(this.#ms).toISOString();
