@@ -64,8 +64,8 @@ export async function importPast(
       const { drainNow } = await import("./drain.ts");
       await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
     }
-    const isSent = options.export && !options.dryRun && !report.isStopped;
-    const sent = isSent ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
+    const isToSend = options.export && !options.dryRun && !report.isStopped;
+    const sent = isToSend ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
     else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
