@@ -18,7 +18,7 @@ import {
   waitingSpans,
 } from "../store/outbox.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
-import { METRIC_SHAPES } from "../telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { type Circuit, circuitOf, noteDelivery, type Signal } from "./circuit.ts";
 import { isSteady } from "./clock.ts";
 import type { Drain } from "./deps.ts";

@@ -12,7 +12,8 @@ import { contextOf, type StoredSpan, segmentsOf, settle } from "../store/settle.
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
-import { compactionCounts, METRIC_SHAPES, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";

@@ -6,8 +6,6 @@ import * as semconv from "./semconv.ts";
 import { SHAPES } from "./shapes.ts";
 import { mcpServerOf, toolErrorType } from "./spans.ts";
 
-export { METRIC_SHAPES } from "./shapes.ts";
-
 /** A turn or subagent that closed → what it and everything in it adds to the counters. */
 export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly Counted[] {
   const isTurn = "origin" in run;

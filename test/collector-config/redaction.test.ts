@@ -14,8 +14,8 @@ import {
 } from "../../collector-config/src/redaction.ts";
 import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
 import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 
 const shipped = (name: string): string =>
   readFileSync(join(fileURLToPath(new URL("../../collector-config/", import.meta.url)), name), "utf8");

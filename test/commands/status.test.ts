@@ -25,7 +25,7 @@ import { OVERFLOW } from "../../src/store/cardinality.ts";
 import { count } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { noteFailure, waitingSpans } from "../../src/store/outbox.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ReceivedSpan, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ensureBuilt, Machine, RECORDINGS, RecordedAgent } from "../support/program.ts";
 import type { Expected, ExpectedSession } from "../support/summary.ts";
 

@@ -8,7 +8,7 @@ import opencode from "../../src/agents/opencode/transcript.ts";
 import { START } from "../../src/model/start.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
 import { count, counterValues, overflowState, pendingStreams } from "../../src/store/counters.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "../store/temporary.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";

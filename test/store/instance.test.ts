@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { count, counterValues } from "../../src/store/counters.ts";
 import { fingerprint, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
 import { addToMeta, metaOnce, readMeta } from "../../src/store/meta.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

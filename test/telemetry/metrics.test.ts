@@ -4,7 +4,8 @@ import type { ModelCall, SessionFacts } from "../../src/model/session.ts";
 import type { Counted, Increment } from "../../src/model/telemetry.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
-import { METRIC_SHAPES, modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
+import { modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { recordedSessions } from "../session/recorded.ts";
 import { endedSession } from "./records.ts";
 

@@ -2,9 +2,9 @@ import { type Attributes, AttributeValue, type SpanRecord } from "../../model/te
 import type { PlainAttributes, ReceivedPoint, ReceivedSpan } from "../../receiver/receiver.ts";
 import { counterValues } from "../../store/counters.ts";
 import { type Database, openDatabase } from "../../store/database.ts";
-import { METRIC_SHAPES } from "../../telemetry/metrics.ts";
 import { SELF_PREFIX } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import { dollars } from "../figures.ts";
 import { type Column, table } from "../table.ts";
 import { printable, type Terminal } from "../terminal.ts";

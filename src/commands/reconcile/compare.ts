@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { LoadedConfig } from "../../config/load.ts";
-import { METRIC_SHAPES } from "../../telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./calls.ts";
 import { type Difference, KIND_NAME, KINDS, type Sums, sumOfSpans } from "./facts.ts";

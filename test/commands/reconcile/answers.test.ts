@@ -7,7 +7,7 @@ import { namesOf } from "../../../src/commands/reconcile/prometheus.ts";
 import { spansIn } from "../../../src/commands/reconcile/traces.ts";
 import { reconcile } from "../../../src/commands/reconcile.ts";
 import { startReceiver } from "../../../src/receiver/receiver.ts";
-import { METRIC_SHAPES } from "../../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
 import { contextAt } from "../../support/context.ts";
 import { Replay } from "../../support/replay.ts";
 

@@ -4,7 +4,7 @@ import type { MachineBook, StoredSpan, StoredStream } from "../../../src/command
 import { compareSeries, compareSums } from "../../../src/commands/reconcile/streams.ts";
 import { timeOf } from "../../../src/commands/reconcile/times.ts";
 import { compareTree } from "../../../src/commands/reconcile/trees.ts";
-import { METRIC_SHAPES } from "../../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
 
 const only = (output: number): Readonly<Record<Kind, number>> => ({
   input: 0,
