@@ -68,10 +68,12 @@ export function findDamage(db: Database): string | undefined {
   for (const table of tablesOf(db)) {
     for (const { name } of columnsOf(db, table)) {
       if (!JSON_COLUMNS.has(name)) continue;
-      const sql = `SELECT 1 FROM ${table} WHERE typeof(${name}) NOT IN ('null', 'blob') AND NOT json_valid(${name}) LIMIT 1`;
+      const bytes = table === "packed" ? ` AND typeof(${name}) <> 'blob'` : "";
+      const sql = `SELECT 1 FROM ${table} WHERE ${name} IS NOT NULL AND NOT json_valid(${name})${bytes} LIMIT 1`;
       if (db.prepare(sql).get() !== undefined) return `the table ${table} holds a text that is no JSON`;
     }
   }
+  // One at a time: all of them may be more than there is memory for
   for (const { session } of db.prepare("SELECT session FROM packed WHERE typeof(body) = 'blob'").all()) {
     const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(Number(session));
     if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed make no sense`;
