@@ -13,17 +13,6 @@ export function writeMeta(db: Database, key: string, value: string): void {
   );
 }
 
-/** Reads a note, or writes it the first time. */
-export function metaOnce(db: Database, key: string, make: () => string): string {
-  return db.transaction(() => {
-    const known = readMeta(db, key);
-    if (known !== undefined) return known;
-    const made = make();
-    writeMeta(db, key, made);
-    return made;
-  });
-}
-
 /** Adds to a count that `status` shows. */
 export function addToMeta(db: Database, key: string, amount: number): void {
   if (amount !== 0) writeMeta(db, key, String(Number(readMeta(db, key) ?? "0") + amount));

@@ -1,16 +1,7 @@
 // Many agents at once: recorded hook calls, moved to sessions of their own, through the real hook from parallel processes
 // while real drains run.
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -193,12 +184,6 @@ export function putAll(machine: Machine, lanes: readonly Lane[]): void {
     writeFileSync(join(inboxDir, `1-${pid}-0.evt`), `${head}${at(machine, payload)}${formatEnd("whole")}`);
   }
 }
-
-/** The size of everything below the state directory, in bytes. */
-export const stateBytes = ({ places }: Machine): number =>
-  readdirSync(places.stateDir, { recursive: true, encoding: "utf8" })
-    .map((name) => statSync(join(places.stateDir, name), { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
 
 // --- internal ---
 

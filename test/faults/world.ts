@@ -151,9 +151,6 @@ export class World {
   }
 }
 
-/** Quarantined of every world with strangers. */
-export const STRANGERS = 4;
-
 /** One state directory, and what a process needs to work on it. */
 export class State {
   readonly places: Places;

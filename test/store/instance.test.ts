@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { count, counterValues } from "../../src/store/counters.ts";
 import { fingerprint, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
-import { addToMeta, metaOnce, readMeta } from "../../src/store/meta.ts";
+import { addToMeta, readMeta } from "../../src/store/meta.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -126,10 +126,6 @@ describe("which store this is", () => {
 test("notes", () => {
   const db = stores.open();
   expect(readMeta(db, "harvest")).toBeUndefined();
-  expect([metaOnce(db, "harvest", () => "apples"), metaOnce(db, "harvest", () => "pears")]).toEqual([
-    "apples",
-    "apples",
-  ]);
   for (const amount of [2, 0, 3]) addToMeta(db, "baskets", amount);
   expect(readMeta(db, "baskets")).toBe("5");
 });

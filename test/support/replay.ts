@@ -1,14 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -197,9 +188,6 @@ export class Replay {
 }
 
 const PARENT_PID = 3131;
-
-/** A copy of a folder, for tests that change it. */
-export const copyFolder = (from: string, to: string): void => cpSync(from, to, { recursive: true });
 
 /** Lines whose own time is not later; those without one go with the line before them. */
 function linesUntil(text: string, untilMs: number): string {

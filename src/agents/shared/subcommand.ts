@@ -1,6 +1,3 @@
-/** Most words that `subcommandOf` gives. */
-export const MAX_WORDS = 2;
-
 /**
  * The sub-command of a command-line program: the words that its own grammar puts before anything a user writes.
  *

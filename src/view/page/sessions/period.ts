@@ -6,7 +6,6 @@ export const PERIODS = [
   { value: "90", text: "Last 90 days" },
   { value: "between", text: "Between …" },
 ] as const;
-export type Period = (typeof PERIODS)[number]["value"];
 
 interface Chosen {
   readonly period?: string | undefined;
