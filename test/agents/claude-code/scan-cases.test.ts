@@ -64,11 +64,27 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       ',"content":"Exit code 5\\u0035"',
       ',"content":"\\u0045xit code 5"',
       ',"content":"boom"},"toolUseResult":"Error: Exit code 6"',
+      ',"content":"boom"},"toolUseResult":"\\u0045xit code 6"',
       ',"content":"Exit code 7"},"toolUseResult":"Error: Exit code 8"',
     ].map((rest, n) => {
       const [block, note = ""] = rest.split("}");
       return result(n + 2, `,"is_error":true${block}`, note).replace('"t1"', `"t${n}"`);
     }),
+  ],
+  "refusals whose letters are written as numbers, and what only looks like these": [
+    prompt(1, '"x"'),
+    ...[
+      "P\\u0065rmission to use Bash",
+      "The user doesn\\u0027t want to proceed",
+      "Claude requested permissions\\u0020to write",
+      "\\\\u0050ermission to use Bash",
+      "\\n\\u0050ermission to use Bash",
+    ].map((text, n) => result(n + 2, `,"is_error":true,"content":"${text}"`).replace('"t1"', `"t${n}"`)),
+  ],
+  "a prompt after a message of more blocks than are looked at": [
+    prompt(1, `[${Array.from({ length: 300 }, () => '{"type":"text","text":"x"}').join(",")}]`),
+    prompt(2, '"y"'),
+    answer(3, "m1"),
   ],
   "two answers whose ids make one key": [
     prompt(1, '"x"'),

@@ -39,6 +39,12 @@ export class Blocks {
   static count: i32 = 0;
   static results: i32 = 0;
   static tooMany: bool = false;
+
+  static clear(): void {
+    Blocks.count = 0;
+    Blocks.results = 0;
+    Blocks.tooMany = false;
+  }
 }
 
 @inline
@@ -87,9 +93,7 @@ export function setBlockExitCode(n: i32, code: i32): void {
 
 /** An array of blocks. */
 export function readBlocks(): bool {
-  Blocks.count = 0;
-  Blocks.results = 0;
-  Blocks.tooMany = false;
+  Blocks.clear();
   if (!enterArray()) return true;
   do {
     if (byte(At.at) !== 0x7b) {

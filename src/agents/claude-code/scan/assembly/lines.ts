@@ -235,9 +235,9 @@ function toolResults(): i32 {
     const first = firstOf(text);
     if (!isText(blockAnswers(n)) || isSign(first)) return HARD;
     if (!isError(n)) continue;
-    if (Line.isInterrupted || saysHow(text, first)) return HARD;
+    if (Line.isInterrupted || saysHow(text)) return HARD;
     // What the agent itself notes stands in for a text
-    if (text.length === 0 && saysHow(outcomeText, outcome)) return HARD;
+    if (text.length === 0 && saysHow(outcomeText)) return HARD;
     let exitCode = exitCodeOf(text);
     if (exitCode === NONE) exitCode = exitCodeOf(outcomeText);
     if (exitCode === ODD_CODE) return HARD;

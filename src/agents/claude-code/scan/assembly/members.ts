@@ -81,8 +81,7 @@ function clearMessage(): void {
   Line.hasMessage = false;
   Line.hasBlocks = false;
   Line.hasUsage = false;
-  Blocks.count = 0;
-  Blocks.results = 0;
+  Blocks.clear();
 }
 
 /** An object's members, into what stands above. @returns whether it is JSON, and nothing is hidden in it */
@@ -241,8 +240,7 @@ function readMessage(): void {
         break;
       case N.CONTENT:
         content.clear();
-        Blocks.count = 0;
-        Blocks.results = 0;
+        Blocks.clear();
         Line.hasBlocks = byte(At.at) === 0x5b;
         if (Line.hasBlocks) readBlocks();
         else content.read();

@@ -13,8 +13,10 @@ export function firstOf(text: Span): u32 {
 }
 
 /** Whether the text of an error can tell a refusal. */
-export function saysHow(text: Span, first: u32): bool {
-  if (first === 0x50 || first === 0x54 || first === 0x43) return true;
+export function saysHow(text: Span): bool {
+  if (text.length === 0) return false;
+  if (startsWith(text.at, "Permission to use ") || startsWith(text.at, "The user doesn't want to ")) return true;
+  if (startsWith(text.at, "Claude requested permissions ") || isHidden(text.at, text.at + 29)) return true;
   const end = text.at + text.length;
   for (let at = text.at; at < end; at++) {
     const b = byte(at);
@@ -42,7 +44,7 @@ export function exitCodeOf(text: Span): i32 {
   let at = text.at;
   if (text.length === 0) return NONE;
   if (startsWith(at, "Error: ")) at += 7;
-  if (!startsWith(at, "Exit code ")) return hasEscape(text.at, at + 10) ? ODD_CODE : NONE;
+  if (!startsWith(at, "Exit code ")) return isHidden(text.at, at + 10) ? ODD_CODE : NONE;
   at += 10;
   let code = 0;
   let digits = 0;
@@ -58,8 +60,10 @@ export function exitCodeOf(text: Span): i32 {
   return digits === 0 || isWord ? NONE : code;
 }
 
-/** Whether there is a backslash before a place; a quote ends what is looked at. */
-function hasEscape(from: usize, until: usize): bool {
-  for (let at = from; at < until && byte(at) !== 0x22; at++) if (byte(at) === 0x5c) return true;
+/** Whether a letter may stand as its number before a place: what else has a backslash is no letter. A quote ends the text. */
+function isHidden(from: usize, until: usize): bool {
+  for (let at = from; at < until && byte(at) !== 0x22; at++) {
+    if (byte(at) === 0x5c && byte(++at) === 0x75) return true;
+  }
   return false;
 }
