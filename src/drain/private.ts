@@ -31,12 +31,13 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
   const advice = "give it back to you (chown), or set OPENHOOK_OTEL_HOME to a directory of your own";
   if (target === undefined)
     throw new StateError(`the state directory ${quoted} is a link that leads nowhere; remove it`);
-  for (const [what, owner] of [
-    ["is a link that", link.uid],
-    ["", target.uid],
-  ] as const) {
+  const owners = [
+    [link.isSymbolicLink() ? "is a link that belongs" : "belongs", link.uid] as const,
+    ["belongs", target.uid] as const,
+  ];
+  for (const [belongs, owner] of owners) {
     if (owner === uid) continue;
-    const text = `the state directory ${quoted} ${what === "" ? "" : `${what} `}belongs to user ${owner}, not to user ${uid}`;
+    const text = `the state directory ${quoted} ${belongs} to user ${owner}, not to user ${uid}`;
     // A superuser in a container often has somebody else's home
     if (uid === 0) return [`${text}; ${advice}`];
     throw new StateError(`cannot use it: ${text}; ${advice}`);

@@ -83,12 +83,38 @@ export function unusableError(doing: string, path: string, error: unknown): Stor
   return new StoreError("E_STORE", `cannot ${doing} ${JSON.stringify(path)}: ${text}; ${advice}`, { cause: error });
 }
 
-/** Code and message of whatever was thrown. */
-export const said = (error: unknown): { readonly code: string; readonly text: string } => ({
-  code: error instanceof Error && "code" in error ? String(error.code) : "",
-  text: error instanceof Error ? error.message : String(error),
-});
+/** Code and message of whatever was thrown. What SQLite says has a code that begins with `SQLITE_`, however libsql puts it. */
+export function said(error: unknown): { readonly code: string; readonly text: string } {
+  const text = error instanceof Error ? error.message : String(error);
+  const unopened = UNOPENED.exec(text)?.[1];
+  if (unopened !== undefined) return { code: primaryCode(unopened), text: "unable to open database file" };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const unknown = UNKNOWN_CODE.exec(code)?.[1];
+  return { code: unknown === undefined ? code : primaryCode(unknown), text };
+}
 
 // --- internal ---
+
+/** libsql 0.5.29 has no code for this, but a number in a text of its own. */
+const UNOPENED = /^ConnectionFailed\(.*: (\d+)"\)$/s;
+/** Nor names for all that SQLite tells apart: 1544 is its "read-only, since the directory is". */
+const UNKNOWN_CODE = /^UNKNOWN_SQLITE_ERROR_(\d+)$/;
+
+/** The kind is in the low byte of SQLite's extended result codes (sqlite.org/rescode.html). */
+const primaryCode = (code: string): string => `SQLITE_${PRIMARY.get(Number(code) & 0xff) ?? `ERROR_${code}`}`;
+
+const PRIMARY: ReadonlyMap<number, string> = new Map([
+  [3, "PERM"],
+  [5, "BUSY"],
+  [6, "LOCKED"],
+  [7, "NOMEM"],
+  [8, "READONLY"],
+  [10, "IOERR"],
+  [11, "CORRUPT"],
+  [13, "FULL"],
+  [14, "CANTOPEN"],
+  [23, "AUTH"],
+  [26, "NOTADB"],
+]);
 
 const BARE: Around = { look: (work) => work(), write: (work) => work() };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, openSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
@@ -14,16 +14,17 @@ import { MIGRATIONS } from "./migrations.ts";
  * @throws StoreError when it cannot be read, is damaged, or is of another version of this program
  */
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
-  if (!existsSync(path)) return undefined;
-  const raw = openReadOnly(path);
+  if (fileAt(path) === undefined) return undefined;
+  const { raw, version, checkStill } = openReadOnly(path);
   try {
-    const version = Number(guarded(path, () => raw.prepare("PRAGMA user_version").get() as Row)["user_version"]);
     // A drain is just making it
     if (version === 0) return undefined;
     if (version !== MIGRATIONS.length) throw otherVersion(path, version);
-    return guarded(path, () =>
+    const seen = guarded(path, () =>
       look({ prepare: preparerOf(raw), transaction: (work) => work(), close: () => raw.close() }),
     );
+    checkStill();
+    return seen;
   } finally {
     release(raw);
   }
@@ -44,20 +45,62 @@ function release(raw: Libsql.Database): void {
   raw.close();
 }
 
+interface Opened {
+  readonly raw: Libsql.Database;
+  readonly version: number;
+  /** Throws where somebody may have written meanwhile, and what was seen may be of two moments. */
+  readonly checkStill: () => void;
+}
+
 /** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
-function openReadOnly(path: string): Libsql.Database {
+function openReadOnly(path: string): Opened {
+  const unlocked = fileSystemOf(dirname(path)).hasLocks ? "" : "&vfs=unix-none";
+  const address = `${pathToFileURL(path).href}?mode=ro${unlocked}`;
   return guarded(path, () => {
-    const unlocked = fileSystemOf(dirname(path)).hasLocks ? "" : "&vfs=unix-none";
-    const raw = new Libsql(`${pathToFileURL(path).href}?mode=ro${unlocked}`, {});
+    const before = stateOf(path);
     try {
-      // One snapshot for everything: a drain's commits do not show up half way
-      raw.exec("PRAGMA busy_timeout = 10000; BEGIN");
-      return raw;
+      return { ...connect(address), checkStill: () => {} };
     } catch (error) {
-      raw.close();
-      throw error;
+      // To look at one in WAL mode SQLite writes beside it. Where it must not (another user's, a disk that cannot be written)
+      // and no log is there, the main file has everything
+      const isPlaceClosed = /^SQLITE_(READONLY|CANTOPEN)/.test(said(error).code);
+      if (!isPlaceClosed || logSize(path) > 0) throw error;
+      const checkStill = (): void => {
+        if (stateOf(path) === before) return;
+        throw new StoreError("E_STORE", `${JSON.stringify(path)} was written to while it was read: try again`);
+      };
+      return { ...connect(`${address}&immutable=1`), checkStill };
     }
   });
+}
+
+function connect(address: string): Omit<Opened, "checkStill"> {
+  const raw = new Libsql(address, {});
+  try {
+    // One snapshot for everything: a drain's commits do not show up half way
+    raw.exec("PRAGMA busy_timeout = 10000; BEGIN");
+    return { raw, version: Number((raw.prepare("PRAGMA user_version").get() as Row)["user_version"]) };
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+/** @throws StoreError where it cannot be told whether there is one */
+function fileAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (said(error).code === "ENOTDIR") return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+const logSize = (path: string): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+function stateOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  return `${size} ${mtimeMs} ${logSize(path)}`;
 }
 
 /** What SQLite says becomes a StoreError; what the caller throws goes through as it is. */
@@ -67,9 +110,30 @@ function guarded<T>(path: string, work: () => T): T {
   } catch (error) {
     const damaged = damagedError(path, error);
     if (damaged !== undefined) throw damaged;
-    const { code, text } = said(error);
-    if (!code.startsWith("SQLITE_") && !/^ConnectionFailed/.test(text)) throw error;
-    throw new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${text}`, { cause: error });
+    if (!said(error).code.startsWith("SQLITE_")) throw error;
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): StoreError {
+  const { code, text } = said(whyNot(path) ?? error);
+  const isForbidden = code === "EACCES" || code === "EPERM";
+  const reason = isForbidden
+    ? "permission denied; check the owner and mode of the file and its folder"
+    : code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_CANTOPEN")
+      ? `${text}; SQLite writes beside it to read it: check that its folder can be written`
+      : text;
+  return new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${reason}`, { cause: error });
+}
+
+/** What the file system says, which is more than SQLite does. */
+function whyNot(path: string): unknown {
+  try {
+    // To open a pipe would wait for who writes to it
+    if (statSync(path).isFile()) closeSync(openSync(path, "r"));
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -30,7 +30,9 @@ describe("the state directory", () => {
     mkdirSync(state());
     await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(StateError);
     await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(
-      new RegExp(`belongs to user ${me}, not to user ${somebody}; .*chown.*OPENHOOK_OTEL_HOME`),
+      new RegExp(
+        `the state directory ".*" belongs to user ${me}, not to user ${somebody}; .*chown.*OPENHOOK_OTEL_HOME`,
+      ),
     );
   });
 

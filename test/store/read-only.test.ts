@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Database, filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { asOrdinaryUser } from "../support/ordinary-user.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
+const keys = (db: Database): unknown => db.prepare("SELECT count(*) AS n FROM meta WHERE key LIKE 'k%'").get()?.["n"];
 
 test("who has looked keeps nobody from emptying the log, whether or not what looked was collected yet", () => {
   const db = stores.open();
@@ -20,4 +25,58 @@ test("who has looked keeps nobody from emptying the log, whether or not what loo
   ).toThrow("of the one who looks");
   db.prepare("INSERT INTO meta (key, value) VALUES ('last', 'x')").run();
   expect(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 });
+});
+
+describe.skipIf(process.platform === "win32")("where nothing can be written", () => {
+  const path = (): string => join(stores.folder(), "copy", "store.db");
+  const look = (): unknown => asOrdinaryUser(() => readStore(path(), keys));
+  afterEach(() => chmodSync(dirname(path()), 0o700));
+
+  /** A store with one key in it and no log beside it, with the modes of somebody else's. */
+  function copied(modes: { readonly folder: number; readonly file: number }): void {
+    const db = stores.open();
+    db.prepare("INSERT INTO meta (key, value) VALUES ('k', 'x')").run();
+    db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    mkdirSync(dirname(path()));
+    copyFileSync(stores.path(), path());
+    chmodSync(path(), modes.file);
+    chmodSync(stores.folder(), 0o755);
+    chmodSync(dirname(path()), modes.folder);
+  }
+
+  test("a store is read, and nothing is left beside it", () => {
+    copied({ folder: 0o555, file: 0o444 });
+    expect(look()).toBe(1);
+    expect(filesOf(path()).map((file) => existsSync(file))).toEqual([true, false, false]);
+  });
+
+  test("what may be of two moments is not shown", () => {
+    copied({ folder: 0o555, file: 0o444 });
+    const { size } = statSync(path());
+    expect(() =>
+      asOrdinaryUser(() =>
+        readStore(path(), (db) => {
+          process.seteuid?.(process.getuid?.() ?? 0);
+          chmodSync(path(), 0o600);
+          writeFileSync(path(), "x", { flag: "a" });
+          return keys(db);
+        }),
+      ),
+    ).toThrow(/written to while it was read: try again/);
+    expect(statSync(path()).size).toBe(size + 1);
+  });
+
+  test("a log that cannot be looked into is no store without one", () => {
+    copied({ folder: 0o755, file: 0o444 });
+    writeFileSync(filesOf(path())[1], Buffer.alloc(5000, "a log"));
+    chmodSync(dirname(path()), 0o555);
+    expect(look).toThrow(/cannot read ".*store\.db": .*check that its folder can be written/);
+  });
+
+  test("a file or folder of somebody else is no empty store", () => {
+    copied({ folder: 0o755, file: 0o000 });
+    expect(look).toThrow(/^cannot read ".*store\.db": permission denied; check the owner and mode/);
+    chmodSync(dirname(path()), 0o000);
+    expect(look).toThrow(/^cannot read ".*store\.db": permission denied; check the owner and mode/);
+  });
 });
