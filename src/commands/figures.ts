@@ -1,3 +1,5 @@
+import type { CallSums } from "../store/overview.ts";
+
 /** How numbers are shown to people. None of these throws; none holds anything that needs escaping. */
 
 /** `420ms`, `12.4s`, `3m 05s`, `2h 03m`, `3d 4h`. */
@@ -29,6 +31,17 @@ export function dollars(nanoUsd: number): string {
   return usd < 1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** `$0.0123`; `≥$0.0123` where a call has no price or was not told in whole; `?` where no call has a price. */
+export const costText = ({ costNanoUsd, unpricedCalls, incompleteCalls }: CallSums): string =>
+  costNanoUsd === undefined ? "?" : `${least(unpricedCalls + incompleteCalls > 0)}${dollars(costNanoUsd)}`;
+
+/** `10.2k→80`; with `≥` before what some call did not tell, or not in whole; `?` where no call tells any. */
+export function tokensText({ input, output, callsWithoutUsage, incompleteCalls }: CallSums): string {
+  if (input === undefined) return "?";
+  const isOutputLeast = callsWithoutUsage + incompleteCalls > 0;
+  return `${least(callsWithoutUsage > 0)}${count(input)}→${least(isOutputLeast)}${count(output)}`;
+}
+
 /** `0.4 MB`, `12.3 MB`, `1204 MB`. */
 export const megabytes = (bytes: number): string =>
   `${bytes < 99_950_000 ? (bytes / 1e6).toFixed(1) : String(Math.round(bytes / 1e6))} MB`;
@@ -52,6 +65,8 @@ export const isoTime = (ms: number | undefined): string | null =>
 export const usd = (nanoUsd: number | undefined): number | null => (nanoUsd === undefined ? null : nanoUsd / 1e9);
 
 // --- internal ---
+
+const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
 
 const two = (n: number): string => String(n).padStart(2, "0");
 

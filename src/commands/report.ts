@@ -37,7 +37,7 @@ export async function report(words: readonly string[], options: ReportOptions, c
   if (options.json) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     context.stdout.write(`${JSON.stringify(reportJson(question, answer, timeZone))}\n`);
-  } else if (options.csv) writeLines(context.stdout, csvLines(question.query.by, answer.rows));
+  } else if (options.csv) writeLines(context.stdout, csvLines(question.query, answer.rows));
   else if (found === undefined) context.stdout.write(`${await nothingYet(context)}\n`);
   else if (answer.total === undefined) context.stdout.write(`${found.advice}\n`);
   else writeLines(context.stdout, shownLines(inWords(question, answer, terminalOf(context)), context));

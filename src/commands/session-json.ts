@@ -26,23 +26,26 @@ export function* jsonParts(db: Database, view: SessionView): Generator<string> {
 }
 
 /**
- * Sums in the words of `--json`; `null` where no call says. Without any call nothing was used: that is known of agents that
- * tell their calls, and of those alone.
+ * Sums in the words of `--json`; `null` where no call says. Without any call nothing was used and nothing paid: that is
+ * known of agents that tell their calls, and of those alone.
  */
-export const sumsJson = (sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) => ({
-  model_calls: sums.modelCalls === 0 && (sums.sumsTold > 0 || usageUnknown === true) ? null : sums.modelCalls,
-  input: sums.input ?? (hasUsage(sums) || usageUnknown === true ? null : 0),
-  output: sums.output ?? (hasUsage(sums) || usageUnknown === true ? null : 0),
-  cache_read: sums.cacheRead ?? null,
-  cache_write: sums.cacheWrite ?? null,
-  reasoning: sums.reasoning ?? null,
-  cache_write_5m: sums.cacheWrite5m ?? null,
-  cache_write_1h: sums.cacheWrite1h ?? null,
-  cost_usd: usd(sums.costNanoUsd),
-  calls_without_usage: sums.callsWithoutUsage,
-  incomplete_calls: sums.incompleteCalls,
-  unpriced_calls: sums.unpricedCalls,
-});
+export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) {
+  const none = hasUsage(sums) || usageUnknown === true ? null : 0;
+  return {
+    model_calls: sums.modelCalls === 0 && (sums.sumsTold > 0 || usageUnknown === true) ? null : sums.modelCalls,
+    input: sums.input ?? none,
+    output: sums.output ?? none,
+    cache_read: sums.cacheRead ?? none,
+    cache_write: sums.cacheWrite ?? none,
+    reasoning: sums.reasoning ?? none,
+    cache_write_5m: sums.cacheWrite5m ?? none,
+    cache_write_1h: sums.cacheWrite1h ?? none,
+    cost_usd: usd(sums.costNanoUsd) ?? none,
+    calls_without_usage: sums.callsWithoutUsage,
+    incomplete_calls: sums.incompleteCalls,
+    unpriced_calls: sums.unpricedCalls,
+  };
+}
 
 /** Who and where, the same in `show` and `sessions`. */
 export const headJson = ({ stored, facts, segments }: SessionSummary) => ({

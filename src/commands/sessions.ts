@@ -2,7 +2,7 @@ import { allAgents } from "../agents/registry.ts";
 import { activeMs, hasUsage, type SessionSummary, summarise } from "../report/session-view.ts";
 import { recentSessions } from "../store/overview.ts";
 import type { Context } from "./context.ts";
-import { count, dollars, duration, localTime } from "./figures.ts";
+import { costText, duration, localTime, tokensText } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { endJson, headJson, sumsJson } from "./session-json.ts";
 import { type Column, table } from "./table.ts";
@@ -86,18 +86,14 @@ const isOpen = ({ segments }: SessionSummary): boolean => segments.at(-1)?.endMs
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>
   sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true) ? "?" : String(sums.modelCalls);
 
-/** A number that some call did not tell is a lower bound. */
 function tokens({ sums, facts }: SessionSummary): string {
   if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";
-  const [input, output] = [sums.callsWithoutUsage > 0, sums.callsWithoutUsage + sums.incompleteCalls > 0];
-  if (sums.input === undefined) return "?";
-  return `${input ? "≥" : ""}${count(sums.input)}→${output ? "≥" : ""}${count(sums.output)}`;
+  return tokensText(sums);
 }
 
 function cost({ sums, facts }: SessionSummary): string {
   if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";
-  if (sums.costNanoUsd === undefined) return "?";
-  return `${sums.unpricedCalls + sums.incompleteCalls > 0 ? "≥" : ""}${dollars(sums.costNanoUsd)}`;
+  return costText(sums);
 }
 
 const toJson = (summary: SessionSummary) => ({

@@ -36,8 +36,8 @@ export interface SlowCall {
   readonly kind: "model" | "tool";
   readonly name: string | undefined;
   readonly ms: number;
-  /** Of that, before it ran. */
-  readonly heldMs: number;
+  /** Of that, before it ran; absent where the agent does not tell how long it ran. */
+  readonly heldMs?: number;
   readonly turn: number;
   readonly startMs: number;
 }
@@ -190,7 +190,7 @@ function slowestOf(view: SessionView, calls: readonly PlacedCall[]): readonly Sl
         kind: "tool" as const,
         name,
         ms: endMs - startMs,
-        heldMs: executionMs === undefined ? 0 : Math.max(0, endMs - startMs - executionMs),
+        ...(executionMs !== undefined && { heldMs: Math.max(0, endMs - startMs - executionMs) }),
         turn: turnOf(segment, startMs),
         startMs,
       })),

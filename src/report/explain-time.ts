@@ -27,6 +27,8 @@ export interface ToolTime {
   readonly name: string;
   readonly toolMs: number;
   readonly heldMs: number;
+  /** Of its calls those of which the agent told how long they ran; with none `heldMs` is not known. */
+  readonly measured: number;
   /** Of both, on the main thread: while a subagent was at work, which may be what the tool waited for. */
   readonly besideSubagentsMs: number;
 }
@@ -67,16 +69,17 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
       tools.set(value.tool.name, sums);
     } else parts[value.kind === "model" ? "model" : "agent"] += ms;
   }
+  const measured = view.toolCalls.filter(({ tool }) => tool.executionMs !== undefined);
   return {
     startMs,
     endMs,
     parts,
     tools: [...tools]
-      .map(([name, sums]) => ({ name, ...sums }))
+      .map(([name, sums]) => ({ name, ...sums, measured: measured.filter(({ tool }) => tool.name === name).length }))
       .sort((a, b) => b.toolMs + b.heldMs - a.toolMs - a.heldMs),
     subagentMs,
     isModelTimed: calls.length > 0 || view.facts.usageUnknown !== true,
-    measuredTools: view.toolCalls.filter(({ tool }) => tool.executionMs !== undefined).length,
+    measuredTools: measured.length,
   };
 }
 

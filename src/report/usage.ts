@@ -88,11 +88,7 @@ export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: Usag
     sinceMs: Math.floor((query.sinceMs ?? 0) / QUARTER_MS) * QUARTER_MS,
     untilMs: query.untilMs === undefined ? Infinity : Math.ceil(query.untilMs / QUARTER_MS) * QUARTER_MS,
   };
-  const wanted = {
-    calls: !asks(query, "tool"),
-    tools: !asks(query, "model") && query.model === undefined,
-    turns: !asks(query, "model") && query.model === undefined && !asks(query, "tool"),
-  };
+  const wanted = partsOf(query);
   const rows = new Map<string, Row>();
   const nameOf = bucketsOf(query.timeZone);
   const add = (fact: Fact, isWithin = true): void => {
@@ -129,6 +125,16 @@ export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: Usag
     }
   }
   return [...rows.values()].map((row) => row.done()).sort((a, b) => compareKeys(query.by, a.key, b.key));
+}
+
+/** Which parts the rows have that a question gives, whatever the store holds. */
+export function partsOf(query: UsageQuery): {
+  readonly calls: boolean;
+  readonly tools: boolean;
+  readonly turns: boolean;
+} {
+  const ofModels = asks(query, "model") || query.model !== undefined;
+  return { calls: !asks(query, "tool"), tools: !ofModels, turns: !ofModels && !asks(query, "tool") };
 }
 
 // --- internal ---

@@ -37,14 +37,15 @@ describe("recorded sessions", () => {
     const text = await explained(of.places, "22530e1c");
     const lines = text.split("\n");
     expect(lines[0]).toMatch(/^Claude Code 2\.1\.\d+ · 22530e1c-\S+ · started 2026-/);
-    expect(lines[2]).toBe("- Turn 1 cost $0.0241, 92% of $0.0263, in 2 calls.");
+    expect(lines[2]).toBe("- Turn 1 cost $0.0241, 92% of ≥$0.0263, in 2 calls.");
     expect(text).toContain(
       "- Tools were held back for 7.9s, 65% of 12.1s at work, before they ran: permission or hooks.",
     );
     expect(text).toContain("- The slowest call was Bash in turn 1: 8.0s, 7.9s of it before it ran.");
     expect(text).toMatch(/^tools held back +7\.9s +43% +█+/m);
     expect(text).toMatch(/^turn +1 +\$0\.0241 +11\.0k→103 +92% +█+/m);
-    expect(text).toMatch(/^ +2 +≥\$0\.0022 +5707→3 +8%/m);
+    expect(text).toMatch(/^ +2 +≥\$0\.0022 +5707→≥3 +8%/m);
+    expect(text).toMatch(/^output is a lower bound: 1 answer was cut short$/m);
     expect(text).toMatch(/^after +the prompt +≥\$0\.0238/m);
     expect(text).toMatch(/^list prices of genai-prices\/\d/m);
     expect(text).not.toMatch(/should|consider|try /i);
@@ -68,6 +69,26 @@ describe("recorded sessions", () => {
       const sum = parts.reduce((ms, part) => ms + (time?.[part] ?? 0), 0);
       expect(sum).toBeCloseTo(time?.["whole_ms"] ?? 0, 6);
     }
+  });
+
+  test("what it cost is there, also of one call alone; what nobody told is not 0", async () => {
+    let [single, unmeasured] = [0, 0];
+    for (const id of ids) {
+      const { totals, time, slowest } = JSON.parse(await explained(of.places, id, true)) as {
+        totals: { model_calls: number | null; cost_usd: number | null };
+        time: { measured_tool_calls: number; tools: { held_ms: number | null }[] } | null;
+        slowest: { kind: string; held_ms: number | null }[];
+      };
+      if (totals.model_calls === 0) expect(totals.cost_usd, id).toBe(0);
+      if (totals.model_calls === 1) single++;
+      if (totals.model_calls !== null && totals.model_calls > 0)
+        expect(await explained(of.places, id), id).toMatch(/^by .* cost +tokens +share$/m);
+      if (time === null || time.measured_tool_calls > 0) continue;
+      const held = [...time.tools, ...slowest.filter(({ kind }) => kind === "tool")].map(({ held_ms }) => held_ms);
+      unmeasured += held.length;
+      expect(held.filter((ms) => ms !== null)).toEqual([]);
+    }
+    expect(Math.min(single, unmeasured)).toBeGreaterThan(0);
   });
 
   test("what is not known, is said", async () => {

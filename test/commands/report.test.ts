@@ -155,6 +155,13 @@ describe("recorded sessions", () => {
     const opencode = (lines.find((line) => line.startsWith("opencode,")) ?? "").split(",");
     expect(opencode[head.indexOf("cost_usd")]).toBe("");
     expect(opencode[head.indexOf("input_tokens")]).toBe("21000");
+    const untold = JSON.parse(await shown(["session"], { json: true })) as { rows: Record<string, unknown>[] };
+    const [one] = untold.rows.filter((row) => row["sessions_without_usage"] === 1);
+    expect(one).toMatchObject({ model_calls: null, input: null, cost_usd: null });
+    const csv = (await shown(["session"], { csv: true })).trimEnd().split("\r\n");
+    const figures = (csv[0] ?? "").split(",");
+    const cells = (csv.find((line) => line.startsWith(`${String(one?.["session"])},`)) ?? "").split(",");
+    for (const name of ["model_calls", "input_tokens", "cost_usd"]) expect(cells[figures.indexOf(name)], name).toBe("");
     expect((await shown(["tool"], { csv: true })).split("\r\n")[0]).toBe(
       "tool,sessions,tool_calls,tool_errors,tool_denied,tool_unfinished,tool_open,tool_ms",
     );
@@ -174,7 +181,11 @@ describe("stores of other kinds", () => {
     openDatabase(places().storePath).close();
     expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel import/);
     expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
-    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions\r\n$/);
+    // Who puts reports one below the other needs the same columns of each
+    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions,turns,.*,cost_usd,.*,tool_ms,[^\n]*\r\n$/);
+    expect(await asked(places(), ["model"], { csv: true })).toMatch(
+      /^model,sessions,model_calls,(?!.*(?:turns|tool_)).*\r\n$/,
+    );
   });
 
   test("names that are formulas, hold quotes or line breaks, or terminal sequences", async () => {

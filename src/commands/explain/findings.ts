@@ -1,6 +1,7 @@
 import type { Explanation } from "../../report/explain.ts";
 import type { Cause } from "../../report/explain-money.ts";
-import { count, dollars, duration, plural } from "../figures.ts";
+import { sumOf } from "../../report/session-view.ts";
+import { costText, count, duration, plural } from "../figures.ts";
 import { printable } from "../terminal.ts";
 
 /** Something worth saying about a session. */
@@ -34,6 +35,10 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
   } else if (total.unpricedCalls > 0) {
     const names = money.models.filter(({ sums }) => sums.unpricedCalls > 0).map(({ of }) => printable(of ?? "no name"));
     unknowns.push(`no price is known for ${plural(total.unpricedCalls, "call")} (${names.slice(0, 3).join(", ")})`);
+  }
+  if (total.incompleteCalls > 0) {
+    const answers = plural(total.incompleteCalls, "answer was", "answers were");
+    unknowns.push(`output is a lower bound: ${answers} cut short`);
   }
   if (total.sumsTold > 0) {
     unknowns.push("the agent tells sums over several calls: when each of them was is not known");
@@ -139,11 +144,12 @@ function timeFindings({ time, money, habits, view }: Explanation): readonly Find
       });
     }
     const [slowest] = habits.slowest;
+    const heldMs = slowest?.heldMs ?? 0;
     if (slowest !== undefined && slowest.ms / workMs >= 0.2 && calls + view.toolCalls.length > 3) {
       const name = printable(slowest.name ?? "an unnamed model");
       findings.push({
         weight: (slowest.ms / workMs) * 0.7,
-        text: `The slowest call was ${name}${inTurn(slowest.turn)}: ${duration(slowest.ms)}${slowest.heldMs * 2 > slowest.ms ? `, ${duration(slowest.heldMs)} of it before it ran` : ""}.`,
+        text: `The slowest call was ${name}${inTurn(slowest.turn)}: ${duration(slowest.ms)}${heldMs * 2 > slowest.ms ? `, ${duration(heldMs)} of it before it ran` : ""}.`,
       });
     }
   }
@@ -171,29 +177,29 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (top !== undefined && asked.length > 1 && share(top.sums.costNanoUsd) * asked.length > 1.5) {
     findings.push({
       weight: share(top.sums.costNanoUsd) * 0.9,
-      text: `Turn ${top.of} cost ${dollars(top.sums.costNanoUsd ?? 0)}, ${percent(share(top.sums.costNanoUsd))} of ${dollars(cost)}, in ${plural(top.sums.modelCalls, "call")}.`,
+      text: `Turn ${top.of} cost ${costText(top.sums)}, ${percent(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
     });
   }
   const subagents = threads.filter(({ of }) => of.subagent);
-  const subagentCost = subagents.reduce((sum, { sums }) => sum + (sums.costNanoUsd ?? 0), 0);
-  if (share(subagentCost) >= MIN_SHARE) {
+  const ofSubagents = sumOf(view.calls.filter(({ call }) => call.agentId !== undefined));
+  if (subagents.length > 0 && share(ofSubagents.costNanoUsd) >= MIN_SHARE) {
     findings.push({
-      weight: share(subagentCost) * 0.9,
-      text: `${plural(view.subagents, "subagent")} cost ${dollars(subagentCost)}, ${percent(share(subagentCost))} of ${dollars(cost)}.`,
+      weight: share(ofSubagents.costNanoUsd) * 0.9,
+      text: `${plural(view.subagents, "subagent")} cost ${costText(ofSubagents)}, ${percent(share(ofSubagents.costNanoUsd))} of ${costText(total)}.`,
     });
   }
   const tool = causes.find(({ of }) => of.kind === "tool");
   if (tool !== undefined && share(tool.sums.costNanoUsd) >= 0.25) {
     findings.push({
       weight: share(tool.sums.costNanoUsd) * 0.6,
-      text: `${percent(share(tool.sums.costNanoUsd))} of the cost, ${dollars(tool.sums.costNanoUsd ?? 0)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${causeInWords(tool.of)} had returned.`,
+      text: `${percent(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${causeInWords(tool.of)} had returned.`,
     });
   }
   const [server] = mcpServers;
   if (server !== undefined && share(server.sums.costNanoUsd) >= MIN_SHARE) {
     findings.push({
       weight: share(server.sums.costNanoUsd) * 0.5,
-      text: `Calls after results of the MCP server ${printable(server.of)} cost ${dollars(server.sums.costNanoUsd ?? 0)} (${percent(share(server.sums.costNanoUsd))}).`,
+      text: `Calls after results of the MCP server ${printable(server.of)} cost ${costText(server.sums)} (${percent(share(server.sums.costNanoUsd))}).`,
     });
   }
   return findings;

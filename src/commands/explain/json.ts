@@ -28,10 +28,10 @@ export function explainJson(explanation: Explanation) {
             user_ms: time.parts.user,
             closed_ms: time.parts.away,
             subagent_ms: time.subagentMs,
-            tools: time.tools.map(({ name, toolMs, heldMs, besideSubagentsMs }) => ({
+            tools: time.tools.map(({ name, toolMs, heldMs, measured, besideSubagentsMs }) => ({
               name,
               tool_ms: toolMs,
-              held_ms: heldMs,
+              held_ms: measured === 0 ? null : heldMs,
               beside_subagents_ms: besideSubagentsMs,
             })),
             measured_tool_calls: time.measuredTools,
@@ -69,7 +69,7 @@ export function explainJson(explanation: Explanation) {
       kind,
       name: name ?? null,
       ms,
-      held_ms: heldMs,
+      held_ms: heldMs ?? null,
       turn: turn === 0 ? null : turn,
       start: isoTime(startMs),
     })),

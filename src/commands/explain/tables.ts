@@ -1,7 +1,7 @@
 import type { Explanation } from "../../report/explain.ts";
 import type { TimePart } from "../../report/explain-time.ts";
 import type { CallSums } from "../../store/overview.ts";
-import { count, dollars, duration, plural } from "../figures.ts";
+import { costText, duration, plural, tokensText } from "../figures.ts";
 import { bar } from "../report/bars.ts";
 import { type Column, table } from "../table.ts";
 import { printable, type Terminal, widthOf } from "../terminal.ts";
@@ -49,7 +49,7 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
   const row = (what: string, sums: CallSums): Row => ({
     what,
     share: whole === 0 ? 0 : (measure(sums) ?? 0) / whole,
-    figures: [costText(sums), `${count(sums.input)}→${count(sums.output)}`],
+    figures: [costText(sums), tokensText(sums)],
     detail: sums.modelCalls === 0 ? "" : plural(sums.modelCalls, "call"),
   });
   /** The largest of one way to cut; one that is everything says nothing. */
@@ -66,7 +66,7 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
           .toSorted((a, b) => (measure(b.sums) ?? 0) - (measure(a.sums) ?? 0))
           .slice(0, most)
           .map(({ of, sums }, i) => ({ ...row(name(of), sums), group: i === 0 ? group : "" }));
-  const rows: readonly Row[] = [
+  const cuts: readonly Row[] = [
     ...cut("turn", money.turns, 3, (turn) => (turn === 0 ? "none" : String(turn))),
     ...cut("model", money.models, 2, (model) => printable(model ?? "(unnamed)")),
     ...cut("thread", money.threads, 3, (of) =>
@@ -75,6 +75,8 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
     ...cut("after", money.causes, 3, causeInWords),
     ...cut("MCP", money.mcpServers, 2, printable, 1),
   ];
+  // One call alone is not to be cut, and cost something all the same
+  const rows = cuts.length > 0 ? cuts : cut("after", money.causes, 1, causeInWords, 1);
   if (rows.length === 0) return;
   yield* drawn(
     ["by", total.costNanoUsd === undefined ? "cost unknown" : `${costText(total)} in all`, "cost", "tokens"],
@@ -105,9 +107,6 @@ const PART_TITLES: Readonly<Record<TimePart, string>> = {
 };
 
 const tokensIn = (sums: CallSums): number | undefined => sums.input;
-
-const costText = ({ costNanoUsd: cost, unpricedCalls, incompleteCalls }: CallSums): string =>
-  cost === undefined ? "?" : `${unpricedCalls + incompleteCalls > 0 ? "≥" : ""}${dollars(cost)}`;
 
 const MAX_BAR = 16;
 const MIN_BAR = 8;

@@ -1,17 +1,21 @@
-import type { UsageRow } from "../../report/usage.ts";
-import { usd } from "../figures.ts";
+import { partsOf, type UsageQuery, type UsageRow } from "../../report/usage.ts";
 import { printable } from "../terminal.ts";
+import { rowJson } from "./json.ts";
 
 /**
- * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0; figures that a grouping cannot tell have no
- * column. Names that a spreadsheet would take for a formula begin with an apostrophe.
+ * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0, as it
+ * is `null` in JSON. Columns are those of the question, whatever it finds; figures that a grouping cannot tell have none.
+ * Names that a spreadsheet would take for a formula begin with an apostrophe.
  */
-export function* csvLines(by: readonly (keyof UsageRow["key"])[], rows: readonly UsageRow[]): Generator<string> {
-  const columns = COLUMNS.filter(({ part }) => part === undefined || rows.some((row) => row[part] !== undefined));
-  yield [...by, ...columns.map(({ name }) => name)].join(",") + LINE_END;
+export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generator<string> {
+  const { by } = query;
+  const parts = partsOf(query);
+  const columns = COLUMNS.filter(([, part]) => part === "all" || parts[part]);
+  yield [...by, ...columns.map(([name]) => name)].join(",") + LINE_END;
   for (const row of rows) {
-    const cells = [...by.map((dimension) => row.key[dimension] ?? null), ...columns.map(({ value }) => value(row))];
-    yield cells.map((value) => cell(value)).join(",") + LINE_END;
+    const figures = rowJson(row);
+    const cells = [...by.map((dimension) => row.key[dimension]), ...columns.map(([, , key]) => figures[key])];
+    yield cells.map(cell).join(",") + LINE_END;
   }
 }
 
@@ -20,46 +24,44 @@ export function* csvLines(by: readonly (keyof UsageRow["key"])[], rows: readonly
 /** RFC 4180 wants both; who writes lines adds the other. */
 const LINE_END = "\r";
 
-type Value = string | number | null | undefined;
+type Value = string | number | readonly string[] | null | undefined;
+type Figures = ReturnType<typeof rowJson>;
 
-const COLUMNS: readonly {
-  readonly name: string;
-  readonly part?: "calls" | "turns" | "tools";
-  readonly value: (row: UsageRow) => Value;
-}[] = [
-  { name: "sessions", value: (row) => row.sessions },
-  { name: "turns", part: "turns", value: ({ turns }) => turns?.turns },
-  { name: "prompts", part: "turns", value: ({ turns }) => turns?.prompts },
-  { name: "failed_turns", part: "turns", value: ({ turns }) => turns?.failed },
-  { name: "interrupted_turns", part: "turns", value: ({ turns }) => turns?.interrupted },
-  { name: "model_calls", part: "calls", value: ({ calls }) => calls?.modelCalls },
-  { name: "sums_told", part: "calls", value: ({ calls }) => calls?.sumsTold },
-  { name: "input_tokens", part: "calls", value: ({ calls }) => calls?.input },
-  { name: "output_tokens", part: "calls", value: ({ calls }) => calls?.output },
-  { name: "cache_read_tokens", part: "calls", value: ({ calls }) => calls?.cacheRead },
-  { name: "cache_write_tokens", part: "calls", value: ({ calls }) => calls?.cacheWrite },
-  { name: "cache_write_5m_tokens", part: "calls", value: ({ calls }) => calls?.cacheWrite5m },
-  { name: "cache_write_1h_tokens", part: "calls", value: ({ calls }) => calls?.cacheWrite1h },
-  { name: "reasoning_tokens", part: "calls", value: ({ calls }) => calls?.reasoning },
-  { name: "cost_usd", part: "calls", value: ({ calls }) => usd(calls?.costNanoUsd) },
-  { name: "unpriced_calls", part: "calls", value: ({ calls }) => calls?.unpricedCalls },
-  { name: "calls_without_usage", part: "calls", value: ({ calls }) => calls?.callsWithoutUsage },
-  { name: "incomplete_calls", part: "calls", value: ({ calls }) => calls?.incompleteCalls },
-  { name: "model_ms", part: "calls", value: ({ calls }) => calls?.modelMs },
-  { name: "tool_calls", part: "tools", value: ({ tools }) => tools?.calls },
-  { name: "tool_errors", part: "tools", value: ({ tools }) => tools?.errors },
-  { name: "tool_denied", part: "tools", value: ({ tools }) => tools?.denied },
-  { name: "tool_unfinished", part: "tools", value: ({ tools }) => tools?.unfinished },
-  { name: "tool_open", part: "tools", value: ({ tools }) => tools?.open },
-  { name: "tool_ms", part: "tools", value: ({ tools }) => tools?.toolMs },
-  { name: "sessions_without_usage", part: "calls", value: (row) => row.untoldSessions },
-  { name: "agents_without_usage", part: "calls", value: (row) => row.untold.join(" ") },
+/** Their names, of what part they are, and where JSON has them. */
+const COLUMNS: readonly (readonly [name: string, part: "all" | "calls" | "turns" | "tools", key: keyof Figures])[] = [
+  ["sessions", "all", "sessions"],
+  ["turns", "turns", "turns"],
+  ["prompts", "turns", "prompts"],
+  ["failed_turns", "turns", "failed_turns"],
+  ["interrupted_turns", "turns", "interrupted_turns"],
+  ["model_calls", "calls", "model_calls"],
+  ["sums_told", "calls", "sums_told"],
+  ["input_tokens", "calls", "input"],
+  ["output_tokens", "calls", "output"],
+  ["cache_read_tokens", "calls", "cache_read"],
+  ["cache_write_tokens", "calls", "cache_write"],
+  ["cache_write_5m_tokens", "calls", "cache_write_5m"],
+  ["cache_write_1h_tokens", "calls", "cache_write_1h"],
+  ["reasoning_tokens", "calls", "reasoning"],
+  ["cost_usd", "calls", "cost_usd"],
+  ["unpriced_calls", "calls", "unpriced_calls"],
+  ["calls_without_usage", "calls", "calls_without_usage"],
+  ["incomplete_calls", "calls", "incomplete_calls"],
+  ["model_ms", "calls", "model_ms"],
+  ["tool_calls", "tools", "tool_calls"],
+  ["tool_errors", "tools", "tool_errors"],
+  ["tool_denied", "tools", "tool_denied"],
+  ["tool_unfinished", "tools", "tool_unfinished"],
+  ["tool_open", "tools", "tool_open"],
+  ["tool_ms", "tools", "tool_ms"],
+  ["sessions_without_usage", "calls", "sessions_without_usage"],
+  ["agents_without_usage", "calls", "agents_without_usage"],
 ];
 
 function cell(value: Value): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : plainDecimal(value);
-  const text = printable(value);
+  const text = printable(typeof value === "string" ? value : value.join(" "));
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -25,42 +25,45 @@ export const reportJson = ({ query }: Question, answer: Answer, timeZone: string
   unpriced: answer.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
 });
 
-// --- internal ---
-
-const rowJson = ({ key, sessions, calls, turns, tools, untold, untoldSessions }: UsageRow) => ({
-  ...key,
-  sessions,
-  ...(turns !== undefined && {
-    turns: turns.turns,
-    prompts: turns.prompts,
-    failed_turns: turns.failed,
-    interrupted_turns: turns.interrupted,
-  }),
-  ...(calls !== undefined && {
-    model_calls: calls.modelCalls === 0 && (calls.sumsTold > 0 || untoldSessions > 0) ? null : calls.modelCalls,
-    sums_told: calls.sumsTold,
-    input: calls.input ?? (hasUsage(calls) || untoldSessions > 0 ? null : 0),
-    output: calls.output ?? (hasUsage(calls) || untoldSessions > 0 ? null : 0),
-    cache_read: calls.cacheRead ?? null,
-    cache_write: calls.cacheWrite ?? null,
-    cache_write_5m: calls.cacheWrite5m ?? null,
-    cache_write_1h: calls.cacheWrite1h ?? null,
-    reasoning: calls.reasoning ?? null,
-    cache_hit_ratio: calls.cacheToldInput ? (calls.cacheRead ?? 0) / calls.cacheToldInput : null,
-    cost_usd: usd(calls.costNanoUsd),
-    unpriced_calls: calls.unpricedCalls,
-    calls_without_usage: calls.callsWithoutUsage,
-    incomplete_calls: calls.incompleteCalls,
-    model_ms: calls.modelMs,
-    sessions_without_usage: untoldSessions,
-    agents_without_usage: untold,
-  }),
-  ...(tools !== undefined && {
-    tool_calls: tools.calls,
-    tool_errors: tools.errors,
-    tool_denied: tools.denied,
-    tool_unfinished: tools.unfinished,
-    tool_open: tools.open,
-    tool_ms: tools.toolMs,
-  }),
-});
+/** One row; the same as `--csv` has. */
+export const rowJson = ({ key, sessions, calls, turns, tools, untold, untoldSessions }: UsageRow) => {
+  /** Without any call nothing was used and nothing paid. */
+  const none = calls === undefined || hasUsage(calls) || untoldSessions > 0 ? null : 0;
+  return {
+    ...key,
+    sessions,
+    ...(turns !== undefined && {
+      turns: turns.turns,
+      prompts: turns.prompts,
+      failed_turns: turns.failed,
+      interrupted_turns: turns.interrupted,
+    }),
+    ...(calls !== undefined && {
+      model_calls: calls.modelCalls === 0 && (calls.sumsTold > 0 || untoldSessions > 0) ? null : calls.modelCalls,
+      sums_told: calls.sumsTold,
+      input: calls.input ?? none,
+      output: calls.output ?? none,
+      cache_read: calls.cacheRead ?? none,
+      cache_write: calls.cacheWrite ?? none,
+      cache_write_5m: calls.cacheWrite5m ?? none,
+      cache_write_1h: calls.cacheWrite1h ?? none,
+      reasoning: calls.reasoning ?? none,
+      cache_hit_ratio: calls.cacheToldInput ? (calls.cacheRead ?? 0) / calls.cacheToldInput : null,
+      cost_usd: usd(calls.costNanoUsd) ?? none,
+      unpriced_calls: calls.unpricedCalls,
+      calls_without_usage: calls.callsWithoutUsage,
+      incomplete_calls: calls.incompleteCalls,
+      model_ms: calls.modelMs,
+      sessions_without_usage: untoldSessions,
+      agents_without_usage: untold,
+    }),
+    ...(tools !== undefined && {
+      tool_calls: tools.calls,
+      tool_errors: tools.errors,
+      tool_denied: tools.denied,
+      tool_unfinished: tools.unfinished,
+      tool_open: tools.open,
+      tool_ms: tools.toolMs,
+    }),
+  };
+};
