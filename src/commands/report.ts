@@ -3,9 +3,8 @@ import type { Agent } from "../model/agent.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "../report/buckets.ts";
 import { type UsageRow, usage } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
-import { recentSessions, sessionCounts } from "../store/overview.ts";
+import { sessionCounts } from "../store/overview.ts";
 import { type Context, UserError } from "./context.ts";
-import { localTime } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { shownLines } from "./report/bars.ts";
 import { csvLines } from "./report/csv.ts";
@@ -147,8 +146,16 @@ function adviceOn(db: Database, agents: readonly Agent[], { query }: Question): 
     const list = names.length === 0 ? "none is known" : `${known}${names.length > MAX_KNOWN ? " and more" : ""}`;
     return `no session of ${dimension} "${printable(asked)}"; in the store: ${list}`;
   }
-  const [last] = recentSessions(db, 1);
-  const when = last === undefined ? "" : `; the last activity was at ${localTime(last.lastMs)}`;
+  const { sinceMs, untilMs = Infinity, ...filters } = query;
+  const days = usage(db, { agents }, { ...filters, by: ["day"] }).flatMap(({ key }) => key.day ?? []);
+  const last = days.findLast((day) => startOfBucket(day) < sinceMs);
+  const next = days.find((day) => startOfBucket(day) >= untilMs);
+  const when =
+    last !== undefined
+      ? `; the last was on ${last}: --since ${last}`
+      : next !== undefined
+        ? `; the first was on ${next}`
+        : "";
   return `no ${titleOf({ query, isOverview: false })}${when}`;
 }
 

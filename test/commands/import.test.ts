@@ -114,8 +114,11 @@ describe("import", () => {
     expect(everything()).toEqual(before);
     await run([]);
     const [bytes, files] = [stateText(), everything()];
+    const nothing = "nothing is new: nothing would be imported";
+    expect((await run([], { dryRun: true })).out).toContain(nothing);
     write({ day: 3 });
     const again = await run([], { dryRun: true });
+    expect(again.out).not.toContain(nothing);
     expect(again.out).toMatch(/^Claude Code +3 +1 +2 /m);
     expect(stateText()).toBe(bytes);
     expect(everything().length).toBe(files.length + 1);

@@ -104,9 +104,19 @@ describe("recorded sessions", () => {
       /^no session of agent "clode"; in the store: claude-code, .*codex/,
     );
     expect(await shown([], { model: "\u001b[2J" })).toMatch(/^no session of model "\\x1b\[2J"; in the store: /);
-    expect(await shown([], { since: "2030-01-01" })).toMatch(
-      /^no usage since 2030-01-01; the last activity was at 2026-/,
+    const [, last] =
+      /^no usage since 2030-01-01; the last was on (2026-\d\d-\d\d): --since (\1)$/m.exec(
+        await shown([], { since: "2030-01-01" }),
+      ) ?? [];
+    expect(await shown([], { since: last ?? "" })).toMatch(/^usage since 2026-/);
+    expect(await shown([], { since: "2030-01-01", agent: "codex" })).toMatch(
+      /^no usage since 2030-01-01 · codex; the last was on 2026-/,
     );
+    // Without --since it is the time before --until
+    expect(await shown([], { until: "2020-02-01" })).toMatch(
+      /^no usage since 2020-01-02 until 2020-02-01; the first was on 2026-\d\d-\d\d$/m,
+    );
+    expect(await shown(["month"], { until: "2020-02-01" })).toMatch(/^no usage since 2019-02-01 until 2020-02-01;/);
     expect(JSON.parse(await shown([], { since: "2030-01-01", json: true }))).toMatchObject({ rows: [], total: null });
     await expect(shown(["tool", "model"])).rejects.toThrow("no agent tells which model");
     await expect(shown(["tool"], { model: "gpt-5.5" })).rejects.toThrow("no agent tells which model");

@@ -113,6 +113,7 @@ function sentences(
 ): readonly string[] {
   const imported = rows.reduce((sum, { sums }) => sum + sums.imported, 0);
   const bytes = rows.reduce((sum, { sums }) => sum + sums.bytes, 0);
+  if (isDryRun && imported === 0) return ["nothing is new: nothing would be imported, and nothing was written"];
   if (isDryRun) return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`];
   if (report.isStopped) {
     return [`stopped after ${plural(imported, "session")}; what was read is kept: openhook-otel import goes on there`];

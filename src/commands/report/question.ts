@@ -36,8 +36,10 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
   if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
     throw new UserError("E_USAGE", "no agent tells which model a tool call is of: ask for tools or for models");
   }
-  const sinceMs = options.since === undefined ? defaultSince(by, nowMs) : timeOf("--since", options.since, nowMs);
   const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
+  // The last moment that counts: until midnight is without the day that begins then
+  const lastMs = untilMs === undefined ? nowMs : Math.min(nowMs, untilMs - 1);
+  const sinceMs = options.since === undefined ? defaultSince(by, lastMs) : timeOf("--since", options.since, nowMs);
   if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);
@@ -74,12 +76,12 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Whole days, weeks and months of the machine's calendar: the first bar is as long as the others can be. */
-function defaultSince(by: readonly Dimension[], nowMs: number): number {
-  const now = new Date(nowMs);
-  if (by.includes("hour")) return startOfDay(nowMs, -1);
+function defaultSince(by: readonly Dimension[], lastMs: number): number {
+  const last = new Date(lastMs);
+  if (by.includes("hour")) return startOfDay(lastMs, -1);
   if (by.includes("month") && !by.includes("week") && !by.includes("day")) {
-    return new Date(now.getFullYear(), now.getMonth() - 11, 1).getTime();
+    return new Date(last.getFullYear(), last.getMonth() - 11, 1).getTime();
   }
-  if (by.includes("week") && !by.includes("day")) return startOfDay(nowMs, -((now.getDay() + 6) % 7) - 11 * 7);
-  return startOfDay(nowMs, -29);
+  if (by.includes("week") && !by.includes("day")) return startOfDay(lastMs, -((last.getDay() + 6) % 7) - 11 * 7);
+  return startOfDay(lastMs, -29);
 }
