@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -243,6 +243,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.locator(".chart canvas").first().waitFor();
     expect(await page.locator(".chart canvas").count()).toBe(2);
     expect(await page.getByRole("table").first().innerText()).toContain("claude-haiku-4-5-20251001");
+    expect(await page.getByRole("columnheader", { name: "Tokens" }).isVisible()).toBe(true);
     await page.getByLabel("Split cost by").selectOption("agent");
     await page.getByRole("heading", { name: "By agent" }).waitFor();
     expect(await page.getByRole("table").first().innerText()).toContain("Codex");
@@ -305,6 +306,35 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       "refused",
     );
     await look.context.close();
+  });
+
+  test("an empty store: every view says how to fill it", async () => {
+    const bare = mkdtempSync(join(tmpdir(), "openhook-view-"));
+    const env = { PATH: process.env["PATH"], HOME: bare };
+    spawnSync(process.execPath, [PROGRAM, "drain"], { env });
+    const own = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      const address = new Promise<string>((done) =>
+        own.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
+      );
+      await page.goto(await address);
+      for (const view of ["Sessions", "Usage", "Tools"]) {
+        await page.getByRole("link", { name: view, exact: true }).click();
+        await page.getByRole("heading", { name: view, level: 1 }).waitFor();
+        await page.getByText("bring in what there was before with openhook-otel import").waitFor();
+      }
+    } finally {
+      await context.close();
+      const ended = new Promise((done) => own.once("exit", done));
+      own.kill("SIGKILL");
+      await ended;
+      removeFolder(bare);
+    }
   });
 
   test("the program ends: the page says so, and what to do", async () => {

@@ -41,6 +41,13 @@ export function dollars(nanoUsd: number): string {
   return usd < 1 ? `$${usd.toFixed(4)}` : DOLLARS.format(usd);
 }
 
+/** For an axis whose marks are `stepNanoUsd` apart: as many digits as tell two marks apart, the same on all of them. */
+export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
+  const isWhole = (digits: number): boolean => Math.round(stepNanoUsd) % 10 ** (9 - digits) === 0;
+  const digits = [0, 2, 3, 4, 5, 6].find(isWhole) ?? 9;
+  return `$${(nanoUsd / 1e9).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
 export const percent = (part: number, whole: number): string =>
   whole > 0 ? SHARE.format(Math.min(1, part / whole)) : "–";
 

@@ -107,6 +107,17 @@ export function Tile({
   );
 }
 
+/** In the place of figures, for who has collected nothing. */
+export const NoSessionYet = () => (
+  <section class="instead">
+    <h2>No session yet</h2>
+    <p>
+      Run <code>openhook-otel enable</code>, then work with an agent as usual; or bring in what there was before with{" "}
+      <code>openhook-otel import</code>.
+    </p>
+  </section>
+);
+
 export function Select<T extends string>({
   name,
   value,

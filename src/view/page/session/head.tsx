@@ -56,7 +56,7 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
         >
           {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
         </Tile>
-        <Tile name="Tool calls" note={<ToolNote row={row} />}>
+        <Tile name="Tool calls" note={row.toolCalls > 0 ? <ToolNote row={row} /> : null}>
           {exact(row.toolCalls)}
         </Tile>
       </dl>

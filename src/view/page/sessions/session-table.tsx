@@ -19,6 +19,7 @@ export function SessionTable({ rows, sort, rising, onSort }: Props) {
       {text}
     </Head>
   );
+  const idLength = lengthToTellApart(rows.map(({ sessionId }) => sessionId));
   return (
     <table class="sessions" role="table" aria-label="Sessions">
       <thead role="rowgroup">
@@ -35,7 +36,7 @@ export function SessionTable({ rows, sort, rising, onSort }: Props) {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <Row key={`${row.source}/${row.sessionId}`} row={row} />
+          <Row key={`${row.source}/${row.sessionId}`} row={row} idLength={idLength} />
         ))}
       </tbody>
     </table>
@@ -72,7 +73,7 @@ function Head({
   );
 }
 
-function Row({ row }: { row: SessionRow }) {
+function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
   const place = row.repository ?? lastPart(row.folder) ?? "no folder";
   return (
     <tr role="row">
@@ -85,7 +86,7 @@ function Row({ row }: { row: SessionRow }) {
           </span>
         </a>
         <span class="sub">
-          <span class="id">{shown(row.sessionId.slice(0, 8))}</span>
+          <span class="id">{shown(row.sessionId.slice(0, idLength))}</span>
           <span class="models">{row.models.map((model) => shown(model)).join(", ")}</span>
         </span>
       </td>
@@ -116,6 +117,18 @@ function Row({ row }: { row: SessionRow }) {
     </tr>
   );
 }
+
+/** Ids of some agents begin with the time, and many of them alike. */
+function lengthToTellApart(ids: readonly string[]): number {
+  const whole = new Set(ids);
+  const longest = Math.max(MIN_ID_LENGTH, ...ids.map((id) => id.length));
+  for (let length = MIN_ID_LENGTH; length < longest; length++) {
+    if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
+  }
+  return longest;
+}
+
+const MIN_ID_LENGTH = 8;
 
 const lastPart = (path: string | null): string | undefined => path?.split(/[/\\]/).findLast((part) => part !== "");
 

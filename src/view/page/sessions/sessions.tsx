@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionList, SessionRow, Sort } from "../../wire.ts";
 import { askOnce, useAsked } from "../ask.ts";
 import { exact, plural } from "../format.ts";
-import { given, Instead, missing } from "../parts.tsx";
+import { given, Instead, missing, NoSessionYet } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
 import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
@@ -69,15 +69,7 @@ const PAGE = 50;
 
 function Empty({ any }: { any: boolean }) {
   if (!any) {
-    return (
-      <section class="instead">
-        <h2>No session yet</h2>
-        <p>
-          Run <code>openhook-otel enable</code>, then work with an agent as usual; or bring in what there was before
-          with <code>openhook-otel import</code>.
-        </p>
-      </section>
-    );
+    return <NoSessionYet />;
   }
   return (
     <section class="instead">

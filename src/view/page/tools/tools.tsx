@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ToolRow, ToolsDocument } from "../../wire.ts";
 import { useAsked } from "../ask.ts";
 import { duration, exact, percent } from "../format.ts";
-import { given, Instead, missing, Tile } from "../parts.tsx";
+import { given, Instead, missing, NoSessionYet, Tile } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
 import { shown } from "../shown.ts";
 import { OverFilters } from "../usage/over-filters.tsx";
@@ -39,7 +39,9 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
         hasModel={false}
         onChange={(change) => location.replace(hrefOf("tools", { ...params, ...change }))}
       />
-      {found.rows.length === 0 ? (
+      {found.choices.agents.length === 0 ? (
+        <NoSessionYet />
+      ) : found.rows.length === 0 ? (
         <section class="instead">
           <h2>No tool was called in this time</h2>
           <p>

@@ -16,10 +16,12 @@ interface Props {
   readonly buckets: readonly string[];
   readonly series: readonly Series[];
   readonly format: (n: number) => string;
+  /** A mark of the axis, whose neighbour is `step` away. @default as `format` */
+  readonly mark?: (n: number, step: number) => string;
 }
 
 /** Stacked bars. The tables below say the same in numbers, so the drawing itself is hidden from who hears the page. */
-export function Chart({ title, buckets, series, format }: Props) {
+export function Chart({ title, buckets, series, format, mark = format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<number | undefined>(undefined);
   const [scheme, setScheme] = useState(0);
@@ -34,7 +36,7 @@ export function Chart({ title, buckets, series, format }: Props) {
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const plot = new uPlot(optionsOf(element, buckets, series, format, setOver), dataOf(buckets, series), element);
+    const plot = new uPlot(optionsOf(element, buckets, series, mark, setOver), dataOf(buckets, series), element);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     observer.observe(element);
     return () => {
@@ -90,7 +92,7 @@ function optionsOf(
   element: HTMLElement,
   buckets: readonly string[],
   series: readonly Series[],
-  format: (n: number) => string,
+  mark: (n: number, step: number) => string,
   onOver: (index: number | undefined) => void,
 ): uPlot.Options {
   const style = getComputedStyle(element);
@@ -119,7 +121,8 @@ function optionsOf(
         ...axis,
         size: 64,
         grid: { stroke: colour("--line"), width: 1 },
-        values: (_, splits) => splits.map((value) => (value === 0 ? "0" : format(value))),
+        values: (_, splits) =>
+          splits.map((value) => (value === 0 ? "0" : mark(value, (splits[1] ?? value) - (splits[0] ?? 0)))),
       },
     ],
     series: [

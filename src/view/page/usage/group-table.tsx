@@ -18,7 +18,7 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
             <tr>
               <th scope="col">{NAMES[split]}</th>
               <th scope="col" class="share">
-                <span class="sr">Share of tokens</span>
+                Tokens
               </th>
               <th scope="col" class="number">
                 Sessions

@@ -1,8 +1,8 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { SPLITS, type Split, type Unit, type UsageDocument } from "../../wire.ts";
 import { useAsked } from "../ask.ts";
-import { dollars, exact, percent, plural, timeZone } from "../format.ts";
-import { Cost, given, Instead, missing, Select, Tile, Tokens } from "../parts.tsx";
+import { dollars, dollarsOnAxis, exact, percent, plural, timeZone } from "../format.ts";
+import { Cost, given, Instead, missing, NoSessionYet, Select, Tile, Tokens } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
 import { Chart, type Series } from "./chart.tsx";
 import { GroupTable } from "./group-table.tsx";
@@ -51,7 +51,9 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
         />
         <Select name="Split cost by" value={split} options={SPLIT_NAMES} onChange={(by) => set({ by })} />
       </OverFilters>
-      {total === null || total.sessions === 0 ? (
+      {found.choices.agents.length === 0 ? (
+        <NoSessionYet />
+      ) : total === null || total.sessions === 0 ? (
         <section class="instead">
           <h2>Nothing was used in this time</h2>
           <p>
@@ -95,7 +97,13 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
           </dl>
           <div class="charts">
             <Chart title="Tokens" buckets={found.buckets} series={tokens} format={compact} />
-            <Chart title={`Cost by ${found.split}`} buckets={found.buckets} series={costs} format={dollars} />
+            <Chart
+              title={`Cost by ${found.split}`}
+              buckets={found.buckets}
+              series={costs}
+              format={dollars}
+              mark={dollarsOnAxis}
+            />
           </div>
           <GroupTable split={found.split} groups={found.groups} />
           <TimeTable document={found} />
