@@ -29,14 +29,18 @@ const context: Context = {
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
 };
 
-// A reader that goes away early (`| head`) is no error of ours
+let isCutShort = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // A reader that goes away early (`| head`) is no error of ours
   if (error.code === "EPIPE") process.exit(0);
+  if (!isCutShort) process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
+  isCutShort = true;
+  process.exitCode = 1;
 });
 
 main(process.argv).then(
   (code) => {
-    process.exitCode = code;
+    process.exitCode = isCutShort ? Math.max(1, code) : code;
   },
   (error: unknown) => {
     if (error instanceof UserError) {

@@ -91,6 +91,14 @@ describe("import", () => {
     expect(books()).toEqual(totals);
   });
 
+  test("one that was stopped does not say that it read what it did not come to", async () => {
+    write({ day: 1 }, { day: 2 });
+    const { code, out } = await run([], { stop: AbortSignal.abort() });
+    expect(code).toBe(130);
+    expect(out).toMatch(/^agent +found +imported +to read$/m);
+    expect(out).toContain("openhook-otel import goes on there");
+  });
+
   test("--json has the same for programs", async () => {
     write({ day: 1 });
     const { out } = await run(["claude-code"], { json: true });

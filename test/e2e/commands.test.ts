@@ -1,5 +1,5 @@
 // The program at the prompt: help, wrong input, nothing there yet, a home that cannot be written, pipes.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ensureBuilt, HOOK_ALONE, Machine, PROGRAM, RecordedAgent } from "../support/program.ts";
@@ -133,6 +133,20 @@ test("into a pipe goes no colour, to the end of what fits", async () => {
   const gone = await machine.shell(`'${process.execPath}' '${PROGRAM}' show | head -c 1`);
   expect(gone).toMatchObject({ code: 0, stderr: "" });
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "output that does not fit on the disk is an error; the hook stays silent",
+  async () => {
+    const program = `'${process.execPath}' '${PROGRAM}'`;
+    for (const command of ["report --csv", "status", "--help"]) {
+      const { code, stderr } = await machine.shell(`${program} ${command} > /dev/full`);
+      expect(code, command).toBe(1);
+      expect(stderr, command).toMatch(/^openhook-otel: cannot write all of the output: ENOSPC[^\n]*\n$/);
+    }
+    const hook = await machine.shell(`${program} hook --source claude-code --event Stop > /dev/full`, { input: "{}" });
+    expect(hook).toMatchObject({ code: 0, stderr: "" });
+  },
+);
 
 test("a home that cannot be written: one line each, no stack, and the hook stays silent", async () => {
   const { home } = machine;
