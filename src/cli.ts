@@ -201,7 +201,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
 
   program
     .command("preview")
-    .description("show what the next drain would send, to the byte; sends nothing")
+    .description("convert what waits and show what the next drain would send, to the byte; sends nothing")
     .argument("[session]", "session id or the beginning of one; without it, everything that waits")
     .option("--json", "the bodies of the requests, OTLP/JSON, one a line", false)
     .action(async (session: string | undefined, options) =>

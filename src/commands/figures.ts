@@ -42,9 +42,11 @@ export function tokensText({ input, output, callsWithoutUsage, incompleteCalls }
   return `${least(callsWithoutUsage > 0)}${count(input)}→${least(isOutputLeast)}${count(output)}`;
 }
 
-/** `0.4 MB`, `12.3 MB`, `1204 MB`. */
-export const megabytes = (bytes: number): string =>
-  `${bytes < 99_950_000 ? (bytes / 1e6).toFixed(1) : String(Math.round(bytes / 1e6))} MB`;
+/** `<0.1 MB`, `0.4 MB`, `12.3 MB`, `1204 MB`; `0 MB` for nothing. */
+export function megabytes(bytes: number): string {
+  if (bytes < 50_000) return bytes > 0 ? "<0.1 MB" : "0 MB";
+  return `${bytes < 99_950_000 ? (bytes / 1e6).toFixed(1) : String(Math.round(bytes / 1e6))} MB`;
+}
 
 /** `1 turn`, `2 turns`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;

@@ -118,6 +118,19 @@ describe("nothing there yet", () => {
   });
 });
 
+test("a session of one moment: imported and explained, without a table of no time", async () => {
+  const id = "31111111-1111-4111-8111-111111111111";
+  const message = { role: "user", content: "hi" };
+  const line = { type: "user", sessionId: id, timestamp: "2026-11-20T10:00:00Z", uuid: "a", message };
+  const folder = join(machine.home, ".claude", "projects", "-home-dev-acme-shop");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${id}.jsonl`), `${JSON.stringify(line)}\n`);
+  expect(await machine.ok(["import"])).toMatch(/^1 session in \S+ \(<0\.1 MB\/s\)$/m);
+  const text = await machine.ok(["explain"]);
+  expect(text).toContain(id);
+  expect(text).not.toMatch(/\n\s*\n\s*\n|\n\n$/);
+});
+
 test("into a pipe goes no colour, to the end of what fits", async () => {
   await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
   await machine.drain(["--end-idle"]);

@@ -38,6 +38,8 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
       figures: [duration(time.parts[part])],
       detail: details[part],
     }));
+  // All of it within one moment
+  if (rows.length === 0) return;
   yield* drawn(["", `${duration(wholeMs)} in all`, "time"], rows, terminal);
 }
 

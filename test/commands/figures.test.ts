@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { costText, megabytes, tokensText } from "../../src/commands/figures.ts";
+import { sumOf } from "../../src/report/session-view.ts";
+
+const NONE = sumOf([]);
+
+describe("how numbers are shown", () => {
+  test.each([
+    [0, "0 MB"],
+    [1, "<0.1 MB"],
+    [49_999, "<0.1 MB"],
+    [50_000, "0.1 MB"],
+    [12_300_000, "12.3 MB"],
+    [1_204_000_000, "1204 MB"],
+  ])("%d bytes: %s; something is never nothing", (bytes, text) => expect(megabytes(bytes)).toBe(text));
+
+  test("a sum that some call is missing from is a lower bound, one of no call is unknown", () => {
+    expect([costText(NONE), tokensText(NONE)]).toEqual(["?", "?"]);
+    const whole = { ...NONE, modelCalls: 2, input: 10_200, output: 80, costNanoUsd: 12_300_000 };
+    expect([costText(whole), tokensText(whole)]).toEqual(["$0.0123", "10.2k→80"]);
+    const cutShort = { ...whole, incompleteCalls: 1 };
+    expect([costText(cutShort), tokensText(cutShort)]).toEqual(["≥$0.0123", "10.2k→≥80"]);
+    const untold = { ...whole, callsWithoutUsage: 1, unpricedCalls: 1 };
+    expect([costText(untold), tokensText(untold)]).toEqual(["≥$0.0123", "≥10.2k→≥80"]);
+  });
+});
