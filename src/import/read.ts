@@ -58,7 +58,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   const [files, problems]: [FileRead[], string[]] = [[], []];
   const unknownKinds = new Map<string, number>();
   const guard = guardOf(redact);
-  const reader = (await agent.transcript?.())?.default;
+  const reader = await readerOf(agent);
   const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
   if (atOnce !== undefined) {
     await breathe();
@@ -112,6 +112,14 @@ export const packOptions = (agent: Agent, sessionId: string, { reported, agentVe
 });
 
 // --- internal ---
+
+/** Asked for once: a module that is there already takes its time all the same, and there are thousands of sessions. */
+function readerOf(agent: Agent): Promise<TranscriptReader | undefined> {
+  const reader = readers.get(agent) ?? Promise.resolve(agent.transcript?.()).then((loaded) => loaded?.default);
+  readers.set(agent, reader);
+  return reader;
+}
+const readers = new WeakMap<Agent, Promise<TranscriptReader | undefined>>();
 
 /**
  * The whole session at once, where its agent's reader can.

@@ -110,12 +110,12 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 // --- internal ---
 
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
-const BYTES_PER_COMMIT = 128 << 20;
+const BYTES_PER_COMMIT = 256 << 20;
 const SESSIONS_PER_COMMIT = 500;
 /** Of sessions that are read before those in front of them are written: what comes of them is held. */
 const BYTES_AHEAD = 512 << 20;
-/** 64 MB */
-const PAGES_PER_CHECKPOINT = 16_384;
+/** 16 MB: what is left for the end is written while nobody reads. */
+const PAGES_PER_CHECKPOINT = 4_096;
 const PROGRESS_MS = 100;
 
 /** What is there to import. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { findAgent } from "../agents/registry.ts";
+import { allAgents } from "../agents/registry.ts";
 import { messageOf } from "../drain/deps.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { type ReadResult, readSession } from "./read.ts";
@@ -9,6 +9,7 @@ import type { Answer, Question, ReaderSettings } from "./readers.ts";
 
 const { redaction, home } = workerData as ReaderSettings;
 const protection = protectionOf(redaction, home);
+const cards = allAgents();
 let last: Promise<void> = Promise.resolve();
 
 parentPort?.on("message", (question: Question) => {
@@ -19,7 +20,7 @@ parentPort?.on("message", (question: Question) => {
 
 async function answer({ number, task }: Question): Promise<void> {
   try {
-    const agent = await findAgent(task.source);
+    const agent = (await cards).find(({ source }) => source === task.source);
     if (agent === undefined) throw new Error(`no agent is called ${JSON.stringify(task.source)}`);
     const result = await readSession(task, agent, (await protection).redact, true);
     send({ number, result }, ownBuffers(result));

@@ -94,7 +94,7 @@ export function* ownedDigests(db: Database): Generator<Float64Array> {
   );
   for (let last: readonly [number, number] = [-1, -1]; ; ) {
     const rows = some.all(...last);
-    for (const row of rows) yield Float64Array.from(decoded(row["digests"]), ({ digest }) => digest);
+    for (const row of rows) yield digestsIn(bytesOf(row["digests"]));
     const end = rows.at(-1);
     if (end === undefined) return;
     last = [Number(end["run"]), Number(end["first"])];
@@ -132,22 +132,20 @@ export function mergeRuns(db: Database): void {
     .map(({ run }) => run);
   if (small.length < 2) return;
   db.transaction(() => {
-    const packed = new Set(
-      db
-        .prepare("SELECT session FROM packed")
-        .all()
-        .map((row) => Number(row["session"])),
-    );
+    const packed = db
+      .prepare("SELECT session FROM packed")
+      .all()
+      .map((row) => Number(row["session"]));
     const of = db.prepare("SELECT digests FROM packed_owners WHERE run = ?");
-    const all = new OwnedList();
-    for (const run of small) {
-      for (const row of of.all(run)) {
-        for (const { digest, session } of decoded(row["digests"])) if (packed.has(session)) all.add(digest, session);
-      }
+    const merged: OwnedList[] = [];
+    for (let from = 0; from < packed.length; from += MAX_SESSIONS) {
+      const some = new Set(packed.slice(from, from + MAX_SESSIONS));
+      const list = new OwnedList();
+      for (const run of small) for (const row of of.all(run)) list.addEncoded(bytesOf(row["digests"]), some);
+      merged.push(list);
     }
-    if (all.isFull) return;
     for (const run of small) db.prepare("DELETE FROM packed_owners WHERE run = ?").run(run);
-    putRun(db, all);
+    for (const list of merged) putRun(db, list);
   });
 }
 
@@ -221,7 +219,10 @@ function putOwned(db: Database, sessions: readonly { readonly id: number; readon
   putRun(db, all);
 }
 
-/** Digests with their sessions, of 65,536 of these at the most: sorted as numbers of 64 bits, the digest above the session's place. */
+/** Of one list: their places have 16 bits. */
+const MAX_SESSIONS = 0x1_0000;
+
+/** Digests with their sessions, sorted as numbers of 64 bits: the digest above the session's place. */
 class OwnedList {
   #numbers = new BigUint64Array(1024);
   #halves = new Uint32Array(this.#numbers.buffer);
@@ -232,21 +233,21 @@ class OwnedList {
 
   /** It can take digests of sessions that it has, and of no other. */
   get isFull(): boolean {
-    return this.#sessions.length >= 0x1_0000;
+    return this.#sessions.length >= MAX_SESSIONS;
   }
 
   add(digest: number, session: number): void {
-    if (this.length === this.#numbers.length) {
-      const before = this.#numbers;
-      this.#numbers = new BigUint64Array(before.length * 2);
-      this.#numbers.set(before);
-      this.#halves = new Uint32Array(this.#numbers.buffer);
-    }
-    if (this.#last.session !== session) this.#last = { session, place: this.#placeOf(session) };
     const high = Math.floor(digest / 0x1_0000);
-    this.#halves[2 * this.length + LOW] = ((digest - high * 0x1_0000) << 16) | this.#last.place;
-    this.#halves[2 * this.length + HIGH] = high;
-    this.length++;
+    this.#put(high, digest - high * 0x1_0000, session);
+  }
+
+  /** What a row holds, of these sessions alone. Read byte by byte: there are millions, and an object for each takes its time. */
+  addEncoded(bytes: Uint8Array, sessions: ReadonlySet<number>): void {
+    const uint16 = (at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+    for (let at = 0; at + BYTES_PER_DIGEST <= bytes.length; at += BYTES_PER_DIGEST) {
+      const session = uint16(at + 6) * 0x1_0000 + uint16(at + 8);
+      if (sessions.has(session)) this.#put(uint16(at) * 0x1_0000 + uint16(at + 2), uint16(at + 4), session);
+    }
   }
 
   sort(): void {
@@ -259,14 +260,35 @@ class OwnedList {
 
   /** As rows of `packed_owners` have them: six bytes of the digest, four of the session's number. */
   encoded(from: number, to: number): Uint8Array {
-    const bytes = Buffer.allocUnsafe((to - from) * BYTES_PER_DIGEST);
-    for (let i = from, at = 0; i < to; i++, at += BYTES_PER_DIGEST) {
+    const bytes = new Uint8Array((to - from) * BYTES_PER_DIGEST);
+    let at = 0;
+    const uint16 = (value: number): void => {
+      bytes[at++] = value >>> 8;
+      bytes[at++] = value;
+    };
+    for (let i = from; i < to; i++) {
       const [low = 0, high = 0] = [this.#halves[2 * i + LOW], this.#halves[2 * i + HIGH]];
-      bytes.writeUInt32BE(high, at);
-      bytes.writeUInt16BE(low >>> 16, at + 4);
-      bytes.writeUInt32BE(this.#sessions[low & 0xffff] ?? 0, at + 6);
+      const session = this.#sessions[low & 0xffff] ?? 0;
+      uint16(high >>> 16);
+      uint16(high);
+      uint16(low >>> 16);
+      uint16(session >>> 16);
+      uint16(session);
     }
     return bytes;
+  }
+
+  #put(high: number, low: number, session: number): void {
+    if (this.length === this.#numbers.length) {
+      const before = this.#numbers;
+      this.#numbers = new BigUint64Array(before.length * 2);
+      this.#numbers.set(before);
+      this.#halves = new Uint32Array(this.#numbers.buffer);
+    }
+    if (this.#last.session !== session) this.#last = { session, place: this.#placeOf(session) };
+    this.#halves[2 * this.length + LOW] = (low << 16) | this.#last.place;
+    this.#halves[2 * this.length + HIGH] = high;
+    this.length++;
   }
 
   #placeOf(session: number): number {
@@ -318,9 +340,10 @@ const sourceOf = (db: Database, session: number): string | undefined => {
   return typeof source === "string" ? source : undefined;
 };
 
-function* decoded(value: unknown): Generator<Owned> {
-  const bytes = bytesOf(value);
-  for (let at = 0; at + BYTES_PER_DIGEST <= bytes.length; at += BYTES_PER_DIGEST) yield ownedAt(bytes, at);
+function digestsIn(bytes: Buffer): Float64Array {
+  const digests = new Float64Array(Math.floor(bytes.length / BYTES_PER_DIGEST));
+  for (let i = 0; i < digests.length; i++) digests[i] = bytes.readUIntBE(i * BYTES_PER_DIGEST, 6);
+  return digests;
 }
 
 function* ownersIn(value: unknown, digest: number): Generator<Owned> {

@@ -88,6 +88,25 @@ describe("who owns a record", () => {
     expect(packedOwners(db, SOURCE, "msg_3")).toHaveLength(1);
   });
 
+  test("however many sessions there are, many runs become few", () => {
+    const db = stores.open();
+    const last = 66_000;
+    db.prepare(
+      `INSERT INTO sessions (id, source, session_id, first_ms, last_ms)
+       WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
+       SELECT id, ?, 's' || id, id, id FROM ids`,
+    ).run(last, SOURCE);
+    const perRun = last / 15;
+    for (let run = 0; run < 15; run++) {
+      const ids = Array.from({ length: perRun }, (_, i) => run * perRun + i + 1);
+      put(db, new Map(ids.map((id) => [id, [`msg_${id}`]])));
+    }
+    mergeRuns(db);
+    expect(runs(db)).toBe(2);
+    expect([...ownedDigests(db)].reduce((sum, some) => sum + some.length, 0)).toBe(last);
+    for (const id of [1, 65_536, 65_537, last]) expect(packedOwners(db, SOURCE, `msg_${id}`)).toEqual([id]);
+  });
+
   test("two ids with the same digest are two records", () => {
     const db = stores.open();
     const [a, b] = [sessionOf(db, SOURCE, "a", 1).id, sessionOf(db, SOURCE, "b", 2).id];

@@ -64,7 +64,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       ',"content":"Exit code 5\\u0035"',
       ',"content":"\\u0045xit code 5"',
       ',"content":"boom"},"toolUseResult":"Error: Exit code 6"',
-      ',"content":"boom"},"toolUseResult":"\\u0045xit code 6"',
+      ',"content":"boom"},"toolUseResult":"E\\u0078it code 6"',
       ',"content":"Exit code 7"},"toolUseResult":"Error: Exit code 8"',
     ].map((rest, n) => {
       const [block, note = ""] = rest.split("}");

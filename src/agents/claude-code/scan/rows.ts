@@ -96,9 +96,14 @@ export function tablesOf(kernel: Kernel, others: readonly TranscriptEntry[]): Fa
     const program = uses.ints[row] ?? NONE;
     if (program !== NONE) programs[program] ??= PROGRAMS[program] ?? "";
   }
+  // Few names are asked for, again and again
+  const known: string[] = [];
   return {
     texts: new Uint8Array(buffer, kernel.textBytesAt(), kernel.textBytes()),
-    text: (number) => textAt(kernel, number),
+    text: (number) => {
+      known[number] ??= textAt(kernel, number);
+      return known[number];
+    },
     calls: rows(kernel.callsAt(), kernel.callRows(), CALL),
     uses,
     results: rows(kernel.resultsAt(), kernel.resultRows(), RESULT),
@@ -116,6 +121,7 @@ export function numberOf(kernel: Kernel, text: string): number {
   Buffer.from(kernel.memory.buffer).write(text, scratch, "latin1");
   return kernel.textOf(scratch, text.length);
 }
+
 /** The text that has a number. */
 export function textAt(kernel: Kernel, number: number): string {
   const row = new Int32Array(kernel.memory.buffer, kernel.textsAt() + number * TEXT_BYTES, 2);
@@ -123,6 +129,7 @@ export function textAt(kernel: Kernel, number: number): string {
   const at = kernel.textBytesAt() + place;
   return Buffer.from(kernel.memory.buffer).toString("latin1", at, at + length);
 }
+
 // --- internal ---
 
 /** What a text in a table may be. */
