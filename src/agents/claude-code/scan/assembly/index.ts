@@ -1,4 +1,4 @@
-// Reads transcripts of Claude Code into tables, sixteen bytes at a time. See ../scanner.ts.
+// Reads transcripts of Claude Code into tables, sixteen bytes at a time. See ../scan.ts.
 import { At, byte } from "./json";
 import { DONE, GIVE_UP, HARD, readLine } from "./lines";
 import { addName } from "./names";
@@ -56,8 +56,10 @@ export function file(agent: i32, timeMs: f64): void {
 }
 
 /**
- * Complete lines from one place to another; a line feed must stand at `end`, and room behind it. @returns 0, all of them are
- * read; 1, `lineStart` is for somebody else; 2, the session is to be read the long way; 3, the line has told something of the session. `nextAt` is behind the last one.
+ * Complete lines from one place to another; a line feed must stand at `end`, and room behind it.
+ *
+ * @returns `DONE`, all of them are read; `HARD`, the one at `lineStartAt` is for somebody else; `NEWS`, it has told something
+ *          of the session; `GIVE_UP`, the session is to be read the long way. `nextAt` is behind the last one.
  */
 export function run(from: usize, end: usize): i32 {
   next = from;

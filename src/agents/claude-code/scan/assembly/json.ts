@@ -68,7 +68,7 @@ const EVEN: u64 = 0x5555555555555555;
 /** 64 bytes at a time, without a branch for each escape: they come where nobody can tell. */
 function longText(start: usize): bool {
   let at = start;
-  /** Whether the block before ends in a backslash that escapes what comes. */
+  /** 1 where the block before ends in a backslash: it escapes the first byte of this one. */
   let carried: u64 = 0;
   let hasEscapes = false;
   while (true) {
@@ -112,7 +112,6 @@ function longText(start: usize): bool {
     if (byte(at) !== 0x22) return fail();
     Text.at = start;
     Text.length = <i32>(at - start);
-    // One at the end of a block escapes what is in the next
     Text.hasEscapes = hasEscapes;
     At.at = at + 1;
     return true;
@@ -261,7 +260,7 @@ function number(): bool {
   return true;
 }
 
-/** A value that is no whole number from 0 to `COUNT_MAX`. */
+/** A value that is no number. */
 export const NO_COUNT: u32 = 0xffffffff;
 /** A number that somebody else must look at: with a sign, a fraction, or too large. */
 export const ODD_COUNT: u32 = 0xfffffffe;
