@@ -146,12 +146,17 @@ function isHex(at: usize): bool {
 
 @inline
 function isHexDigit(b: u32): bool {
-  return b - 0x30 < 10 || (b | 0x20) - 0x61 < 6;
+  return isDigit(b) || (b | 0x20) - 0x61 < 6;
 }
 
 @inline
-function isDigit(b: u32): bool {
+export function isDigit(b: u32): bool {
   return b - 0x30 < 10;
+}
+
+@inline
+export function isLetter(b: u32): bool {
+  return (b | 0x20) - 0x61 < 26;
 }
 
 /** Into an object. @returns whether it has a member, whose name is read next */
@@ -279,9 +284,9 @@ export function count(): u32 {
   if (length > 9) return ODD_COUNT;
   let n: u32 = 0;
   for (let at = start; at < At.at; at++) {
-    const digit = byte(at) - 0x30;
-    if (digit > 9) return ODD_COUNT;
-    n = n * 10 + digit;
+    const b = byte(at);
+    if (!isDigit(b)) return ODD_COUNT;
+    n = n * 10 + b - 0x30;
   }
   return n;
 }

@@ -15,7 +15,7 @@ import {
   setBlockProgram,
   Span,
 } from "./blocks";
-import { At, byte, NO_COUNT, space } from "./json";
+import { At, byte, isDigit, NO_COUNT, space } from "./json";
 import {
   branch,
   clear,
@@ -113,7 +113,7 @@ function rememberRequest(): i32 {
 
 /** Such names of members come before all others. */
 function isNumber(text: Span): bool {
-  for (let i = 0; i < text.length; i++) if (byte(text.at + i) - 0x30 > 9) return false;
+  for (let i = 0; i < text.length; i++) if (!isDigit(byte(text.at + i))) return false;
   return true;
 }
 

@@ -1,6 +1,6 @@
 // What the text of a result says: a refusal, or how a program ended.
 import { Span } from "./blocks";
-import { byte } from "./json";
+import { byte, isDigit, isLetter } from "./json";
 import { NONE } from "./tables";
 import { startsWith } from "./values";
 
@@ -48,7 +48,7 @@ export function exitCodeOf(text: Span): i32 {
   at += 10;
   let code = 0;
   let digits = 0;
-  while (digits < 3 && byte(at) - 0x30 <= 9) {
+  while (digits < 3 && isDigit(byte(at))) {
     code = code * 10 + byte(at) - 0x30;
     digits++;
     at++;
@@ -56,7 +56,7 @@ export function exitCodeOf(text: Span): i32 {
   const next = byte(at);
   if (next === 0x5c && byte(at + 1) === 0x75) return ODD_CODE;
   // A number that goes on, or letters behind it
-  const isWord = next - 0x30 <= 9 || (next | 0x20) - 0x61 < 26 || next === 0x5f;
+  const isWord = isDigit(next) || isLetter(next) || next === 0x5f;
   return digits === 0 || isWord ? NONE : code;
 }
 

@@ -1,6 +1,6 @@
 // The program of a shell command, by the rules of ../../../shared/executables.ts, where the command is plain.
 import { Span } from "./blocks";
-import { byte } from "./json";
+import { byte, isDigit, isLetter } from "./json";
 import { nameAt, PROGRAMS } from "./names";
 import { NONE } from "./tables";
 
@@ -79,8 +79,7 @@ function isAssignment(at: usize, end: usize): bool {
   for (let i = at; i < end; i++) {
     const b = byte(i);
     if (b === 0x3d) return i > at;
-    const isLetter = (b | 0x20) - 0x61 < 26 || b === 0x5f;
-    if (!isLetter && !(i > at && b - 0x30 < 10)) return false;
+    if (!isLetter(b) && b !== 0x5f && !(i > at && isDigit(b))) return false;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // What a text in a line says.
 import { Span } from "./blocks";
-import { byte } from "./json";
+import { byte, isDigit } from "./json";
 import { NONE, textOf } from "./tables";
 
 /** Longer ones are somebody's mistake. Their keys stay within what an id may have. */
@@ -57,9 +57,9 @@ export function timeOf(text: Span): f64 {
 function digits(at: usize, length: i32): i32 {
   let n = 0;
   for (let i = 0; i < length; i++) {
-    const digit = byte(at + i) - 0x30;
-    if (digit > 9) return -1;
-    n = n * 10 + digit;
+    const b = byte(at + i);
+    if (!isDigit(b)) return -1;
+    n = n * 10 + b - 0x30;
   }
   return n;
 }
