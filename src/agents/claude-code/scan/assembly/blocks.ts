@@ -1,6 +1,6 @@
 // The blocks of a message, as places in the line: what they mean is decided when the whole line is known.
-import { At, byte, enter, enterArray, fail, isTrue, more, name, skip, Text, textValue } from "./json";
-import { NAMES, nameAt } from "./names";
+import { At, byte, enter, enterArray, enterObject, fail, isTrue, more, skip, Text, textValue } from "./json";
+import { member, NAMES, nameAt } from "./names";
 import * as N from "./numbers";
 import { take } from "./tables";
 
@@ -115,8 +115,7 @@ function readBlock(): bool {
   content.clear();
   if (enter()) {
     do {
-      if (!name()) return false;
-      switch (Text.hasEscapes ? N.OTHER : nameAt(NAMES, Text.at, Text.length)) {
+      switch (member()) {
         case N.TYPE:
           if (!textValue()) store<i32>(blockAt(n), 0);
           else if (Text.hasEscapes) return fail();
@@ -143,8 +142,6 @@ function readBlock(): bool {
         case N.INPUT:
           readInput(blockCommand(n));
           break;
-        case N.OTHER:
-          return fail();
         default:
           skip();
       }
@@ -164,13 +161,10 @@ function readContent(): void {
   if (byte(At.at) !== 0x5b) return content.read();
   if (!enterArray()) return;
   do {
-    if (byte(At.at) !== 0x7b) skip();
-    else if (enter()) {
+    if (enterObject()) {
       const isFirst = content.length === 0;
       do {
-        if (!name()) return;
-        if (Text.hasEscapes) fail();
-        else if (nameAt(NAMES, Text.at, Text.length) === N.TEXT && isFirst) content.read();
+        if (member() === N.TEXT && isFirst) content.read();
         else skip();
       } while (!At.failed && more(0x7d));
     }
@@ -179,15 +173,9 @@ function readContent(): void {
 
 function readInput(command: Span): void {
   command.clear();
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return;
-  }
-  if (!enter()) return;
+  if (!enterObject()) return;
   do {
-    if (!name()) return;
-    if (Text.hasEscapes) fail();
-    else if (nameAt(NAMES, Text.at, Text.length) === N.COMMAND) command.read();
+    if (member() === N.COMMAND) command.read();
     else skip();
   } while (!At.failed && more(0x7d));
 }

@@ -207,6 +207,22 @@ export function enterArray(): bool {
   return false;
 }
 
+/** Into an object, or over any other value. @returns whether there is a member, whose name is read next */
+@inline
+export function enterObject(): bool {
+  if (byte(At.at) === 0x7b) return enter();
+  skip();
+  return false;
+}
+
+/** Into an array, or over any other value. @returns whether there is an item */
+@inline
+export function enterItems(): bool {
+  if (byte(At.at) === 0x5b) return enterArray();
+  skip();
+  return false;
+}
+
 /** Over any value. */
 export function skip(depth: i32 = 0): bool {
   const b = byte(At.at);

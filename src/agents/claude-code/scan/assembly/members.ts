@@ -1,7 +1,7 @@
 // The members of a line, as they stand there; what they mean is for ./lines.ts to say.
 import { Blocks, readBlocks, span } from "./blocks";
-import { At, byte, count, enter, enterArray, fail, isTrue, more, NO_COUNT, name, ODD_COUNT, skip, Text } from "./json";
-import { NAMES, nameAt } from "./names";
+import { At, byte, count, enter, enterItems, enterObject, isTrue, more, NO_COUNT, ODD_COUNT, skip, Text, textValue } from "./json";
+import { member, NAMES, nameAt } from "./names";
 import * as N from "./numbers";
 import { Call } from "./rows";
 
@@ -88,9 +88,7 @@ function clearMessage(): void {
 export function readMembers(): bool {
   if (!enter()) return true;
   do {
-    if (!name()) return false;
-    if (Text.hasEscapes) return fail();
-    switch (nameAt(NAMES, Text.at, Text.length)) {
+    switch (member()) {
       case N.TYPE:
         Line.type = kindHere();
         break;
@@ -183,11 +181,7 @@ function tellCompanion(bit: i32): void {
 
 /** The number of a text; 0 for any other value, and for one that means nothing. */
 function kindHere(): i32 {
-  if (byte(At.at) !== 0x22) {
-    skip();
-    return 0;
-  }
-  if (!skip()) return 0;
+  if (!textValue()) return 0;
   if (Text.hasEscapes) {
     Line.isOdd = true;
     return 0;
@@ -196,36 +190,21 @@ function kindHere(): i32 {
 }
 
 /** What one member of an object says. */
-function memberKind(member: i32): i32 {
+function memberKind(wanted: i32): i32 {
   let kind = 0;
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return 0;
-  }
-  if (!enter()) return 0;
+  if (!enterObject()) return 0;
   do {
-    if (!name()) return 0;
-    if (Text.hasEscapes) fail();
-    else if (nameAt(NAMES, Text.at, Text.length) === member) kind = kindHere();
+    if (member() === wanted) kind = kindHere();
     else skip();
   } while (!At.failed && more(0x7d));
   return kind;
 }
 
 function readMessage(): void {
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return;
-  }
-  Line.hasMessage = true;
-  if (!enter()) return;
+  Line.hasMessage = byte(At.at) === 0x7b;
+  if (!enterObject()) return;
   do {
-    if (!name()) return;
-    if (Text.hasEscapes) {
-      fail();
-      return;
-    }
-    switch (nameAt(NAMES, Text.at, Text.length)) {
+    switch (member()) {
       case N.ID:
         messageId.read();
         break;
@@ -255,15 +234,9 @@ function readMessage(): void {
 function readUsage(): bool {
   let fresh = NO_COUNT;
   Call.output = Call.cacheRead = Call.cacheWrite = Call.cacheWrite5m = Call.cacheWrite1h = Call.reasoning = NO_COUNT;
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return false;
-  }
-  if (!enter()) return false;
+  if (!enterObject()) return false;
   do {
-    if (!name()) return false;
-    if (Text.hasEscapes) return fail();
-    switch (nameAt(NAMES, Text.at, Text.length)) {
+    switch (member()) {
       case N.INPUT_TOKENS:
         fresh = told();
         break;
@@ -300,32 +273,26 @@ function told(): u32 {
 
 function readLifetimes(): void {
   Call.cacheWrite5m = Call.cacheWrite1h = NO_COUNT;
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return;
-  }
-  if (!enter()) return;
+  if (!enterObject()) return;
   do {
-    if (!name()) return;
-    const member = Text.hasEscapes ? N.OTHER : nameAt(NAMES, Text.at, Text.length);
-    if (member === N.OTHER) fail();
-    else if (member === N.LIFETIME_5M) Call.cacheWrite5m = told();
-    else if (member === N.LIFETIME_1H) Call.cacheWrite1h = told();
-    else skip();
+    switch (member()) {
+      case N.LIFETIME_5M:
+        Call.cacheWrite5m = told();
+        break;
+      case N.LIFETIME_1H:
+        Call.cacheWrite1h = told();
+        break;
+      default:
+        skip();
+    }
   } while (!At.failed && more(0x7d));
 }
 
 function readDetails(): void {
   Call.reasoning = NO_COUNT;
-  if (byte(At.at) !== 0x7b) {
-    skip();
-    return;
-  }
-  if (!enter()) return;
+  if (!enterObject()) return;
   do {
-    if (!name()) return;
-    if (Text.hasEscapes) fail();
-    else if (nameAt(NAMES, Text.at, Text.length) === N.THINKING) Call.reasoning = told();
+    if (member() === N.THINKING) Call.reasoning = told();
     else skip();
   } while (!At.failed && more(0x7d));
 }
@@ -343,12 +310,7 @@ function readOutcome(): void {
   }
   if (!enter()) return;
   do {
-    if (!name()) return;
-    if (Text.hasEscapes) {
-      fail();
-      return;
-    }
-    switch (nameAt(NAMES, Text.at, Text.length)) {
+    switch (member()) {
       case N.INTERRUPTED:
         Line.isInterrupted = isTrue();
         break;
@@ -372,25 +334,18 @@ function readPatch(): void {
   Line.added = 0;
   Line.removed = 0;
   Line.hasPatch = byte(At.at) === 0x5b;
-  if (!Line.hasPatch) {
-    skip();
-    return;
-  }
-  if (!enterArray()) return;
+  if (!enterItems()) return;
   do {
-    if (byte(At.at) === 0x7b) readHunk();
-    else skip();
+    readHunk();
   } while (!At.failed && more(0x5d));
 }
 
 function readHunk(): void {
   const added = Line.added;
   const removed = Line.removed;
-  if (!enter()) return;
+  if (!enterObject()) return;
   do {
-    if (!name()) return;
-    if (Text.hasEscapes) fail();
-    else if (nameAt(NAMES, Text.at, Text.length) === N.LINES) {
+    if (member() === N.LINES) {
       Line.added = added;
       Line.removed = removed;
       readPatchLines();
@@ -399,11 +354,7 @@ function readHunk(): void {
 }
 
 function readPatchLines(): void {
-  if (byte(At.at) !== 0x5b) {
-    skip();
-    return;
-  }
-  if (!enterArray()) return;
+  if (!enterItems()) return;
   do {
     if (byte(At.at) === 0x22) {
       const sign = byte(At.at + 1);

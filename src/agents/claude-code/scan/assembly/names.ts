@@ -1,4 +1,6 @@
 // Names of members, and texts that mean something, by number. They are told once, by whoever starts this: see ../names.ts.
+import { fail, name, Text } from "./json";
+import { OTHER } from "./numbers";
 import { same, take } from "./tables";
 
 const SLOTS: i32 = 512;
@@ -33,6 +35,14 @@ export function nameAt(which: i32, at: usize, length: i32): i32 {
     if (load<i32>(row, 4) === length && same(load<u32>(row), at, length)) return number;
     slot = (slot + 1) & (SLOTS - 1);
   }
+}
+
+/** The number of a member's name, up to its value; `OTHER`, and `At.failed`, where it is none or an escape hides it. */
+export function member(): i32 {
+  if (!name()) return OTHER;
+  if (!Text.hasEscapes) return nameAt(NAMES, Text.at, Text.length);
+  fail();
+  return OTHER;
 }
 
 @inline
