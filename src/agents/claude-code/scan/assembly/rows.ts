@@ -12,6 +12,7 @@ import {
   own,
   prompts,
   results,
+  Table,
   TEXT_CALL,
   TEXT_PROMPT,
   TEXT_RESULT,
@@ -51,8 +52,8 @@ const END: i32 = 80;
 
 /** @returns whether it could be merged */
 export function putCall(): bool {
-  const text = texts.row(Call.id);
-  const first = load<i32>(text, TEXT_CALL);
+  const slot = texts.row(Call.id) + TEXT_CALL;
+  const first = load<i32>(slot);
   for (let n = first; n !== 0; ) {
     const row = calls.row(n - 1);
     if (load<i32>(row, 4) === Call.request) return mergeCall(row);
@@ -60,8 +61,7 @@ export function putCall(): bool {
   }
   // `a:b` with `c` and `a` with `b:c` have one key
   if (has(Call.id, 0x3a)) return false;
-  const row = calls.add();
-  store<i32>(row, Call.id);
+  const row = claim(calls, Call.id, Call.request, slot, KEY_CALL);
   store<i32>(row, Call.request, 4);
   store<i32>(row, Call.model, 8);
   store<i32>(row, Call.requested, 12);
@@ -74,9 +74,21 @@ export function putCall(): bool {
   store<f64>(row, Call.timeMs, TIME);
   store<f64>(row, Call.startMs, START);
   store<f64>(row, Call.endMs, END);
-  store<i32>(text, calls.rows, TEXT_CALL);
-  own(KEY_CALL, Call.id, Call.request);
   return true;
+}
+
+/**
+ * A new row of a text, which the session owns.
+ *
+ * @param second of an answer, that its key has too
+ * @param slot where the text notes its row
+ */
+function claim(table: Table, text: i32, second: i32, slot: usize, key: i32): usize {
+  const row = table.add();
+  store<i32>(row, text);
+  store<i32>(slot, table.rows);
+  own(key, text, second);
+  return row;
 }
 
 function storeUsage(row: usize): void {
@@ -138,8 +150,8 @@ function joinPlace(row: usize, time: i32, prompt: i32, timeMs: f64, promptText: 
 }
 
 export function putUse(call: i32, name: i32, executable: i32, prompt: i32, agent: i32, timeMs: f64): bool {
-  const text = texts.row(call);
-  const known = load<i32>(text, TEXT_USE);
+  const slot = texts.row(call) + TEXT_USE;
+  const known = load<i32>(slot);
   if (known !== 0) {
     const row = uses.row(known - 1);
     return (
@@ -149,16 +161,13 @@ export function putUse(call: i32, name: i32, executable: i32, prompt: i32, agent
       joinPlace(row, 24, 12, timeMs, prompt)
     );
   }
-  const row = uses.add();
-  store<i32>(row, call);
+  const row = claim(uses, call, NONE, slot, KEY_USE);
   store<i32>(row, name, 4);
   store<i32>(row, executable, 8);
   store<i32>(row, prompt, 12);
   store<i32>(row, agent, 16);
   store<i32>(row, 0, 20);
   store<f64>(row, timeMs, 24);
-  store<i32>(texts.row(call), uses.rows, TEXT_USE);
-  own(KEY_USE, call, NONE);
   return true;
 }
 
@@ -174,8 +183,8 @@ export function putResult(
   removed: i32,
   timeMs: f64,
 ): bool {
-  const text = texts.row(call);
-  const known = load<i32>(text, TEXT_RESULT);
+  const slot = texts.row(call) + TEXT_RESULT;
+  const known = load<i32>(slot);
   if (known !== 0) {
     const row = results.row(known - 1);
     return (
@@ -189,8 +198,7 @@ export function putResult(
       joinPlace(row, 40, 12, timeMs, prompt)
     );
   }
-  const row = results.add();
-  store<i32>(row, call);
+  const row = claim(results, call, NONE, slot, KEY_RESULT);
   store<i32>(row, status, 4);
   store<i32>(row, error, 8);
   store<i32>(row, prompt, 12);
@@ -201,27 +209,22 @@ export function putResult(
   store<i32>(row, removed, 32);
   store<i32>(row, 0, 36);
   store<f64>(row, timeMs, 40);
-  store<i32>(texts.row(call), results.rows, TEXT_RESULT);
-  own(KEY_RESULT, call, NONE);
   return true;
 }
 
 export function putPrompt(line: i32, origin: i32, length: i32, prompt: i32, timeMs: f64): bool {
-  const text = texts.row(line);
-  const known = load<i32>(text, TEXT_PROMPT);
+  const slot = texts.row(line) + TEXT_PROMPT;
+  const known = load<i32>(slot);
   if (known !== 0) {
     const row = prompts.row(known - 1);
     return load<i32>(row, 4) === origin && load<i32>(row, 8) === length && joinPlace(row, 24, 12, timeMs, prompt);
   }
-  const row = prompts.add();
-  store<i32>(row, line);
+  const row = claim(prompts, line, NONE, slot, KEY_PROMPT);
   store<i32>(row, origin, 4);
   store<i32>(row, length, 8);
   store<i32>(row, prompt, 12);
   store<i32>(row, NONE, 16);
   store<i32>(row, 0, 20);
   store<f64>(row, timeMs, 24);
-  store<i32>(texts.row(line), prompts.rows, TEXT_PROMPT);
-  own(KEY_PROMPT, line, NONE);
   return true;
 }
