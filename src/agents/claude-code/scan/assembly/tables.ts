@@ -154,7 +154,9 @@ function growSlots(): void {
   }
 }
 
-/** The two halves of a digest, as `digestOf` in `src/model/packed.ts` has them while it goes. */
+// Digests are those of `digestOf` in `src/model/packed.ts`: what one changes the other must change too.
+
+/** The two halves of one, while it goes. */
 export class Digest {
   static high: u32 = 0;
   static low: u32 = 0;
@@ -166,6 +168,9 @@ export const KEY_CALL: i32 = 0;
 export const KEY_USE: i32 = 1;
 export const KEY_RESULT: i32 = 2;
 export const KEY_PROMPT: i32 = 3;
+
+/** Behind an id, as behind its source: `SEPARATOR` there. */
+const SEPARATOR: u32 = 0xff51;
 
 @inline
 function digestUnit(unit: u32): void {
@@ -189,9 +194,15 @@ export function own(kind: i32, text: i32, second: i32): void {
     digestUnit(0x3a);
     if (second !== NONE) digestText(second);
   }
-  let high = Digest.high ^ 0xff51;
+  store<f64>(owned.add(), digestHere());
+}
+
+/** The digest of what went into `Digest`: the end of `digestOf`. */
+@inline
+function digestHere(): f64 {
+  let high = Digest.high ^ SEPARATOR;
   let low = Digest.low;
   high = ((high ^ (high >>> 16)) * 0x85ebca77) ^ ((low ^ (low >>> 13)) * 0xc2b2ae3d);
   low = ((low ^ (low >>> 16)) * 0x85ebca77) ^ ((high ^ (high >>> 13)) * 0xc2b2ae3d);
-  store<f64>(owned.add(), <f64>(high >>> 16) * 4294967296.0 + <f64>low);
+  return <f64>(high >>> 16) * 4294967296.0 + <f64>low;
 }
