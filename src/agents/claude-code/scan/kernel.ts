@@ -15,7 +15,11 @@ export interface Kernel {
   setDigest(kind: number, high: number, low: number): void;
   session(): void;
   file(agent: number, timeMs: number): void;
+  /** @returns `DONE`, all is read; `HARD`, a line is for somebody else; `NEWS`, one told of the session; or something else */
   run(from: number, end: number): number;
+  readonly DONE: Constant;
+  readonly HARD: Constant;
+  readonly NEWS: Constant;
   nextAt(): number;
   lineStartAt(): number;
   lineEndAt(): number;
@@ -50,6 +54,10 @@ export interface Kernel {
   promptRows(): number;
   ownedAt(): number;
   ownedRows(): number;
+}
+
+interface Constant {
+  readonly value: number;
 }
 
 /** Programs by the numbers that uses have of them. */

@@ -91,12 +91,12 @@ export class Reading {
     const kernel = this.#kernel;
     for (let at = from; ; at = kernel.nextAt()) {
       const result = kernel.run(at, end);
-      if (result === READ) return;
-      if (result === NEWS) {
+      if (result === kernel.DONE.value) return;
+      if (result === kernel.NEWS.value) {
         this.#news();
         continue;
       }
-      if (result !== HARD) throw new Unfit();
+      if (result !== kernel.HARD.value) throw new Unfit();
       this.#hardLine(
         Buffer.from(kernel.memory.buffer, kernel.lineStartAt(), kernel.lineEndAt() - kernel.lineStartAt()),
       );
@@ -182,8 +182,6 @@ const FIRST_BYTES = 1 << 20;
 const MAX_LINE_BYTES = 4 << 20;
 /** Behind the bytes: the kernel looks that far beyond them, and they end in a line feed. */
 const OVERRUN_BYTES = 64;
-/** What `run` says: all is read; a line is to be read here; a line told of the session. */
-const [READ, HARD, NEWS] = [0, 1, 3];
 
 /** Where files are read to. It grows for whoever needs more, and stays. */
 let room = { at: 0, bytes: 0 };

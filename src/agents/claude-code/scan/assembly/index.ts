@@ -1,6 +1,6 @@
 // Reads transcripts of Claude Code into tables, sixteen bytes at a time. See ../scan.ts.
 import { At, byte } from "./json";
-import { DONE, GIVE_UP, HARD, readLine } from "./lines";
+import { DONE, GIVE_UP, HARD, NEWS, readLine } from "./lines";
 import { addName } from "./names";
 import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
@@ -20,7 +20,7 @@ import {
   uses,
 } from "./tables";
 
-export { addName, putPrompt, putResult, putUse, take, textOf };
+export { addName, DONE, HARD, NEWS, putPrompt, putResult, putUse, take, textOf };
 
 /** A line that somebody else must read, and where reading goes on. */
 let lineStart: usize = 0;
