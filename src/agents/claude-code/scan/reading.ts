@@ -107,7 +107,7 @@ export class Reading {
   #news(): void {
     const kernel = this.#kernel;
     const told = Buffer.from(kernel.memory.buffer, kernel.factsAt(), kernel.factsLength()).toString("utf8").split("\n");
-    const [agentVersion, cwd, gitBranch] = told.map(textOf);
+    const [agentVersion, cwd, gitBranch] = told.map(unescaped);
     const prompt = kernel.promptBefore();
     const promptKey = prompt === NONE ? undefined : textAt(kernel, prompt);
     const { entry, digest } = sessionEntry({ agentVersion, cwd, gitBranch }, kernel.timeMs(), promptKey, this.#facts);
@@ -187,7 +187,7 @@ const OVERRUN_BYTES = 64;
 let room = { at: 0, bytes: 0 };
 
 /** What a text stands for, as it is in JSON without its quotes; nothing of an empty one. */
-const textOf = (json: string): string | undefined =>
+const unescaped = (json: string): string | undefined =>
   json === "" ? undefined : json.includes("\\") ? String(JSON.parse(`"${json}"`)) : json;
 
 const HEAD_BYTES = 512;

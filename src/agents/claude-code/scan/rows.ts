@@ -1,7 +1,10 @@
 import {
+  ASKS_FOR_TOOLS,
   CALL,
+  COMPLETE,
   callKey,
   type FactTables,
+  HAS_USAGE,
   KEYS,
   NONE,
   ORIGINS,
@@ -34,7 +37,10 @@ export function putRow(kernel: Kernel, entry: TranscriptEntry): boolean {
       if (covers !== undefined || provider !== undefined || !isKey(callKey(responseId, requestId))) throw new Unfit();
       const tokens = TOKEN_KINDS.map((kind) => usage?.[kind] ?? NONE);
       if (tokens.some((n) => n > MAX_TOKENS)) throw new Unfit();
-      const flags = (entry.complete ? 1 : 0) | (entry.asksForTools === true ? 2 : 0) | (usage === undefined ? 0 : 4);
+      const flags =
+        (entry.complete ? COMPLETE : 0) |
+        (entry.asksForTools === true ? ASKS_FOR_TOOLS : 0) |
+        (usage === undefined ? 0 : HAS_USAGE);
       const texts = [responseId, requestId, entry.model, entry.requestedModel, entry.finishReason].map(number);
       mustFit(kernel.putAnswer(...texts, ...place, flags, ...tokens, timeMs, startMs, endMs));
       return true;
