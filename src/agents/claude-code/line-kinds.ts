@@ -1,4 +1,5 @@
 /** Kinds of lines that were seen, or that public readers know, told or not. */
-export const KINDS = `user assistant system attachment api-request api-request-blob api-request-shape atis-latch
+export const KINDS: readonly string[] =
+  `user assistant system attachment api-request api-request-blob api-request-shape atis-latch
   cost-state last-prompt tools-used queue-operation mode permission-mode progress file-history-snapshot relocated
-  worktree-state summary custom-title agent-name agent-color tag pr-link ai-title content-replacement`;
+  worktree-state summary custom-title agent-name agent-color tag pr-link ai-title content-replacement`.split(/\s+/);

@@ -88,8 +88,9 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 // --- internal ---
 
 /** Kinds of lines that were seen, or that the program's schema has, told or not. */
-const KINDS = `session_meta turn_context token_usage_record response_item event_msg compacted world_state
-  inter_agent_communication_metadata ghost_snapshot`;
+const KINDS: readonly string[] =
+  `session_meta turn_context token_usage_record response_item event_msg compacted world_state
+  inter_agent_communication_metadata ghost_snapshot`.split(/\s+/);
 
 interface Memo {
   readonly state: LineState;

@@ -110,7 +110,8 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 // --- internal ---
 
 /** Kinds of lines that were seen, or that the program's schema has, told or not. */
-const KINDS = `session.start session.resume session.context_changed session.usage_record session.usage_checkpoint
+const KINDS: readonly string[] =
+  `session.start session.resume session.context_changed session.usage_record session.usage_checkpoint
   session.shutdown session.error session.warning session.info session.model_change session.mode_changed session.plan_changed
   session.permissions_changed session.task_complete session.compaction_start session.compaction_complete session.truncation
   session.handoff session.idle session.title_changed session.workspace_file_changed session.snapshot_rewind
@@ -118,7 +119,7 @@ const KINDS = `session.start session.resume session.context_changed session.usag
   assistant.intent assistant.reasoning assistant.usage tool.user_requested tool.execution_start tool.execution_complete
   tool.execution_progress tool.execution_partial_result subagent.started subagent.configured subagent.completed
   subagent.failed subagent.selected subagent.deselected skill.invoked hook.start hook.end permission.requested
-  permission.completed abort pending_messages.modified`;
+  permission.completed abort pending_messages.modified`.split(/\s+/);
 
 const FILE = "events.jsonl";
 const LINES = ".jsonl";

@@ -75,7 +75,8 @@ async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOption
 }
 
 /** Of messages, told or not. */
-const KINDS = "user gemini info error warning compression help stats model_stats tool_stats tool_group about quit";
+const KINDS: readonly string[] =
+  `user gemini info error warning compression help stats model_stats tool_stats tool_group about quit`.split(/\s+/);
 
 function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
   if (asString(o["id"]) !== undefined) return readMessage(o, state, agentId);

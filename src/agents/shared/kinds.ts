@@ -11,9 +11,9 @@ export class Kinds {
   readonly #known: ReadonlySet<string>;
   #unknown = new Map<string, number>();
 
-  /** @param known all kinds that were ever seen, separated by spaces, told or not */
-  constructor(known: string) {
-    this.#known = new Set(known.split(/\s+/));
+  /** @param known all kinds that were ever seen, told or not */
+  constructor(known: readonly string[]) {
+    this.#known = new Set(known);
   }
 
   /** A line that told nothing: perhaps it is of a new kind. */

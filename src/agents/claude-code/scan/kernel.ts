@@ -94,4 +94,4 @@ export function startKernel(): Kernel | undefined {
 
 const MAX_NAME = 64;
 /** Kinds of lines that tell nothing. */
-const SILENT = KINDS.split(/\s+/).filter((kind) => !NAMES.includes(kind));
+const SILENT = KINDS.filter((kind) => !NAMES.includes(kind));
