@@ -1,4 +1,5 @@
 import type { Packed, PackedUsage } from "../model/packed.ts";
+import type { Writable } from "../model/writable.ts";
 import { costsOfTokens } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import { CALL_NUMBERS, type Unpriced } from "./pack.ts";
@@ -42,8 +43,6 @@ export function priced({ calls, providers, segments, usage, ...rest }: Unpriced,
 }
 
 // --- internal ---
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const told = (tokens: number | undefined): number | undefined =>
   tokens === undefined || tokens < 0 ? undefined : tokens;

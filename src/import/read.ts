@@ -8,6 +8,7 @@ import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
 import { START } from "../model/start.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
+import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { guardOf } from "./guard.ts";
 import { pack, type Unpriced } from "./pack.ts";
@@ -177,8 +178,6 @@ async function breathe(): Promise<void> {
   lastMs = performance.now();
 }
 const LONG_MS = 50;
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
   source: agent.source,

@@ -1,7 +1,6 @@
 import { type PackedTools, type PackedTurns, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
 import type { ModelCall, Run, Session, ToolCall, Turn } from "../model/session.ts";
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+import type { Writable } from "../model/writable.ts";
 
 /** What packed sessions are asked for together, in the words of the views `usage`, `tool_usage` and `turn_usage`. */
 export interface Sums {

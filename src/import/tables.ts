@@ -12,6 +12,7 @@ import {
 } from "../model/fact-tables.ts";
 import { type PackedTools, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
 import { ENDED_IDLE } from "../model/session.ts";
+import type { Writable } from "../model/writable.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
 import { CALL_NUMBERS, type PackOptions, type Unpriced } from "./pack.ts";
 import { OPEN, Runs, UNKNOWN_TOOL } from "./runs.ts";
@@ -47,8 +48,6 @@ export function spanOf({ calls, uses, results, prompts, others }: FactTables): {
 }
 
 // --- internal ---
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The sums of `sumsOf` and `segmentTotals`, and what `callsOf` notes of the calls. */
 class Sums {
