@@ -16,7 +16,9 @@ import {
   USE,
 } from "./fact-tables.ts";
 import { decodeFacts, encodeFacts } from "./facts.ts";
+import { TOKEN_KINDS } from "./token-kinds.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
+import type { Writable } from "./writable.ts";
 
 /**
  * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from its
@@ -71,9 +73,10 @@ export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
       if (at > bytes.length) throw new Error("tables of facts end before their last column");
       return readColumn(bytes, begin, width, base, count);
     });
+    const [wholes, times] = [byPlace(ints, read), byPlace(timePlaces, read.slice(ints.length))];
     return Array.from({ length: count }, (_, row) => ({
-      int: (place) => read[ints.indexOf(place)]?.[row] ?? NONE,
-      time: (place) => read[ints.length + timePlaces.indexOf(place)]?.[row] ?? Number.NaN,
+      int: (place) => wholes[place]?.[row] ?? NONE,
+      time: (place) => times[place]?.[row] ?? Number.NaN,
     }));
   });
   if (at !== bytes.length) throw new Error(`tables of facts of ${at} bytes are ${bytes.length} bytes long`);
@@ -190,6 +193,13 @@ function readColumn(bytes: Buffer, from: number, width: Width, base: number | nu
   return values;
 }
 
+/** Columns, each at the place that it has in a row. */
+function byPlace(places: readonly number[], columns: readonly Float64Array[]): readonly (Float64Array | undefined)[] {
+  const all: (Float64Array | undefined)[] = [];
+  for (const [i, place] of places.entries()) all[place] = columns[i];
+  return all;
+}
+
 interface Row {
   readonly int: (place: number) => number;
   readonly time: (place: number) => number;
@@ -245,12 +255,12 @@ function callOf({ int, time }: Row, texts: readonly string[]): EntryOf<"model_ca
 }
 
 function usageOf(int: Row["int"]): TokenUsage {
-  const usage: Record<string, number> = { input: unsigned(int(CALL.input)), output: unsigned(int(CALL.output)) };
-  for (const kind of ["cacheRead", "cacheWrite", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const) {
+  const usage: Writable<TokenUsage> = { input: 0, output: 0 };
+  for (const kind of TOKEN_KINDS) {
     const tokens = int(CALL[kind]);
     if (tokens !== NONE) usage[kind] = unsigned(tokens);
   }
-  return usage as TokenUsage;
+  return usage;
 }
 
 /** Tokens of a call need all bits of their four bytes. */
