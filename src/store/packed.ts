@@ -52,9 +52,9 @@ export function putPacked(db: Database, sessions: readonly { readonly id: number
       );
     }
   }
-  putRows(db, "packed_usage", 18, rowsOf(sessions, "usage"));
-  putRows(db, "packed_tools", 10, rowsOf(sessions, "tools"));
-  putRows(db, "packed_turns", 6, rowsOf(sessions, "turns"));
+  putRows(db, "usage", sessions);
+  putRows(db, "tools", sessions);
+  putRows(db, "turns", sessions);
   putOwned(db, sessions);
 }
 
@@ -183,29 +183,30 @@ interface Owned {
   readonly session: number;
 }
 
-/** The values of all rows, one behind the other: the session's number, then its own. */
-function rowsOf(
-  sessions: readonly { readonly id: number; readonly packed: Packed }[],
-  table: "usage" | "tools" | "turns",
-): readonly Value[] {
-  const values: Value[] = [];
-  for (const { id, packed } of sessions) for (const row of packed[table]) values.push(id, ...row);
-  return values;
-}
+/** How many columns a table of sums has: the session's number, and those of its rows. */
+const COLUMNS: {
+  readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
+} = { usage: 18, tools: 10, turns: 6 };
 
 /** Some at a time: a statement takes as long for one as for ten. */
-function putRows(db: Database, table: string, columns: number, values: readonly Value[]): void {
-  const one = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
-  const insert = (rows: number) =>
-    db.prepare(`INSERT INTO ${table} VALUES ${Array.from({ length: rows }, () => one).join(", ")}`);
+function putRows(
+  db: Database,
+  kind: keyof typeof COLUMNS,
+  sessions: readonly { readonly id: number; readonly packed: Packed }[],
+): void {
+  const values: Value[] = [];
+  for (const { id, packed } of sessions) for (const row of packed[kind]) values.push(id, ...row);
+  const one = `(${placeholders(COLUMNS[kind], "?")})`;
   let at = 0;
   for (const rows of [ROWS_AT_ONCE, 1]) {
-    for (; at + rows * columns <= values.length; at += rows * columns) {
-      insert(rows).run(...values.slice(at, at + rows * columns));
-    }
+    const length = rows * COLUMNS[kind];
+    if (at + length > values.length) continue;
+    const insert = db.prepare(`INSERT INTO packed_${kind} VALUES ${placeholders(rows, one)}`);
+    for (; at + length <= values.length; at += length) insert.run(...values.slice(at, at + length));
   }
 }
 const ROWS_AT_ONCE = 24;
+const placeholders = (count: number, one: string): string => Array.from({ length: count }, () => one).join(", ");
 
 function putOwned(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
   let all = new OwnedList();
