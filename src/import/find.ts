@@ -20,14 +20,17 @@ export type Found = ReadTask & {
   readonly number?: number;
 };
 
+interface KnownSession {
+  readonly number: number;
+  readonly isExcluded: boolean;
+  readonly isTold: boolean;
+}
+
 /** What the store knows of past sessions, and where it says they may lie. */
 export interface Known {
   readonly positions: ReadonlyMap<string, PartSize>;
   /** By source and id. */
-  readonly sessions: ReadonlyMap<
-    string,
-    { readonly number: number; readonly isExcluded: boolean; readonly isTold: boolean }
-  >;
+  readonly sessions: ReadonlyMap<string, KnownSession>;
   /** By source: only agents that keep their sessions. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
 }
@@ -86,14 +89,7 @@ export async function* findSessions(
         roots,
         bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
         modifiedMs: sizes.reduce((ms, { modifiedMs }) => Math.max(ms, modifiedMs), 0),
-        state:
-          isSame || before?.isExcluded === true
-            ? "unchanged"
-            : before === undefined
-              ? "new"
-              : before.isTold
-                ? "told"
-                : "changed",
+        state: stateOf(isSame, before),
         ...(before !== undefined && { number: before.number }),
       };
     }
@@ -101,6 +97,13 @@ export async function* findSessions(
 }
 
 // --- internal ---
+
+/** @param isSame its files are as they were when they were read last */
+function stateOf(isSame: boolean, known: KnownSession | undefined): Found["state"] {
+  if (isSame || known?.isExcluded === true) return "unchanged";
+  if (known === undefined) return "new";
+  return known.isTold ? "told" : "changed";
+}
 
 async function* sessionsOf(
   home: string,
