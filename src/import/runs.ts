@@ -27,12 +27,12 @@ export interface Tool {
 export const OPEN = -1;
 /** As `pairTools` names what nobody named. */
 export const UNKNOWN_TOOL = "unknown";
+
 /** Which calls and tools belong together, as `assign` and `pairTools` have it. */
 export class Runs {
   readonly turns = new Map<number, Run>();
   readonly subagents = new Map<string | number, Run>();
   readonly tools: Tool[] = [];
-  readonly runOfCall: Run[] = [];
   readonly compactions: number[] = [];
   areSimple = true;
   /** What other entries name: made when the first of them does. */
@@ -74,7 +74,6 @@ export class Runs {
         times[at + CALL.endMs],
       ];
       const run = this.#runOf(ints[row + CALL.prompt] ?? NONE, ints[row + CALL.agent] ?? NONE);
-      this.runOfCall.push(run);
       const told = Number.isNaN(startMs) ? timeMs : startMs;
       see(run, Math.min(told, timeMs), Math.min(told, endMs), endMs);
     }
