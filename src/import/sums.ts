@@ -44,10 +44,14 @@ export function sumsOf({ turns, subagents }: Pick<Session, "turns" | "subagents"
   return { usage: usage.rows, tools: tools.rows, turns: asked.rows, placeOf };
 }
 
-// --- internal ---
+/** calls, sumsTold, withoutUsage, unpriced, incomplete; seven kinds of tokens and their cost, told by nobody yet; durationMs */
+export const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
 
-/** calls, sumsTold, withoutUsage, unpriced, incomplete; eight sums that nobody has told yet; durationMs */
-const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
+/** `null` where nobody told. */
+export const plus = (sum: number | null, value: number | undefined): number | null =>
+  value === undefined ? sum : (sum ?? 0) + value;
+
+// --- internal ---
 
 const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
 const subagentOf = ({ agentId }: { readonly agentId?: string }): 0 | 1 => (agentId === undefined ? 0 : 1);
@@ -97,7 +101,3 @@ function addTurn(row: Writable<PackedTurns>, { state }: Turn): void {
   if (state === "failed") row[3]++;
   if (state === "interrupted") row[4]++;
 }
-
-/** `null` where nobody told. */
-const plus = (sum: number | null, value: number | undefined): number | null =>
-  value === undefined ? sum : (sum ?? 0) + value;

@@ -16,6 +16,7 @@ import type { Writable } from "../model/writable.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
 import { CALL_NUMBERS, type PackOptions, type Unpriced } from "./pack.ts";
 import { OPEN, Runs, UNKNOWN_TOOL } from "./runs.ts";
+import { NO_USAGE, plus } from "./sums.ts";
 
 /**
  * The same as `pack` of the facts in tables, without making any of them an object: for sessions of prompts, answers and tools,
@@ -25,7 +26,7 @@ import { OPEN, Runs, UNKNOWN_TOOL } from "./runs.ts";
  */
 export function packTables(tables: FactTables, options: PackOptions): Unpriced | undefined {
   const runs = new Runs(tables);
-  return runs.areSimple && runs.turns.size > 0 ? new Sums(tables, runs, options).packed() : undefined;
+  return runs.areSimple && runs.turns.size > 0 ? new TableSums(tables, runs, options).packed() : undefined;
 }
 
 /** Times of the first and last record. */
@@ -50,7 +51,7 @@ export function spanOf({ calls, uses, results, prompts, others }: FactTables): {
 // --- internal ---
 
 /** The sums of `sumsOf` and `segmentTotals`, and what `callsOf` notes of the calls. */
-class Sums {
+class TableSums {
   readonly #tables: FactTables;
   readonly #runs: Runs;
   readonly #options: PackOptions;
@@ -131,12 +132,12 @@ class Sums {
     const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, callsWithUsage: 0, incompleteCalls: 0 };
     let noted = 0;
     for (let row = 0, at = 0; row < ints.length; row += CALL.ints, at += CALL.times) {
-      const [timeMs = 0, told = 0, endMs = 0] = [
+      const [timeMs = 0, beginMs = 0, endMs = 0] = [
         times[at + CALL.timeMs],
         times[at + CALL.startMs],
         times[at + CALL.endMs],
       ];
-      const startMs = Math.min(Number.isNaN(told) ? timeMs : told, endMs);
+      const startMs = Math.min(Number.isNaN(beginMs) ? timeMs : beginMs, endMs);
       const model = ints[row + CALL.model] ?? NONE;
       const flags = ints[row + CALL.flags] ?? 0;
       const subagent = ints[row + CALL.agent] === NONE ? 0 : 1;
@@ -162,27 +163,27 @@ class Sums {
         continue;
       }
       const [input, output] = [unsigned(ints[row + CALL.input]), unsigned(ints[row + CALL.output])];
-      const [read, write] = [ints[row + CALL.cacheRead] ?? NONE, ints[row + CALL.cacheWrite] ?? NONE];
-      const write1h = ints[row + CALL.cacheWrite1h] ?? NONE;
-      sums[8] = (sums[8] ?? 0) + input;
-      sums[9] = (sums[9] ?? 0) + output;
+      const [read, write] = [told(ints[row + CALL.cacheRead]), told(ints[row + CALL.cacheWrite])];
+      const write1h = told(ints[row + CALL.cacheWrite1h]);
+      sums[8] = plus(sums[8], input);
+      sums[9] = plus(sums[9], output);
       sums[10] = plus(sums[10], read);
       sums[11] = plus(sums[11], write);
-      sums[12] = plus(sums[12], ints[row + CALL.cacheWrite5m] ?? NONE);
+      sums[12] = plus(sums[12], told(ints[row + CALL.cacheWrite5m]));
       sums[13] = plus(sums[13], write1h);
-      sums[14] = plus(sums[14], ints[row + CALL.reasoning] ?? NONE);
+      sums[14] = plus(sums[14], told(ints[row + CALL.reasoning]));
       totals.callsWithUsage++;
       totals.input += input;
       totals.output += output;
-      totals.cacheRead += read === NONE ? 0 : unsigned(read);
-      totals.cacheWrite += write === NONE ? 0 : unsigned(write);
+      totals.cacheRead += read ?? 0;
+      totals.cacheWrite += write ?? 0;
       if (model === NONE) continue;
       calls[noted] = place;
       calls[noted + 3] = input;
       calls[noted + 4] = output;
-      calls[noted + 5] = read === NONE ? NONE : unsigned(read);
-      calls[noted + 6] = write === NONE ? NONE : unsigned(write);
-      calls[noted + 7] = write1h === NONE ? NONE : unsigned(write1h);
+      calls[noted + 5] = read ?? NONE;
+      calls[noted + 6] = write ?? NONE;
+      calls[noted + 7] = write1h ?? NONE;
       calls[noted + 8] = endMs;
       noted += CALL_NUMBERS;
     }
@@ -236,9 +237,7 @@ type CallTotals = Pick<Totals, "input" | "output" | "cacheRead" | "cacheWrite" |
 
 /** More than any session has texts. */
 const KEYS_PER_QUARTER = 2 ** 28;
-/** calls, sumsTold, withoutUsage, unpriced, incomplete; seven kinds of tokens and their cost, told by nobody yet; durationMs */
-const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
-
+/** Tokens of a call need all bits of their four bytes. */
 const unsigned = (n: number | undefined): number => (n ?? 0) >>> 0;
-const plus = (sum: number | null, tokens: number): number | null =>
-  tokens === NONE ? sum : (sum ?? 0) + unsigned(tokens);
+const told = (tokens: number | undefined): number | undefined =>
+  tokens === undefined || tokens === NONE ? undefined : unsigned(tokens);
