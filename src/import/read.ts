@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/open.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
-import { partSizeOf } from "../drain/sizes.ts";
-import type { Agent, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { type PartSize, partSizeOf } from "../drain/sizes.ts";
+import type { Agent, FileScan, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
 import { START } from "../model/start.ts";
@@ -55,9 +55,8 @@ export interface ReadResult {
 /** Reads all files of a session and packs it. Files that cannot be read are told of; the others count. Never throws. */
 export async function readSession(task: ReadTask, agent: Agent, redact: Redact, blocks: boolean): Promise<ReadResult> {
   const entries = new Map<string, TranscriptEntry>();
-  const facts: Writable<SessionRead> = { firstMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
-  const [files, problems]: [FileRead[], string[]] = [[], []];
-  const unknownKinds = new Map<string, number>();
+  const told = new Told();
+  const problems: string[] = [];
   const guard = guardOf(redact);
   const reader = await readerOf(agent);
   const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
@@ -74,35 +73,34 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       }
       // Before it is read: what comes meanwhile is news
       const before = partSizeOf(file);
-      let [offset, records, unreadable]: [Offset, number, number] = [START, 0, 0];
+      let [next, records, unreadable]: [Offset, number, number] = [START, 0, 0];
       for await (const batch of reader?.read({ ...file, roots: task.roots }, START, { blocks }) ?? []) {
         for (const kept of guard(batch.entries)) {
-          if (kept.kind === "session") learn(facts, kept);
-          else if (kept.kind === "reported_usage") facts.reported = kept.byModel;
-          else {
-            const known = entries.get(kept.key);
-            entries.set(kept.key, known === undefined ? kept : mergeEntries(known, kept));
-          }
+          if (told.learn(kept)) continue;
+          const known = entries.get(kept.key);
+          entries.set(kept.key, known === undefined ? kept : mergeEntries(known, kept));
         }
         await breathe();
-        offset = { ...batch.next, memo: boundMemo(batch.next.memo) };
+        next = batch.next;
         records += batch.records ?? 0;
         unreadable += batch.unreadable;
-        for (const [kind, n] of batch.unknownKinds ?? []) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
+        told.addKinds(batch.unknownKinds);
       }
-      files.push({ key: file.key ?? file.path, offset, ...before, records, unreadable });
+      told.addFile(file, before, { next, records, unreadable });
     } catch (error) {
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
   const all = [...entries.values()];
+  const { facts, files, unknownKinds } = told;
   if (all.length === 0) return { files, unknownKinds, problems };
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { timeMs } of all) {
-    facts.firstMs = Math.min(facts.firstMs, timeMs);
-    facts.lastMs = Math.max(facts.lastMs, timeMs);
+    firstMs = Math.min(firstMs, timeMs);
+    lastMs = Math.max(lastMs, timeMs);
   }
   const packed = pack(all, packOptions(agent, task.sessionId, facts));
-  return { files, session: { ...facts, packed }, unknownKinds, problems };
+  return { files, session: { ...facts, firstMs, lastMs, packed }, unknownKinds, problems };
 }
 
 /** The same for facts that were read before. */
@@ -113,6 +111,41 @@ export const packOptions = (agent: Agent, sessionId: string, { reported, agentVe
 });
 
 // --- internal ---
+
+/** What a session's files tell beside its prompts, answers and tools. */
+class Told {
+  readonly facts: Writable<Omit<SessionRead, "firstMs" | "lastMs">> = {};
+  readonly files: FileRead[] = [];
+  readonly unknownKinds = new Map<string, number>();
+
+  /** As a drain learns it: the first folder, the last version and branch. @returns whether the entry tells of the session */
+  learn(entry: TranscriptEntry): boolean {
+    if (entry.kind === "reported_usage") {
+      this.facts.reported = entry.byModel;
+      return true;
+    }
+    if (entry.kind !== "session") return false;
+    const { cwd, agentVersion, gitBranch } = entry;
+    if (this.facts.cwd === undefined && cwd !== undefined) this.facts.cwd = cwd;
+    if (agentVersion !== undefined) this.facts.agentVersion = agentVersion;
+    if (gitBranch !== undefined) this.facts.branch = gitBranch;
+    return true;
+  }
+
+  /** A file that was read to its end, with the size that it had before. */
+  addFile(
+    { key, path }: TranscriptFile,
+    before: PartSize,
+    { next, records, unreadable }: Pick<FileScan, "next" | "records" | "unreadable">,
+  ): void {
+    const offset = { ...next, memo: boundMemo(next.memo) };
+    this.files.push({ key: key ?? path, offset, ...before, records, unreadable });
+  }
+
+  addKinds(kinds: ReadonlyMap<string, number> = new Map()): void {
+    for (const [kind, n] of kinds) this.unknownKinds.set(kind, (this.unknownKinds.get(kind) ?? 0) + n);
+  }
+}
 
 /** Asked for once: a module that is there already takes its time all the same, and there are thousands of sessions. */
 function readerOf(agent: Agent): Promise<TranscriptReader | undefined> {
@@ -136,30 +169,19 @@ function scanned(
   try {
     const scan = reader?.scan?.(guard);
     if (scan === undefined) return undefined;
-    const facts: Writable<Partial<SessionRead>> = {};
-    const files: FileRead[] = [];
-    const unknownKinds = new Map<string, number>();
+    const told = new Told();
     for (const file of task.files) {
       // Before it is read: what comes meanwhile is news
       const before = partSizeOf(file);
       const read = scan.file({ ...file, roots: task.roots });
       if (read === undefined) return undefined;
-      for (const entry of read.entries) {
-        if (entry.kind === "session") learn(facts, entry);
-        else if (entry.kind === "reported_usage") facts.reported = entry.byModel;
-      }
-      const { next, records, unreadable } = read;
-      files.push({
-        key: file.key ?? file.path,
-        offset: { ...next, memo: boundMemo(next.memo) },
-        ...before,
-        records,
-        unreadable,
-      });
-      for (const [kind, n] of read.unknownKinds) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
+      for (const entry of read.entries) told.learn(entry);
+      told.addFile(file, before, read);
+      told.addKinds(read.unknownKinds);
     }
     const tables = scan.tables();
     if (tables === undefined) return undefined;
+    const { facts, files, unknownKinds } = told;
     const span = spanOf(tables);
     const packed = packTables(tables, packOptions(agent, task.sessionId, facts));
     if (packed === undefined) return undefined;
@@ -186,10 +208,3 @@ const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | un
   ...(agent.tokens === "none" && { usageUnknown: true }),
   ...(agentVersion !== undefined && { agentVersion }),
 });
-
-/** As a drain learns it: the first folder, the last version and branch. */
-function learn(facts: Writable<Partial<SessionRead>>, { cwd, agentVersion, gitBranch }: EntryOf<"session">): void {
-  if (facts.cwd === undefined && cwd !== undefined) facts.cwd = cwd;
-  if (agentVersion !== undefined) facts.agentVersion = agentVersion;
-  if (gitBranch !== undefined) facts.branch = gitBranch;
-}
