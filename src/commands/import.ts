@@ -178,5 +178,6 @@ async function patiently<T>(deps: DrainDeps, work: () => Promise<T | undefined>)
 
 function exitCode(report: ImportReport, waiting: number, signal: AbortSignal): number {
   if (signal.aborted) return INTERRUPTED;
-  return [...report.agents.values()].some(({ failed }) => failed > 0) || waiting > 0 ? 1 : 0;
+  const isRead = report.unseen === 0 && [...report.agents.values()].every(({ failed }) => failed === 0);
+  return isRead && waiting === 0 ? 0 : 1;
 }

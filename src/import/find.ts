@@ -64,13 +64,13 @@ export async function lookUp(
  * databases.
  *
  * @param env variables that move the agents' folders
- * @param onProblem what was passed over, one line each
+ * @param onProblem what was passed over, one line each, and what is wrong with it
  */
 export async function* findSessions(
   { places }: Pick<DrainDeps, "places">,
   { positions, sessions: known, readers }: Known,
   env: Readonly<Record<string, string | undefined>>,
-  onProblem: (line: string) => void,
+  onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Found> {
   for (const [source, { reader, roots: usual }] of readers) {
     const roots = [...new Set([...usual, ...reader.roots(places.home, env)])];
@@ -109,16 +109,16 @@ async function* sessionsOf(
   home: string,
   reader: TranscriptReader,
   roots: readonly string[],
-  onProblem: (line: string) => void,
+  onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Pick<ReadTask, "sessionId" | "files"> & { readonly sizes: readonly PartSize[] }> {
   const tell = (path: string, error: unknown): void =>
-    onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`);
+    onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
   for await (const located of reader.locate({ home, roots, onProblem: tell })) {
     try {
       const files = await reader.files({ ...located, roots });
       if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
     } catch (error) {
-      onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`);
+      onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);
     }
   }
 }

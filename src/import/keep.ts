@@ -264,5 +264,7 @@ const nonsense = ({ files }: ReadTask, result: ReadResult): readonly string[] =>
   const path = JSON.stringify(files[0]?.path ?? "");
   return unreadable === 0
     ? []
-    : [`could not read the transcript ${path}: nothing of a session is in it, ${unreadable} records make no sense`];
+    : [
+        `could not read the transcript ${path}: nothing of a session is in it, ${unreadable === 1 ? "1 record makes" : `${unreadable} records make`} no sense`,
+      ];
 };

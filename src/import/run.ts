@@ -54,6 +54,7 @@ export interface AgentImport {
   leftOut: number;
   /** Not all of them could be read, what could is kept; tried again by the next import. */
   failed: number;
+  /** Read by now; for a dry run what would be read. */
   bytes: number;
 }
 
@@ -62,6 +63,8 @@ export interface ImportReport {
   /** Numbers of the sessions that hooks told of and that have something new. */
   readonly told: readonly number[];
   readonly problems: readonly string[];
+  /** Folders and sessions that could not be looked at; what is of a form that nobody reads is none of them. */
+  readonly unseen: number;
   readonly isStopped: boolean;
   /** A hook asked for a drain meanwhile: what it told is in the inbox. */
   readonly isDrainAsked: boolean;
@@ -126,6 +129,7 @@ interface Searched {
   readonly told: readonly number[];
   readonly toRead: readonly Found[];
   readonly problems: readonly string[];
+  readonly unseen: number;
 }
 
 async function search(deps: DrainDeps, known: Known, options: ImportOptions): Promise<Searched> {
@@ -135,7 +139,11 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
   const told: number[] = [];
   const toRead: Found[] = [];
   const problems: string[] = [];
-  const onProblem = (line: string): void => void problems.push(line);
+  let unseen = 0;
+  const onProblem = (line: string, error: unknown): void => {
+    problems.push(line);
+    if (isOfSystem(error)) unseen++;
+  };
   for await (const found of findSessions(deps, known, options.env, onProblem)) {
     const sums = of(found.source);
     sums.found++;
@@ -144,16 +152,17 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
     else if (found.state === "told") {
       sums.told++;
       if (found.number !== undefined) told.push(found.number);
-    } else {
-      sums.bytes += found.bytes;
-      toRead.push(found);
-    }
+    } else toRead.push(found);
   }
-  return { startMs, agents, of, told, toRead, problems };
+  return { startMs, agents, of, told, toRead, problems, unseen };
 }
 
 function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
-  for (const { source } of found.toRead) found.of(source).imported++;
+  for (const { source, bytes } of found.toRead) {
+    const sums = found.of(source);
+    sums.imported++;
+    sums.bytes += bytes;
+  }
   return reportOf(found, found.problems, signal);
 }
 
@@ -167,13 +176,14 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
 }
 
 const reportOf = (
-  { agents, told, startMs }: Searched,
+  { agents, told, startMs, unseen }: Searched,
   problems: readonly string[],
   { aborted: isStopped }: AbortSignal,
 ): ImportReport => ({
   agents,
   told,
   problems,
+  unseen,
   isStopped,
   isDrainAsked: false,
   tookMs: performance.now() - startMs,
@@ -215,15 +225,17 @@ async function readAll(
     for await (const { item: found, result } of inOrder(toRead, readers, options.signal)) {
       sessions++;
       bytes += found.bytes;
+      const sums = of(found.source);
+      sums.bytes += bytesOf(result);
       if (result instanceof Error) {
-        of(found.source).failed++;
+        sums.failed++;
         drain.report.problems.push(`could not read the session ${found.sessionId}: ${messageOf(result)}`);
       } else if (
         options.sinceMs !== undefined &&
         result.session !== undefined &&
         result.session.lastMs < options.sinceMs
       ) {
-        of(found.source).older++;
+        sums.older++;
       } else {
         batch.push({ found, arrived: { task: found, result } });
         batchBytes += found.bytes;
@@ -268,6 +280,12 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
     queue.clear();
   }
 }
+
+/** Not that something is of no use to us, but that it could not be come at. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && "code" in error && error.code !== "E_REFUSED";
+
+const bytesOf = (result: ReadResult | Error): number =>
+  result instanceof Error ? 0 : result.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** A file of it could not be read, or holds nothing that makes sense. */
 const isTorn = ({ files }: Found, result: ReadResult): boolean =>

@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -91,12 +92,49 @@ describe("import", () => {
     expect(books()).toEqual(totals);
   });
 
-  test("one that was stopped does not say that it read what it did not come to", async () => {
+  test("one that was stopped counts what it read, on screen and for programs", async () => {
     write({ day: 1 }, { day: 2 });
     const { code, out } = await run([], { stop: AbortSignal.abort() });
     expect(code).toBe(130);
-    expect(out).toMatch(/^agent +found +imported +to read$/m);
+    expect(out).toMatch(/^agent +found +imported$/m);
     expect(out).toContain("openhook-otel import goes on there");
+    const { out: json } = await run([], { stop: AbortSignal.abort(), json: true });
+    expect(JSON.parse(json)).toMatchObject({ stopped: true, agents: { "claude-code": { found: 2, bytes: 0 } } });
+    const dry = JSON.parse((await run([], { dryRun: true, json: true })).out);
+    const done = JSON.parse((await run([], { json: true })).out);
+    const bytes = [1, 2].reduce((sum, day) => sum + statSync(claudePath(at, sessionIdOf(day))).size, 0);
+    expect([dry, done].map(({ agents }) => agents["claude-code"].bytes)).toEqual([bytes, bytes]);
+  });
+
+  test("a folder that cannot be looked into: told of, exit 1, and the rest is imported", async () => {
+    const totals = write({ day: 1 });
+    const codex = join(at.home, ".codex", "sessions");
+    mkdirSync(join(at.home, ".codex"));
+    symlinkSync(codex, codex);
+    for (const options of [{ dryRun: true }, {}, { json: true }]) {
+      const { code, out } = await run([], options);
+      expect(code).toBe(1);
+      expect(out).toContain("could not look for sessions in");
+    }
+    expect(books()).toEqual(totals);
+  });
+
+  test("what is of a form that is not read is told of, and no failure", async () => {
+    const day = join(at.home, ".codex", "sessions", "2026", "08", "03");
+    mkdirSync(day, { recursive: true });
+    writeFileSync(join(day, `rollout-2026-08-03T10-00-00-${sessionIdOf(1)}.jsonl.zst`), "x");
+    const { code, out } = await run([]);
+    expect(out).toContain("1 session is compressed");
+    expect(code).toBe(0);
+  });
+
+  test("records that make no sense are counted as one says it", async () => {
+    write({ day: 1 });
+    writeFileSync(claudePath(at, sessionIdOf(2)), "not json\n");
+    writeFileSync(claudePath(at, sessionIdOf(3)), "not json\nnor this\n");
+    const { out } = await run([]);
+    expect(out).toContain("nothing of a session is in it, 1 record makes no sense\n");
+    expect(out).toContain("nothing of a session is in it, 2 records make no sense\n");
   });
 
   test("--json has the same for programs", async () => {

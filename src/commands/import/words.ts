@@ -33,7 +33,7 @@ export function tellImport({ report, agents, names, isDryRun, sent }: ImportWord
     say(`no past session was found on this machine; looked for those of ${looked}`);
     say("where an agent keeps them elsewhere, its own variable or transcripts.folders says where");
   } else {
-    lines.push(...table(columnsFor(isDryRun, report.isStopped), rows, terminal), "");
+    lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
     for (const sentence of sentences(report, rows, isDryRun, sent)) say(sentence);
   }
   const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];
@@ -84,7 +84,7 @@ interface Row {
   readonly sums: AgentImport;
 }
 
-function columnsFor(isDryRun: boolean, isStopped: boolean): readonly Column<Row>[] {
+function columnsFor(isDryRun: boolean): readonly Column<Row>[] {
   const number = (title: string, rank: number, pick: (sums: AgentImport) => number, isAlways = false): Column<Row> => ({
     title,
     // A column in which nothing happened does not show
@@ -101,9 +101,8 @@ function columnsFor(isDryRun: boolean, isStopped: boolean): readonly Column<Row>
     number("older", 3, (sums) => sums.older),
     number("left out", 5, (sums) => sums.leftOut),
     { ...number("failed", 7, (sums) => sums.failed), style: ({ sums }) => (sums.failed > 0 ? "red" : undefined) },
-    // All that is not as it was the last time, whether it was come to or not
     {
-      title: isDryRun || isStopped ? "to read" : "read",
+      title: isDryRun ? "to read" : "read",
       cell: ({ sums }) => (sums.bytes === 0 ? "" : megabytes(sums.bytes)),
       align: "right",
       rank: 2,
