@@ -20,9 +20,12 @@ export function lookAt<T>({ places }: Pick<Context, "places">, look: (db: Databa
 
 /** What is wrong with the store and what to do about it, in one line. */
 export const adviceOn = (error: StoreError): string =>
-  error.code === "E_STORE_DAMAGED"
-    ? `${error.message}; openhook-otel drain sets it aside, begins a new one and reads the transcripts again`
-    : error.message;
+  error.code === "E_STORE_DAMAGED" ? `${error.message}; ${REPAIR}` : error.message;
+
+/** What to do about a damaged store. A drain reads no transcript of which nobody tells it any more. */
+export const REPAIR =
+  "openhook-otel drain sets it aside and begins a new one with what can be read of it; openhook-otel import also reads the " +
+  "sessions again that it has lost";
 
 /** One line for a user who has collected nothing yet. */
 export async function nothingYet({ places }: Pick<Context, "places">): Promise<string> {

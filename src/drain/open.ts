@@ -5,7 +5,11 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
 import type { DrainDeps } from "./deps.ts";
 
-type Deps = Pick<DrainDeps, "places" | "now" | "log"> & { readonly report?: { readonly problems: string[] } };
+type Deps = Pick<DrainDeps, "places" | "now" | "log"> & {
+  readonly report?: { readonly problems: string[] };
+  /** The work is an import: it reads again what a damaged store has lost. @default false */
+  readonly isImport?: boolean;
+};
 
 /**
  * Opens the store, works on it, and closes it. Damage that only shows while it is worked on is treated like that which
@@ -92,7 +96,7 @@ function takeOver(deps: Deps, db: Database): Database {
         writeMeta(db, ASIDE, String(deps.now()));
         return found;
       }, "commit.salvage");
-      tell(deps, inWords(taken));
+      tell(deps, inWords(taken, deps.isImport === true));
     }
     const aside = nameAside(deps);
     tell(deps, `the damaged store lies in ${JSON.stringify(aside)}`);
@@ -148,11 +152,12 @@ function closeQuietly(db: Database, isDamaged: boolean): void {
   }
 }
 
-function inWords({ rows, incomplete, countsAnew }: Salvaged): string {
+function inWords({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean): string {
   const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
+  const reader = isImport ? "this import" : "openhook-otel import";
   const counters =
     (countsAnew ? "; metrics begin anew as a new service.instance.id" : "") +
-    (incomplete.some((table) => table.startsWith("packed")) ? "; openhook-otel import mends what was imported" : "");
+    (incomplete.some((table) => table.startsWith("packed")) ? `; ${reader} reads again what was imported` : "");
   return rows === 0
     ? `a new store was begun: nothing could be read of the damaged one${counters}`
     : `a new store was begun with what could be read of the damaged one: ${rows} rows, ${missing}${counters}`;

@@ -90,7 +90,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   await makePrivate(safe);
   let done: ImportReport | undefined;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
-    withStore({ ...safe, report }, async (db) => {
+    withStore({ ...safe, report, isImport: true }, async (db) => {
       // A drain that came meanwhile has left a note
       if (done !== undefined) {
         done = { ...done, isDrainAsked: true };

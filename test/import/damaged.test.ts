@@ -1,7 +1,8 @@
 // A store with packed sessions that is damaged: what can be read of it is kept, sums are made anew, and the rest is read again.
-import { copyFileSync, rmSync } from "node:fs";
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lookAt } from "../../src/commands/look.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { packedOwners } from "../../src/store/packed.ts";
@@ -98,6 +99,27 @@ describe("a store that is taken over", () => {
     expect(of(report)).toMatchObject({ imported: 40, told: 0 });
     expect(books()).toEqual(TOTALS);
     expect(packedCount(at.places.storePath)).toBe(40);
+  });
+});
+
+describe("a store of which nothing can be read", () => {
+  beforeEach(() => writeFileSync(at.places.storePath, "no database at all".repeat(1000)));
+
+  test("an import sets it aside, reads all again, and says so", async () => {
+    const report = await importInto(at, SOURCE);
+    expect(books()).toEqual(TOTALS);
+    expect(report.problems).toContainEqual(
+      expect.stringMatching(/nothing could be read .*; this import reads again what/),
+    );
+  });
+
+  test("a drain begins a new one, and sends the user to the import for what was imported", async () => {
+    expect(() => lookAt(at, () => {})).toThrow(/drain sets it aside and begins .*; openhook-otel import also reads/);
+    const { problems } = await at.drain();
+    expect(problems).toContainEqual(expect.stringContaining("; openhook-otel import reads again what was imported"));
+    expect(packedCount(at.places.storePath)).toBe(0);
+    await importInto(at, SOURCE);
+    expect(books()).toEqual(TOTALS);
   });
 });
 

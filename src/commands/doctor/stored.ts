@@ -5,7 +5,7 @@ import { type LastHeard, lastHeardOf, newestMs, soundness } from "../../store/he
 import { readStore } from "../../store/read-only.ts";
 import type { Context } from "../context.ts";
 import { count, duration, localTime, plural } from "../figures.ts";
-import { adviceOn } from "../look.ts";
+import { adviceOn, REPAIR } from "../look.ts";
 import type { Status } from "../status/facts.ts";
 import { byReason, quarantinedIn } from "../status/quarantine.ts";
 import { storeOf } from "../status/stored.ts";
@@ -81,7 +81,6 @@ export function* futureFindings({ newestMs: newest }: Heard, nowMs: number): Gen
 
 // --- internal ---
 
-const REPAIR = "openhook-otel drain sets it aside, begins a new one and reads the transcripts again";
 const REASONS_READ = 1000;
 const REASONS_SHOWN = 10;
 /** Clocks of one machine agree; what a file system rounds is less. */
