@@ -36,12 +36,13 @@ const ID_LENGTH = 8;
 
 function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSummary>[] {
   const idLength = lengthToTellApart(all.map(({ stored }) => stored.sessionId));
+  // What a session was and cost stays longest; how it ended is always the same for those that were imported
   return [
     { title: "started", rank: 10, cell: ({ stored, segments }) => toTheMinute(segments[0]?.startMs ?? stored.firstMs) },
-    { title: "agent", rank: 4, cell: ({ stored }) => printable(stored.source) },
+    { title: "agent", rank: 7, cell: ({ stored }) => printable(stored.source) },
     { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
-    { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
-    { title: "turns", rank: 5, align: "right", cell: ({ turns }) => String(turns) },
+    { title: "repository", rank: 6, shrinkTo: 12, cell: repository },
+    { title: "turns", rank: 4, align: "right", cell: ({ turns }) => String(turns) },
     { title: "calls", rank: 1, align: "right", cell: ({ sums, facts }) => modelCalls(sums, facts) },
     {
       title: "tools",
@@ -51,11 +52,11 @@ function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSumm
       style: ({ tools }) => (failed(tools) === 0 ? undefined : "red"),
     },
     { title: "tokens", rank: 8, align: "right", cell: tokens },
-    { title: "cost", rank: 6, align: "right", cell: cost },
+    { title: "cost", rank: 9, align: "right", cell: cost },
     { title: "duration", rank: 3, align: "right", cell: ({ segments }) => duration(activeMs(segments)) },
     {
       title: "end",
-      rank: 9,
+      rank: 5,
       cell: (summary) => (isOpen(summary) ? "open" : (summary.segments.at(-1)?.reason ?? "ended")),
       style: (summary) => (isOpen(summary) ? "cyan" : undefined),
     },
