@@ -257,6 +257,30 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.getByRole("table").last().locator("tbody tr").count()).toBe(1);
   });
 
+  test("on a phone every figure of usage and tools is in sight, with its name", async () => {
+    await using look = await opened("#/usage?range=all", { viewport: PHONE });
+    const { page } = look;
+    const cells = () =>
+      page.evaluate<{ name: string; label: string; right: number }[]>(
+        `[...document.querySelectorAll(".figures td.number")].map((cell) => ({
+          name: cell.dataset.name,
+          label: getComputedStyle(cell, "::before").content,
+          right: cell.getBoundingClientRect().right,
+        }))`,
+      );
+    await page.locator('.figures td[data-name="Cost"]').first().waitFor();
+    const usage = await cells();
+    await page.goto(page.url().replace(/#.*/, "#/tools?range=all"));
+    await page.locator('.figures td[data-name="Calls"]').first().waitFor();
+    for (const { name, label, right } of [...usage, ...(await cells())]) {
+      expect(right).toBeLessThanOrEqual(PHONE.width);
+      // What it cost stands beside the name, and says by itself what it is
+      expect(label).toBe(name === "Cost" ? "none" : JSON.stringify(name));
+    }
+    await page.getByRole("button", { name: "Time", exact: true }).first().click();
+    expect(await page.locator("th[aria-sort]").first().innerText()).toContain("Time");
+  });
+
   test.each(["light", "dark"] as const)(
     "can be read and heard everywhere: %s, wide and on a phone",
     async (colorScheme) => {

@@ -15,7 +15,7 @@ export function ToolTable({ first, rows }: Props) {
   const most = Math.max(1, ...rows.map(({ sums }) => sums.calls));
   return (
     <div class="scroll">
-      <table class="figures">
+      <table class="figures sortable">
         <thead>
           <tr>
             <th scope="col">{first}</th>
@@ -42,7 +42,11 @@ export function ToolTable({ first, rows }: Props) {
                 </span>
               </td>
               {NAMES.map((name) => (
-                <td key={name} class={name === "errors" && sums.errors > 0 ? "number trouble-count" : "number"}>
+                <td
+                  key={name}
+                  class={name === "errors" && sums.errors > 0 ? "number trouble-count" : "number"}
+                  data-name={COLUMNS[name].title}
+                >
                   {COLUMNS[name].text(sums)}
                 </td>
               ))}

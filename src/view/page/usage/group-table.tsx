@@ -48,17 +48,19 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
                       <span style={{ width: `${(tokensOf(group) / most) * 100}%` }} />
                     </span>
                   </td>
-                  <td class="number">{exact(sessions)}</td>
-                  <td class="number">
+                  <td class="number" data-name="Sessions">
+                    {exact(sessions)}
+                  </td>
+                  <td class="number" data-name="Input">
                     <Tokens n={sums.input} least={sums.leastInput} />
                   </td>
-                  <td class="number">
+                  <td class="number" data-name="From cache">
                     <Tokens n={sums.cacheRead} />
                   </td>
-                  <td class="number">
+                  <td class="number" data-name="Output">
                     <Tokens n={sums.output} least={sums.leastOutput} />
                   </td>
-                  <td class="number">
+                  <td class="number" data-name="Cost">
                     <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
                   </td>
                 </tr>

@@ -28,20 +28,28 @@ export function TimeTable({ document }: { document: UsageDocument }) {
             {rows.reverse().map(({ bucket, figures: { sums, ...figures } }) => (
               <tr key={bucket}>
                 <th scope="row">{bucketName(bucket)}</th>
-                <td class="number">{exact(figures.sessions)}</td>
-                <td class="number">{figures.turns === null ? "–" : exact(figures.turns)}</td>
-                <td class="number">
+                <td class="number" data-name="Sessions">
+                  {exact(figures.sessions)}
+                </td>
+                <td class="number" data-name="Turns">
+                  {figures.turns === null ? "–" : exact(figures.turns)}
+                </td>
+                <td class="number" data-name="Input">
                   <Tokens n={sums.input} least={sums.leastInput} />
                 </td>
-                <td class="number">
+                <td class="number" data-name="From cache">
                   <Tokens n={sums.cacheRead} />
                 </td>
-                <td class="number">
+                <td class="number" data-name="Output">
                   <Tokens n={sums.output} least={sums.leastOutput} />
                 </td>
-                <td class="number">{figures.toolCalls === null ? "–" : exact(figures.toolCalls)}</td>
-                <td class="number">{figures.failedTools === null ? "–" : <Failed n={figures.failedTools} />}</td>
-                <td class="number">
+                <td class="number" data-name="Tools">
+                  {figures.toolCalls === null ? "–" : exact(figures.toolCalls)}
+                </td>
+                <td class="number" data-name="Failed">
+                  {figures.failedTools === null ? "–" : <Failed n={figures.failedTools} />}
+                </td>
+                <td class="number" data-name="Cost">
                   <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
                 </td>
               </tr>
