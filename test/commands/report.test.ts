@@ -228,6 +228,31 @@ describe("stores of other kinds", () => {
     expect(text).toContain("\\x1b]0;title\\x07");
   });
 
+  const ALIKE = Array.from({ length: 4 }, (_, n) => n);
+  test.each([
+    ["their beginnings differ late", (n: number) => `01a1fca1-7c0${n}-7d3e-8f21-5c9d0e7b4a1${n}`],
+    ["their ends alone differ", (n: number) => `01a1fca1-7c00-7d3e-8f21-5c9d0e7b4a1${n}`],
+  ])("sessions whose ids begin alike do not look alike, however narrow it is: %s", async (_, idOf) => {
+    const db = openDatabase(places().storePath);
+    for (const n of ALIKE) {
+      const { id } = sessionOf(db, "codex", idOf(n), Date.now());
+      db.prepare(
+        `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cost_nano_usd, complete, body)
+         VALUES (?, 'a', 0, 'm', 0, ?, 50000, 1000, 1, 1, '{"startMs":0}')`,
+      ).run(id, Date.now());
+    }
+    db.close();
+    for (let columns = 16; columns <= 90; columns++) {
+      const text = (await asked(places(), ["session"], {}, { columns })).replaceAll(SGR, "");
+      for (const line of text.split("\n")) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
+      const names = text.split("\n").flatMap((line) => /^codex\/\S*/.exec(line)?.[0] ?? []);
+      expect([columns, new Set(names).size], names.join(" ")).toEqual([columns, ALIKE.length]);
+      if (columns >= 30) expect(text, String(columns)).toMatch(/^session +.*cost/m);
+    }
+    // What is whole can be given to `show`
+    expect(await asked(places(), ["session"])).toContain(`codex/${idOf(1).slice(0, 13)}`);
+  });
+
   test("a calendar has empty days, from the first that is not", async () => {
     const db = openDatabase(places().storePath);
     const day = (n: number): number => new Date(2026, 9, n, 12).getTime();

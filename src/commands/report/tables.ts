@@ -18,7 +18,7 @@ export function* usageTable(
   total: UsageRow | undefined,
   terminal: Terminal,
 ): Generator<string> {
-  const keys = keyTexts(by, rows);
+  const keys = keyTexts(by, rows, terminal);
   const lines = withGaps(rows.map((row, i): Line => ({ row, keys: keys[i] ?? [], isTotal: false })));
   // The total of one row is that row
   if (total !== undefined && rows.length > 1)
@@ -133,6 +133,8 @@ function measureOf(by: readonly Dimension[], rows: readonly UsageRow[]): Measure
 const TIMES: ReadonlySet<Dimension> = new Set(["hour", "day", "week", "month"]);
 /** Shown of a session's id, if that tells the listed ones apart. */
 const ID_LENGTH = 8;
+/** What one figure and the gap before it take at most. */
+const FIGURE_COLUMNS = 12;
 
 function keyColumns(by: readonly Dimension[]): readonly Column<Line>[] {
   return by.map((dimension, i) => ({
@@ -140,13 +142,18 @@ function keyColumns(by: readonly Dimension[]): readonly Column<Line>[] {
     rank: 30 - i,
     cell: ({ keys }) => keys[i] ?? "",
     style: ({ isTotal }) => (isTotal ? "bold" : undefined),
-    ...(!TIMES.has(dimension) && { shrinkTo: 14 }),
+    // Ids that were cut would look alike
+    ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
   }));
 }
 
-function keyTexts(by: readonly Dimension[], rows: readonly UsageRow[]): readonly (readonly string[])[] {
+function keyTexts(
+  by: readonly Dimension[],
+  rows: readonly UsageRow[],
+  terminal: Terminal,
+): readonly (readonly string[])[] {
   const ids = rows.flatMap(({ key }) => (typeof key.session === "string" ? [key.session] : []));
-  const idLength = by.includes("session") ? lengthToTellApart(ids) : 0;
+  const nameOf = by.includes("session") ? namesApart(ids, terminal.columns - FIGURE_COLUMNS) : printable;
   const hours = new Set(rows.flatMap(({ key }) => (typeof key.hour === "string" ? [key.hour.slice(0, 16)] : [])));
   const isHourAmbiguous = by.length === 1 && hours.size < rows.length;
   return rows.map(({ key }) =>
@@ -160,10 +167,8 @@ function keyTexts(by: readonly Dimension[], rows: readonly UsageRow[]): readonly
           return `${value} ${WEEKDAYS[new Date(`${value}T00:00Z`).getUTCDay()] ?? ""}`;
         case "week":
           return `${value} (${mondayOf(value).slice(5)})`;
-        case "session": {
-          const slash = value.indexOf("/");
-          return printable(value.slice(0, slash + 1 + idLength));
-        }
+        case "session":
+          return nameOf(value);
         default:
           return printable(value);
       }
@@ -173,9 +178,28 @@ function keyTexts(by: readonly Dimension[], rows: readonly UsageRow[]): readonly
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-function lengthToTellApart(names: readonly string[]): number {
+type Cut = (name: string, length: number) => string;
+
+/** By the beginning `show` finds it; of ids that begin alike, and have no room for more, the end says which it is. */
+const beginning: Cut = (name, length) => name.slice(0, name.indexOf("/") + 1 + length);
+const end: Cut = (name, length) => {
+  const [agent, id] = [name.slice(0, name.indexOf("/") + 1), name.slice(name.indexOf("/") + 1)];
+  return id.length <= length + 1 ? name : `${agent}…${id.slice(-length)}`;
+};
+
+/** As short as tells them apart. @param room columns that they may take */
+function namesApart(names: readonly string[], room: number): (name: string) => string {
+  const shortened = [beginning, end].map((cut) => {
+    const length = lengthToTellApart(names, cut);
+    return (name: string): string => printable(cut(name, length));
+  });
+  const widest = shortened.map((of) => names.reduce((width, name) => Math.max(width, widthOf(of(name))), 0));
+  const [byBeginning = printable, byEnd = printable] = shortened;
+  return (widest[0] ?? 0) > room && (widest[1] ?? 0) < (widest[0] ?? 0) ? byEnd : byBeginning;
+}
+
+function lengthToTellApart(names: readonly string[], cut: Cut): number {
   const longest = Math.max(0, ...names.map((name) => name.length));
-  const cut = (name: string, length: number): string => name.slice(0, name.indexOf("/") + 1 + length);
   for (let length = ID_LENGTH; length < longest; length++) {
     if (new Set(names.map((name) => cut(name, length))).size === new Set(names).size) return length;
   }
