@@ -4,10 +4,8 @@ import { cardOf } from "../drain/deps.ts";
 import { spanSettings } from "../drain/derive.ts";
 import { type Explanation, explain as explained } from "../report/explain.ts";
 import { viewOf } from "../report/session-view.ts";
-import type { Database } from "../store/database.ts";
-import { findSessions, recentSessions } from "../store/overview.ts";
-import type { StoredSession } from "../store/sessions.ts";
 import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { chosenSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
 import { findingsOf, unknownsOf } from "./explain/findings.ts";
 import { explainJson } from "./explain/json.ts";
@@ -35,7 +33,7 @@ export async function explain(
 ): Promise<number> {
   const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
   const explanation = lookAt(context, (db) => {
-    const stored = chosen(db, session);
+    const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
     return explained(db, viewOf(db, stored, { agents }, spanSettings({ loaded })), { agents });
   });
@@ -51,23 +49,6 @@ export async function explain(
 
 /** With the tables below, this is a screen. */
 const MAX_FINDINGS = 5;
-const MAX_CANDIDATES = 5;
-
-/** @returns `undefined` when the store holds no session */
-function chosen(db: Database, name: string | undefined): StoredSession | undefined {
-  const [newest] = recentSessions(db, 1);
-  if (name === undefined || newest === undefined) return newest;
-  const found = findSessions(db, name, MAX_CANDIDATES + 1);
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  const quoted = `"${printable(name)}"`;
-  if (only === undefined) {
-    throw new UserError("E_SESSION", `no session begins with ${quoted}; openhook-otel sessions lists them`, 1);
-  }
-  const names = found.slice(0, MAX_CANDIDATES).map((one) => printable(`${one.source}/${one.sessionId}`));
-  const more = found.length > MAX_CANDIDATES ? " and more" : "";
-  throw new UserError("E_SESSION", `${quoted} is not one session alone: ${names.join(", ")}${more}`, 1);
-}
 
 function* inWords(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
   yield* flow(identity(explanation, title), terminal);

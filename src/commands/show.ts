@@ -10,9 +10,10 @@ import type { Segment } from "../model/session.ts";
 import { activeMs, hasUsage, type SessionView, viewOf } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import { eventsOf } from "../store/facts.ts";
-import { findSessions, recentSessions, settledSpans } from "../store/overview.ts";
+import { settledSpans } from "../store/overview.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
+import { chosenSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
 import { count, dollars, duration, localTime, plural } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
@@ -39,7 +40,7 @@ export async function show(session: string | undefined, options: ShowOptions, co
   const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
   const settings = spanSettings({ loaded });
   const found = lookAt(context, (db) => {
-    const stored = chosen(db, session);
+    const stored = chosenSession(db, session);
     if (stored === undefined) return false;
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored));
     else if (options.json)
@@ -52,33 +53,6 @@ export async function show(session: string | undefined, options: ShowOptions, co
 }
 
 // --- internal ---
-
-const MAX_CANDIDATES = 5;
-
-/** @returns `undefined` when the store holds no session */
-function chosen(db: Database, name: string | undefined): StoredSession | undefined {
-  const [newest] = recentSessions(db, 1);
-  if (name === undefined || newest === undefined) return newest;
-  const found = findSessions(db, name, MAX_CANDIDATES + 1);
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  if (found.length === 0) {
-    throw new UserError(
-      "E_SESSION",
-      `no session begins with ${quoted(name)}; openhook-otel sessions lists them, the newest is ${quoted(newest.sessionId)}`,
-      1,
-    );
-  }
-  const isOneId = found.every((one) => one.sessionId === only?.sessionId);
-  const names = found
-    .slice(0, MAX_CANDIDATES)
-    .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : one.sessionId))
-    .join(", ");
-  const more = found.length > MAX_CANDIDATES ? " and more" : "";
-  throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, 1);
-}
-
-const quoted = (text: string): string => `"${printable(text)}"`;
 
 function* envelopeLines(db: Database, stored: StoredSession): Generator<string> {
   const rank = (envelope: Envelope): number => ENVELOPE_TYPES.indexOf(envelope.type);

@@ -1,0 +1,39 @@
+import type { Database } from "../store/database.ts";
+import { findSessions, recentSessions } from "../store/overview.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { UserError } from "./context.ts";
+import { printable } from "./terminal.ts";
+
+/**
+ * The session that a user names.
+ *
+ * @param name id, the beginning of one, or `<source>/<id>`; without it the one with the latest activity
+ * @returns `undefined` when the store holds no session
+ * @throws UserError when there is no such session, or more than one
+ */
+export function chosenSession(db: Database, name: string | undefined): StoredSession | undefined {
+  const [newest] = recentSessions(db, 1);
+  if (name === undefined || newest === undefined) return newest;
+  const found = findSessions(db, name, MAX_CANDIDATES + 1);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (found.length === 0) {
+    throw new UserError(
+      "E_SESSION",
+      `no session begins with ${quoted(name)}; openhook-otel sessions lists them, the newest is ${quoted(newest.sessionId)}`,
+      1,
+    );
+  }
+  const isOneId = found.every((one) => one.sessionId === only?.sessionId);
+  const names = found
+    .slice(0, MAX_CANDIDATES)
+    .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : one.sessionId))
+    .join(", ");
+  const more = found.length > MAX_CANDIDATES ? " and more" : "";
+  throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, 1);
+}
+
+// --- internal ---
+
+const MAX_CANDIDATES = 5;
+const quoted = (name: string): string => `"${printable(name)}"`;
