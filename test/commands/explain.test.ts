@@ -2,9 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { causeInWords } from "../../src/commands/explain/findings.ts";
+import { timeTable } from "../../src/commands/explain/tables.ts";
 import { explain } from "../../src/commands/explain.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
+import { spanSettings } from "../../src/drain/derive.ts";
+import { explain as explanationOf } from "../../src/report/explain.ts";
+import { viewOf } from "../../src/report/session-view.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { findSessions } from "../../src/store/overview.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
@@ -69,6 +76,26 @@ describe("recorded sessions", () => {
       const sum = parts.reduce((ms, part) => ms + (time?.[part] ?? 0), 0);
       expect(sum).toBeCloseTo(time?.["whole_ms"] ?? 0, 6);
     }
+  });
+
+  test("a call that took longer than anybody waited for the model is said to", async () => {
+    const agents = await allAgents();
+    const db = openDatabase(of.places.storePath);
+    try {
+      const stored = findSessions(db, "claude-code/1989bcb3", 1)[0];
+      if (stored === undefined) throw new Error("not there");
+      const found = explanationOf(db, viewOf(db, stored, { agents }, spanSettings(await of.deps())), { agents });
+      if (found.time === undefined) throw new Error("nothing is timed");
+      const words = (modelMs: number): string => {
+        const time = { ...found.time, parts: { ...found.time?.parts, model: modelMs } } as typeof found.time;
+        return [...timeTable({ ...found, time }, { columns: 200, colour: false })].join("\n");
+      };
+      expect(words(found.time.parts.model)).toMatch(/waiting for the model .* calls, slowest \S+$/m);
+      expect(words(1)).toMatch(/waiting for the model .* calls; the slowest took \S+, not all of it waited for$/m);
+    } finally {
+      db.close();
+    }
+    expect(causeInWords({ kind: "other" })).toBe("an unknown step");
   });
 
   test("what it cost is there, also of one call alone; what nobody told is not 0", async () => {

@@ -72,7 +72,7 @@ export function causeInWords(cause: Cause): string {
     case "several":
       return "several tools";
     default:
-      return "nothing told";
+      return "an unknown step";
   }
 }
 

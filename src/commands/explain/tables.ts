@@ -20,7 +20,7 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
   const turns = view.turnList.filter(({ origin }) => origin === "human" || origin === "machine").length;
   const slowest = habits.slowest.find(({ kind }) => kind === "model");
   const details: Readonly<Record<TimePart, string>> = {
-    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : `, slowest ${duration(slowest.ms)}`}`,
+    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestInWords(slowest.ms, time.parts.model)}`,
     tool: named("toolMs"),
     held: named("heldMs"),
     agent: time.isModelTimed ? "in a turn, no model or tool at work" : "in a turn, the model included",
@@ -88,6 +88,10 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
 }
 
 // --- internal ---
+
+/** A call can go on beside tools and outside of turns: then it took longer than anybody waited for a model. */
+const slowestInWords = (ms: number, waitedMs: number): string =>
+  ms <= waitedMs ? `, slowest ${duration(ms)}` : `; the slowest took ${duration(ms)}, not all of it waited for`;
 
 interface Row {
   /** What the row is one of several of; on the first of them. */
