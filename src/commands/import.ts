@@ -14,7 +14,7 @@ import { drainDeps, Log } from "./drain-deps.ts";
 import { ProgressLine } from "./import/progress.ts";
 import { importJson, tellImport } from "./import/words.ts";
 import { adviceOn } from "./look.ts";
-import { timeOf } from "./reconcile/times.ts";
+import { sinceOf } from "./reconcile/times.ts";
 
 export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`); sessions whose last activity is earlier stay out. */
@@ -44,7 +44,7 @@ export async function importPast(
   const log = new Log(context);
   const deps = await drainDeps(context, log.line);
   const agents = chosen(names, deps.agents);
-  const sinceMs = options.since === undefined ? undefined : timeOf("--since", options.since, context.now());
+  const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());
   if (options.export) requireDestination(deps);
   const progress = new ProgressLine(context);
   try {

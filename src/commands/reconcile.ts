@@ -16,7 +16,7 @@ import { compareMachine, compareSession, type Destinations } from "./reconcile/c
 import { Sums } from "./reconcile/facts.ts";
 import { type Report, toJson } from "./reconcile/report.ts";
 import { bookOf, machineBook, sessionsIn, type TimeRange } from "./reconcile/stored.ts";
-import { timeOf } from "./reconcile/times.ts";
+import { sinceOf, timeOf } from "./reconcile/times.ts";
 import { type Look, type Looking, readAnew } from "./reconcile/transcripts.ts";
 import { sentence, tell } from "./reconcile/words.ts";
 import { printable } from "./terminal.ts";
@@ -77,7 +77,7 @@ const MAX_CANDIDATES = 5;
 
 function rangeOf({ since = DEFAULT_SINCE, until }: ReconcileOptions, nowMs: number): TimeRange {
   const range = {
-    sinceMs: timeOf("--since", since, nowMs),
+    sinceMs: sinceOf(since, nowMs),
     untilMs: until === undefined ? Number.MAX_SAFE_INTEGER : timeOf("--until", until, nowMs),
   };
   if (range.sinceMs > range.untilMs) throw new UserError("E_USAGE", "--since is later than --until");

@@ -96,7 +96,7 @@ describe("recorded sessions", () => {
     expect(limited).toMatch(/^total /m);
     expect(JSON.parse(await shown(["session"], { json: true }))).toMatchObject({ rows_left_out: 0 });
     expect(JSON.parse(await shown(["session"], { json: true, limit: 2 })).rows).toHaveLength(2);
-    expect(await shown(["repo"])).toContain("(no repository)");
+    expect(await shown(["repo"])).toContain("(no repository known)");
   });
 
   test("what does not fit is answered by what there is", async () => {
@@ -104,12 +104,13 @@ describe("recorded sessions", () => {
       /^no session of agent "clode"; in the store: claude-code, .*codex/,
     );
     expect(await shown([], { model: "\u001b[2J" })).toMatch(/^no session of model "\\x1b\[2J"; in the store: /);
+    const later = { now: () => Date.parse("2030-02-01") };
     const [, last] =
       /^no usage since 2030-01-01; the last was on (2026-\d\d-\d\d): --since (\1)$/m.exec(
-        await shown([], { since: "2030-01-01" }),
+        await shown([], { since: "2030-01-01" }, later),
       ) ?? [];
     expect(await shown([], { since: last ?? "" })).toMatch(/^usage since 2026-/);
-    expect(await shown([], { since: "2030-01-01", agent: "codex" })).toMatch(
+    expect(await shown([], { since: "2030-01-01", agent: "codex" }, later)).toMatch(
       /^no usage since 2030-01-01 · codex; the last was on 2026-/,
     );
     // Without --since it is the time before --until
@@ -117,10 +118,17 @@ describe("recorded sessions", () => {
       /^no usage since 2020-01-02 until 2020-02-01; the first was on 2026-\d\d-\d\d$/m,
     );
     expect(await shown(["month"], { until: "2020-02-01" })).toMatch(/^no usage since 2019-02-01 until 2020-02-01;/);
-    expect(JSON.parse(await shown([], { since: "2030-01-01", json: true }))).toMatchObject({ rows: [], total: null });
+    expect(JSON.parse(await shown([], { since: "2030-01-01", json: true }, later))).toMatchObject({
+      rows: [],
+      total: null,
+    });
     await expect(shown(["tool", "model"])).rejects.toThrow("no agent tells which model");
     await expect(shown(["tool"], { model: "gpt-5.5" })).rejects.toThrow("no agent tells which model");
     await expect(shown(["colour"])).rejects.toThrow("a report is by hour, day, week, month, agent, model");
+    await expect(shown([], { since: "2099-01-01" })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--since "2099-01-01" is still to come'),
+    });
     await expect(shown([], { since: "soon" })).rejects.toThrow("--since takes an age");
     await expect(shown([], { json: true, csv: true })).rejects.toThrow("choose one of");
     await expect(shown([], { since: "1d", until: "2d" })).rejects.toThrow("later than --until");

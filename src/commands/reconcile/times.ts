@@ -19,6 +19,20 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   );
 }
 
+/**
+ * The same for the beginning of what is asked for.
+ *
+ * @throws UserError also where it is still to come
+ */
+export function sinceOf(text: string, nowMs: number): number {
+  const ms = timeOf("--since", text, nowMs);
+  if (ms <= nowMs) return ms;
+  throw new UserError(
+    "E_USAGE",
+    `--since ${JSON.stringify(text)} is still to come: nothing can have happened since then`,
+  );
+}
+
 // --- internal ---
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { startOfDay } from "../../report/buckets.ts";
 import { DIMENSIONS, type Dimension, type UsageQuery } from "../../report/usage.ts";
 import { UserError } from "../context.ts";
-import { timeOf } from "../reconcile/times.ts";
+import { sinceOf, timeOf } from "../reconcile/times.ts";
 
 export interface QuestionOptions {
   readonly since?: string;
@@ -39,7 +39,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
   const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
   // The last moment that counts: until midnight is without the day that begins then
   const lastMs = untilMs === undefined ? nowMs : Math.min(nowMs, untilMs - 1);
-  const sinceMs = options.since === undefined ? defaultSince(by, lastMs) : timeOf("--since", options.since, nowMs);
+  const sinceMs = options.since === undefined ? defaultSince(by, lastMs) : sinceOf(options.since, nowMs);
   if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);

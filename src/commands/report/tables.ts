@@ -63,7 +63,11 @@ export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow
 }
 
 /** How a group is called where nobody told its name. */
-export const unnamed = (dimension: Dimension): string => (dimension === "model" ? "(unnamed)" : `(no ${dimension})`);
+export function unnamed(dimension: Dimension): string {
+  if (dimension === "model") return "(unnamed)";
+  // In none, or its folder was gone when it was looked up
+  return dimension === "repository" ? "(no repository known)" : `(no ${dimension})`;
+}
 
 // --- internal ---
 
