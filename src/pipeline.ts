@@ -48,7 +48,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   await makePrivate(safe);
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
-      const work: Drain = { ...safe, db, report, partly: new Map() };
+      const work: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
       await counted(work, () => pass(work, options));
       report.problems = report.problems.map(protection.redactSecrets);
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));

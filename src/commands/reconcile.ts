@@ -212,5 +212,5 @@ function asSent(config: LoadedConfig["config"], { platform, arch }: Context, ins
 async function lookingDrain(context: Context): Promise<Looking> {
   const deps = await drainDeps(context, () => {});
   const protection = await protectionOf(deps.loaded.config.redaction, context.places.home);
-  return { ...deps, ...protection, report: emptyReport(), partly: new Map() };
+  return { ...deps, ...protection, report: emptyReport(), partly: new Map(), begun: new Set() };
 }

@@ -29,6 +29,8 @@ export interface Drain extends DrainDeps {
   readonly report: DrainReport;
   /** Sessions with a transcript that is not read to its end yet, and up to when it is. See `read.ts`. */
   readonly partly: Map<number, number>;
+  /** Sessions that it has read something of. */
+  readonly begun: Set<number>;
 }
 
 /** What a drain did. Counts of this run alone. */

@@ -8,7 +8,7 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { twice } from "../model/twice.ts";
 import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
-import { positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
+import { openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
 import { learn, rootOf, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
 import { lastSegment } from "../store/settle.ts";
 import { adopt } from "./adopt.ts";
@@ -102,7 +102,9 @@ async function readNews(
   const seen = at("transcript.look", () => partSizeOf(file));
   if (before?.sizeBytes === seen.sizeBytes && before.modifiedMs === seen.modifiedMs) return true;
   const startMs = performance.now();
-  let slice = 0;
+  // What a drain that died has read is settled together with what comes now. Once: a turn can be open for long
+  let slice = drain.begun.has(sessionNumber) ? 0 : openEntries(drain.db, sessionNumber);
+  drain.begun.add(sessionNumber);
   for await (const { batch: read, isLast } of withLast(
     reader.read(file, before?.offset ?? START, { content: keepsContent(drain.loaded.config.capture) }),
   )) {

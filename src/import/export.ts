@@ -51,7 +51,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
       if (isDone) return;
-      const drain: Drain = { ...safe, db, report, partly: new Map() };
+      const drain: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
       const numbers = wanted(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;

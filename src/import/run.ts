@@ -96,7 +96,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         done = { ...done, isDrainAsked: true };
         return;
       }
-      const drain: Drain = { ...safe, db, report, partly: new Map() };
+      const drain: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
       // What is committed moves on into the file a few times, and not after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       ownInstance(drain);

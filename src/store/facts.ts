@@ -228,6 +228,14 @@ export function positionOf(db: Database, path: string): Position | undefined {
   };
 }
 
+/** How many entries of a session no turn has taken yet. */
+export const openEntries = (db: Database, sessionNumber: number): number =>
+  Number(
+    db
+      .prepare("SELECT count(*) AS n FROM entries INDEXED BY entries_open WHERE session = ? AND settled = 0")
+      .get(sessionNumber)?.["n"],
+  );
+
 /** Whether anything was ever read of a session's transcripts. */
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
   db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;

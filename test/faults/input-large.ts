@@ -14,8 +14,8 @@ export interface Run {
   readonly stdout: string;
 }
 
-/** One drain of the built program, watched. @param killAfterMs ends it by SIGKILL */
-export async function watchedDrain({ home }: InputWorld, killAfterMs?: number): Promise<Run> {
+/** One drain of the built program, watched. @param killWhen asked again and again; ends it by SIGKILL */
+export async function watchedDrain({ home }: InputWorld, killWhen?: () => boolean): Promise<Run> {
   await ensureBuilt();
   const startMs = performance.now();
   const child = spawn(process.execPath, [PROGRAM, "drain", "--json"], {
@@ -28,13 +28,12 @@ export async function watchedDrain({ home }: InputWorld, killAfterMs?: number): 
   });
   const watch = setInterval(() => {
     peakMib = Math.max(peakMib, highWater(child.pid));
+    if (killWhen?.() === true) child.kill("SIGKILL");
   }, 20);
-  const killer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((done) => {
     child.on("close", (...ended) => done(ended));
   });
   clearInterval(watch);
-  clearTimeout(killer);
   return { code, signal, peakMib, tookMs: performance.now() - startMs, stdout };
 }
 

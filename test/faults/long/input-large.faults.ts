@@ -2,6 +2,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { readStore } from "../../../src/store/read-only.ts";
 import { type Run, watchedDrain, writeLongLine, writeTurns } from "../input-large.ts";
 import { InputWorld } from "../input-world.ts";
 import { record } from "../record.ts";
@@ -64,12 +65,24 @@ test("1 GB in one session, killed on the way: gone on with, not begun anew", asy
   writeTurns(pathOf("small"), "small", 2, 10);
   end("claude-code", "large", pathOf("large"));
   end("claude-code", "small", pathOf("small"));
-  const killed = await watchedDrain(world, 4_000);
-  const before = Number(world.rows("SELECT max(bytes) AS n FROM positions")[0]?.["n"] ?? 0);
+  const readBytes = (): number =>
+    readStore(world.places.storePath, (db) =>
+      Number(db.prepare("SELECT max(bytes) AS n FROM positions").get()?.["n"]),
+    ) ?? 0;
+  const openEntries = (): number =>
+    readStore(world.places.storePath, (db) =>
+      Number(db.prepare("SELECT count(*) AS n FROM entries WHERE settled = 0").get()?.["n"]),
+    ) ?? 0;
+  // A slice is read, and nothing of it is settled: the next drain must not settle it with as much again
+  const killed = await watchedDrain(world, () => openEntries() > 3_000);
+  const before = readBytes();
+  const open = openEntries();
   const run = await watchedDrain(world);
   expectBounded(run);
+  expect(open).toBeGreaterThan(3_000);
   expect(killed.signal).toBe("SIGKILL");
   expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(GIGABYTE);
   expect(tokensOf("large")).toBe(7 * turns);
   // the same ids: a copy
   expect(counted()).toBe(7 * turns);
