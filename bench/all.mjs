@@ -16,20 +16,20 @@ import { benchRead } from "./read.mjs";
 
 const PAGE = join(ROOT, "docs", "benchmarks.md");
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    mb: { type: "string" },
-    runs: { type: "string" },
-    quick: { type: "boolean", default: false },
-    check: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-    program: { type: "string", default: PROGRAM },
-  },
-});
 await started(main);
 
 async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      mb: { type: "string" },
+      runs: { type: "string" },
+      quick: { type: "boolean", default: false },
+      check: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      program: { type: "string", default: PROGRAM },
+    },
+  });
   const program = resolve(values.program);
   if (!existsSync(program)) throw new Error(`there is no ${program}: run "npm run build" first, or give --program`);
   const { quick } = values;
