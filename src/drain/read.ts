@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { RefusedError, refusalOf } from "../agents/shared/open.ts";
-import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
 import { START } from "../model/start.ts";
 import { at } from "../model/steps.ts";
@@ -22,7 +22,7 @@ import { inItsProject } from "./project.ts";
 import { protectRepository } from "./protect.ts";
 import { rootsOf } from "./roots.ts";
 import { lineSteps, tellDrift, tellSelf } from "./self.ts";
-import { type PartSize, partSizeOf } from "./sizes.ts";
+import { partSizeOf } from "./sizes.ts";
 
 /**
  * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit. Of a large file

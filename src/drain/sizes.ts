@@ -1,11 +1,5 @@
 import { statSync } from "node:fs";
-import type { TranscriptFile } from "../model/agent.ts";
-
-/** How large one part of a session is, and when it was last written: of all files that it consists of, together. */
-export interface PartSize {
-  readonly sizeBytes: number;
-  readonly modifiedMs: number;
-}
+import type { PartSize, TranscriptFile } from "../model/agent.ts";
 
 /**
  * What tells whether a part has anything new: the same for drains and imports, which go on where the other stopped.

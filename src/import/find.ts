@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { rootsOf } from "../drain/roots.ts";
-import { type PartSize, partSizeOf } from "../drain/sizes.ts";
-import type { TranscriptReader } from "../model/agent.ts";
+import { partSizeOf } from "../drain/sizes.ts";
+import type { PartSize, TranscriptReader } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
 import type { ReadTask } from "./read.ts";
 
@@ -115,6 +115,10 @@ async function* sessionsOf(
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
   for await (const located of reader.locate({ home, roots, onProblem: tell })) {
     try {
+      if (located.only !== undefined) {
+        yield { sessionId: located.sessionId, files: [{ path: located.path }], sizes: [located.only] };
+        continue;
+      }
       const files = await reader.files({ ...located, roots });
       if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
     } catch (error) {

@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/open.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
-import { type PartSize, partSizeOf } from "../drain/sizes.ts";
-import type { Agent, FileScan, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { partSizeOf } from "../drain/sizes.ts";
+import type { Agent, FileScan, PartSize, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
 import { START } from "../model/start.ts";
@@ -171,12 +171,10 @@ function scanned(
     if (scan === undefined) return undefined;
     const told = new Told();
     for (const file of task.files) {
-      // Before it is read: what comes meanwhile is news
-      const before = partSizeOf(file);
       const read = scan.file({ ...file, roots: task.roots });
       if (read === undefined) return undefined;
       for (const entry of read.entries) told.learn(entry);
-      told.addFile(file, before, read);
+      told.addFile(file, read.before, read);
       told.addKinds(read.unknownKinds);
     }
     const tables = scan.tables();

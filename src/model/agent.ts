@@ -43,6 +43,12 @@ export interface TranscriptFile {
   readonly roots?: readonly string[];
 }
 
+/** How large one part of a session is, and when it was last written: of all files that it consists of, together. */
+export interface PartSize {
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+}
+
 /** What is known of a session whose transcript is wanted. */
 export interface TranscriptQuery {
   readonly sessionId: string;
@@ -66,7 +72,11 @@ export interface LocateQuery {
 }
 
 /** A query for `files`; the folders that may be read are still to be said. `path` need not exist. */
-export type LocatedSession = Omit<TranscriptQuery, "roots"> & { readonly path: string };
+export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
+  readonly path: string;
+  /** Of the file at `path`, where looking for it has shown that it is all there is: `files` would give that one alone. */
+  readonly only?: PartSize;
+};
 
 export interface TranscriptReader {
   /**
@@ -124,6 +134,8 @@ export interface SessionScan {
 export interface FileScan extends Required<Pick<TranscriptBatch, "next" | "unreadable" | "records" | "unknownKinds">> {
   /** What is told of the session as a whole, guarded. */
   readonly entries: readonly TranscriptEntry[];
+  /** Of the file, before it was read: what came meanwhile is news. */
+  readonly before: PartSize;
 }
 
 export interface ReadOptions {

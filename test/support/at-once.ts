@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import reader from "../../src/agents/claude-code/transcript.ts";
+import { partSizeOf } from "../../src/drain/sizes.ts";
 import { guardOf } from "../../src/import/guard.ts";
-import type { TranscriptFile } from "../../src/model/agent.ts";
+import type { PartSize, TranscriptFile } from "../../src/model/agent.ts";
 import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
 import type { FactTables } from "../../src/model/fact-tables.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
@@ -16,6 +17,7 @@ import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
 /** What a file told beside its entries. */
 export interface FileTold {
+  readonly before: PartSize;
   readonly next: Offset;
   readonly records: number;
   readonly unreadable: number;
@@ -37,6 +39,7 @@ export async function readByLines(files: readonly TranscriptFile[]): Promise<Ses
   const entries = new Map<string, TranscriptEntry>();
   const read: FileTold[] = [];
   for (const file of files) {
+    const before = partSizeOf(file);
     let [next, records, unreadable]: [Offset, number, number] = [START, 0, 0];
     const unknownKinds = new Map<string, number>();
     const told: TranscriptEntry[] = [];
@@ -53,7 +56,7 @@ export async function readByLines(files: readonly TranscriptFile[]): Promise<Ses
       unreadable += batch.unreadable;
       for (const [kind, n] of batch.unknownKinds ?? []) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
     }
-    read.push({ next, records, unreadable, unknownKinds, told });
+    read.push({ before, next, records, unreadable, unknownKinds, told });
   }
   return { files: read, entries };
 }

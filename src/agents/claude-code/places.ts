@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import {
@@ -68,6 +68,7 @@ const LINES = ".jsonl";
 
 interface Candidate extends Dated {
   readonly writtenMs: number;
+  readonly only?: PartSize;
 }
 
 const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)\.jsonl$/.exec(name)?.[1];
@@ -87,9 +88,16 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   const entries = await entriesIn(project, query);
   const isMain = ({ name, isFolder }: Entry): boolean =>
     !isFolder && name.endsWith(LINES) && !name.startsWith("agent-");
-  const dated = await mapSome(entries.filter(isMain), async ({ name, path }) => {
+  // What a subagent's file may be part of: folders of that name, and all sessions where one lies beside them
+  const shared = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name));
+  const areAlone = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
+  const dated = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
     const file = await seen(path, query);
-    return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId: basename(name, LINES), path, ...file }];
+    if (file === undefined || file.sizeBytes === 0) return [];
+    const { sizeBytes, writtenMs } = file;
+    const sessionId = basename(name, LINES);
+    const only = areAlone && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
+    return [{ sessionId, path, ...file, ...(only !== undefined && { only }) }];
   });
   const mains = dated.flat();
   const known = new Set(mains.map(({ sessionId }) => sessionId));

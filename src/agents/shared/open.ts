@@ -232,6 +232,8 @@ const MAX_PARENTS = 256;
 /** The root, links resolved, that a resolved path lies in. */
 function rootOf(real: string, roots: readonly string[]): string | undefined {
   for (const root of roots) {
+    // What the beginning of a path without links is has none either
+    if (root === resolve(root) && real.startsWith(root + sep)) return root;
     const resolved = realIfThere(root) ?? resolve(root);
     if (isIn(real, resolved)) return resolved;
   }

@@ -91,11 +91,10 @@ export function oldestFirst<T extends Dated>(sessions: Iterable<T>): readonly T[
   return [...sessions].sort((a, b) => a.beganMs - b.beganMs || (a.sessionId < b.sessionId ? -1 : 1));
 }
 
-export const located = ({ sessionId, path }: Omit<Dated, "beganMs">, { home }: LocateQuery): LocatedSession => ({
-  sessionId,
-  path,
-  home,
-});
+export const located = (
+  { sessionId, path, only }: Omit<LocatedSession, "home">,
+  { home }: LocateQuery,
+): LocatedSession => ({ sessionId, path, home, ...(only !== undefined && { only }) });
 
 /** One after another would wait for the disk each time; all at once would hold as many promises as there are files. */
 export async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<readonly R[]> {

@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import type { FileScan, TranscriptFile } from "../../../model/agent.ts";
+import type { FileScan, PartSize, TranscriptFile } from "../../../model/agent.ts";
 import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/bounds.ts";
 import { NONE } from "../../../model/fact-tables.ts";
 import { START } from "../../../model/start.ts";
@@ -21,6 +21,7 @@ export type Guard = (entries: readonly TranscriptEntry[]) => readonly Transcript
 export class Reading {
   readonly #kernel: Kernel;
   readonly #file: TranscriptFile;
+  readonly #before: PartSize;
   readonly #guard: Guard;
   readonly #put: (entry: TranscriptEntry) => void;
   readonly #kinds = new Kinds(KINDS);
@@ -33,17 +34,18 @@ export class Reading {
   constructor(
     kernel: Kernel,
     file: TranscriptFile,
-    modifiedMs: number,
+    before: PartSize,
     guard: Guard,
     put: (entry: TranscriptEntry) => void,
   ) {
     this.#kernel = kernel;
     this.#file = file;
+    this.#before = before;
     this.#guard = guard;
     this.#put = put;
     this.#agent = file.agentId === undefined ? NONE : numberOf(kernel, file.agentId);
-    mustBeATime(modifiedMs);
-    kernel.file(this.#agent, modifiedMs);
+    mustBeATime(before.modifiedMs);
+    kernel.file(this.#agent, before.modifiedMs);
   }
 
   read(fd: number): FileScan {
@@ -80,6 +82,7 @@ export class Reading {
     if (unknownKinds.size >= MAX_KINDS) throw new Unfit();
     return {
       entries: this.#entries,
+      before: this.#before,
       next: endBytes === 0 ? START : { bytes: endBytes, memo: { ...this.#memo(head, endBytes) } },
       unreadable: this.#unreadable,
       records: kernel.linesRead(),

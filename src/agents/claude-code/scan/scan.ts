@@ -35,7 +35,8 @@ class Scan implements SessionScan {
   file(file: TranscriptFile): FileScan | undefined {
     const { fd, stats } = openRegularNow(file.path, file.roots);
     try {
-      return new Reading(this.#kernel, file, stats.mtimeMs, this.#guard, (entry) => this.#put(entry)).read(fd);
+      const before = { sizeBytes: stats.size, modifiedMs: stats.mtimeMs };
+      return new Reading(this.#kernel, file, before, this.#guard, (entry) => this.#put(entry)).read(fd);
     } catch (error) {
       if (error instanceof Unfit) return undefined;
       throw error;
