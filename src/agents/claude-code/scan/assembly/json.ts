@@ -63,6 +63,7 @@ export function text(): bool {
 const QUOTE = i8x16.splat(0x22);
 const BACKSLASH = i8x16.splat(0x5c);
 const SPACE = i8x16.splat(0x20);
+const N = i8x16.splat(0x6e);
 const EVEN: u64 = 0x5555555555555555;
 
 /** 64 bytes at a time, without a branch for each escape: they come where nobody can tell. */
@@ -77,32 +78,34 @@ function longText(start: usize): bool {
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
     const quotes = bits(i8x16.eq(a, QUOTE), i8x16.eq(b, QUOTE), i8x16.eq(c, QUOTE), i8x16.eq(d, QUOTE));
-    const control = bits(i8x16.lt_u(a, SPACE), i8x16.lt_u(b, SPACE), i8x16.lt_u(c, SPACE), i8x16.lt_u(d, SPACE));
-    let backslashes = bits(
+    const backslashes = bits(
       i8x16.eq(a, BACKSLASH),
       i8x16.eq(b, BACKSLASH),
       i8x16.eq(c, BACKSLASH),
       i8x16.eq(d, BACKSLASH),
     );
+    let ends = quotes;
     let escaped: u64 = 0;
     if ((backslashes | carried) !== 0) {
       // Of backslashes in a row every second one is escaped by the one before it
-      backslashes &= ~carried;
-      const follows = (backslashes << 1) | carried;
-      const oddStarts = backslashes & ~EVEN & ~follows;
-      const onEven = oddStarts + backslashes;
+      const escaping = backslashes & ~carried;
+      const follows = (escaping << 1) | carried;
+      const oddStarts = escaping & ~EVEN & ~follows;
+      const onEven = oddStarts + escaping;
       carried = onEven < oddStarts ? 1 : 0;
       escaped = (EVEN ^ (onEven << 1)) & follows;
-    } else carried = 0;
-    const ends = (quotes & ~escaped) | control;
-    const before = ends === 0 ? ~(<u64>0) : (ends & (~ends + 1)) - 1;
-    escaped &= before;
+      ends &= ~escaped;
+    }
+    const lowest = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d));
+    if (v128.any_true(i8x16.lt_u(lowest, SPACE))) {
+      ends |= bits(i8x16.lt_u(a, SPACE), i8x16.lt_u(b, SPACE), i8x16.lt_u(c, SPACE), i8x16.lt_u(d, SPACE));
+    }
     if (escaped !== 0) {
-      hasEscapes = true;
-      if ((escaped & ~bits(escapes(a), escapes(b), escapes(c), escapes(d))) !== 0) return fail();
-      const isU = i8x16.splat(0x75);
-      let units = escaped & bits(i8x16.eq(a, isU), i8x16.eq(b, isU), i8x16.eq(c, isU), i8x16.eq(d, isU));
-      for (; units !== 0; units &= units - 1) if (!isHex(at + <usize>ctz(units) + 1)) return fail();
+      escaped &= ends === 0 ? ~(<u64>0) : (ends & (~ends + 1)) - 1;
+      if (escaped !== 0) hasEscapes = true;
+      // Nearly all are of these three
+      escaped &= ~(quotes | backslashes | bits(i8x16.eq(a, N), i8x16.eq(b, N), i8x16.eq(c, N), i8x16.eq(d, N)));
+      for (; escaped !== 0; escaped &= escaped - 1) if (!isEscape(at + <usize>ctz(escaped))) return fail();
     }
     if (ends === 0) {
       at += 64;
@@ -128,16 +131,12 @@ function bits(a: v128, b: v128, c: v128, d: v128): u64 {
   );
 }
 
-/** Where a byte is one that can follow a backslash, by its upper and lower half: `"`, `/`, `\`, `b`, `f`, `n`, `r`, `t`, `u` */
-@inline
-function escapes(bytes: v128): v128 {
-  const lower = i8x16.swizzle(LOWER, v128.and(bytes, i8x16.splat(0x0f)));
-  const upper = i8x16.swizzle(UPPER, i8x16.shr_u(bytes, 4));
-  return i8x16.ne(v128.and(lower, upper), i8x16.splat(0));
+/** Whether what stands here can follow a backslash, beside the quote and the backslash. */
+function isEscape(at: usize): bool {
+  const b = byte(at);
+  if (b === 0x75) return isHex(at + 1);
+  return b === 0x6e || b === 0x72 || b === 0x74 || b === 0x2f || b === 0x62 || b === 0x66;
 }
-/** Bits for those that begin with 2, 5, 6 and 7. */
-const UPPER = i8x16(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
-const LOWER = i8x16(0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
 
 @inline
 function isHex(at: usize): bool {
