@@ -99,6 +99,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       const drain: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
       // What is committed moves on into the file a few times, and not after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
+      db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();
       ownInstance(drain);
       enforceLevel(drain);
       done = await pass(drain, options);
@@ -119,6 +120,8 @@ const SESSIONS_PER_COMMIT = 500;
 const BYTES_AHEAD = 512 << 20;
 /** 16 MB: what is left for the end is written while nobody reads. */
 const PAGES_PER_CHECKPOINT = 4_096;
+/** What a commit writes is held until then: pages that had to make room would be written twice. */
+const CACHE_KILOBYTES = 8_000;
 const PROGRESS_MS = 100;
 
 /** What is there to import. */
