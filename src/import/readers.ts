@@ -7,8 +7,13 @@ import { type ReadResult, type ReadTask, readSession } from "./read.ts";
 export interface Readers {
   /** How many are worth asking for at once. */
   readonly concurrency: number;
-  /** @throws Error when its thread died */
-  read(task: ReadTask): Promise<ReadResult>;
+  /**
+   * Reads sessions one after the other.
+   *
+   * @returns in their order
+   * @throws Error when they could not even be begun
+   */
+  read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]>;
   close(): Promise<void>;
 }
 
@@ -21,17 +26,29 @@ export interface ReaderSettings {
 /** In this thread: for few sessions, and where there are no others. */
 export const readersHere = (agentOf: (source: string) => Agent | undefined, redact: Redact): Readers => ({
   concurrency: 1,
-  read: (task) => {
-    const agent = agentOf(task.source);
-    if (agent === undefined) throw new Error(`no agent is called ${JSON.stringify(task.source)}`);
-    return readSession(task, agent, redact, true);
-  },
+  read: (tasks) => readSessions(tasks, agentOf, redact),
   close: async () => {},
 });
 
+/** One after the other, in the thread that asks. @throws Error for an agent that nobody knows */
+export async function readSessions(
+  tasks: readonly ReadTask[],
+  agentOf: (source: string) => Agent | undefined,
+  redact: Redact,
+): Promise<readonly ReadResult[]> {
+  const results: ReadResult[] = [];
+  for (const task of tasks) {
+    const agent = agentOf(task.source);
+    if (agent === undefined) throw new Error(`no agent is called ${JSON.stringify(task.source)}`);
+    results.push(await readSession(task, agent, redact, true));
+  }
+  return results;
+}
+
 /**
  * In threads of their own, with little memory each. A session that is too large for one, so that the thread dies of it, is
- * read again by `last`; what waited behind it is read by the thread that replaces it.
+ * read again by `last`, with those that were asked for together with it; what waited behind them is read by the thread that
+ * replaces it.
  *
  * @param path of the built worker
  */
@@ -39,11 +56,11 @@ export function readersInThreads(path: string, threads: number, settings: Reader
   const all = Array.from({ length: threads }, () => new Thread(path, settings, last));
   let isClosed = false;
   return {
-    concurrency: threads * TASKS_PER_THREAD,
+    concurrency: threads * ASKED_PER_THREAD,
     // After the end nothing begins a thread again: it would keep the process alive
-    read: async (task) => {
+    read: async (tasks) => {
       if (isClosed) throw new Error("its readers are closed");
-      return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(task);
+      return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(tasks);
     },
     close: async () => {
       isClosed = true;
@@ -54,23 +71,23 @@ export function readersInThreads(path: string, threads: number, settings: Reader
 
 export interface Question {
   readonly number: number;
-  readonly task: ReadTask;
+  readonly tasks: readonly ReadTask[];
 }
 export type Answer =
-  | { readonly number: number; readonly result: ReadResult }
+  | { readonly number: number; readonly results: readonly ReadResult[] }
   | { readonly number: number; readonly error: string };
 
 // --- internal ---
 
 /** So many wait that no thread waits for this one, also while that writes to the disk. */
-const TASKS_PER_THREAD = 48;
+const ASKED_PER_THREAD = 12;
 
 /** In megabytes: what all but the largest sessions need, and what keeps V8 from taking more for no reason. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
-  readonly task: ReadTask;
-  readonly done: (result: ReadResult | Promise<ReadResult>) => void;
+  readonly tasks: readonly ReadTask[];
+  readonly done: (results: readonly ReadResult[] | Promise<readonly ReadResult[]>) => void;
   readonly failed: (error: Error) => void;
 }
 
@@ -94,8 +111,8 @@ class Thread {
     return this.#waiting.size;
   }
 
-  read(task: ReadTask): Promise<ReadResult> {
-    return new Promise((done, failed) => this.#ask({ task, done, failed }));
+  read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]> {
+    return new Promise((done, failed) => this.#ask({ tasks, done, failed }));
   }
 
   async close(): Promise<void> {
@@ -109,7 +126,7 @@ class Thread {
     this.#worker ??= this.#start();
     const number = this.#asked++;
     this.#waiting.set(number, waiting);
-    this.#worker.postMessage({ number, task: waiting.task } satisfies Question);
+    this.#worker.postMessage({ number, tasks: waiting.tasks } satisfies Question);
   }
 
   #start(): Worker {
@@ -117,7 +134,7 @@ class Thread {
     worker.on("message", (answer: Answer) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
-      if ("result" in answer) waiting?.done(answer.result);
+      if ("results" in answer) waiting?.done(answer.results);
       else waiting?.failed(new Error(answer.error));
     });
     // What it died of is told by who reads that session again, if it is the session's fault
@@ -131,7 +148,7 @@ class Thread {
     this.#worker = undefined;
     const [first, ...rest] = [...this.#waiting.values()];
     this.#waiting.clear();
-    first?.done(this.#last.read(first.task));
+    first?.done(this.#last.read(first.tasks));
     for (const waiting of rest) this.#ask(waiting);
   }
 }

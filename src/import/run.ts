@@ -121,7 +121,10 @@ const BYTES_AHEAD = 512 << 20;
 /** 16 MB: what is left for the end is written while nobody reads. */
 const PAGES_PER_CHECKPOINT = 4_096;
 /** What a commit writes is held until then: pages that had to make room would be written twice. */
-const CACHE_KILOBYTES = 8_000;
+const CACHE_KILOBYTES = 6_000;
+/** Of sessions that are asked for together: little enough that threads end at about the same time. */
+const GROUP_BYTES = 4 << 20;
+const GROUP_SESSIONS = 32;
 const PROGRESS_MS = 100;
 
 /** What is there to import. */
@@ -256,32 +259,55 @@ async function readAll(
 /** Reads several at once and gives them in their order: who copied another's history comes after it. */
 async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
   const queue = new PQueue({ concurrency: readers.concurrency });
-  const waiting: Promise<Awaited<ReturnType<Readers["read"]>> | Error>[] = [];
-  let next = 0;
+  const groups = groupsOf(tasks);
+  const waiting: { readonly group: Group; readonly answer: Promise<readonly (ReadResult | Error)[]> }[] = [];
   let askedBytes = 0;
   const ask = (): void => {
     while (waiting.length < readers.concurrency * 2 && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
-      const task = tasks[next++];
-      if (task === undefined) return;
-      const answer = queue.add(() => readers.read(task));
-      waiting.push(answer.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
-      askedBytes += task.bytes;
+      const group = groups.next().value;
+      if (group === undefined) return;
+      const answer = queue
+        .add(() => readers.read(group.tasks))
+        .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
+      waiting.push({ group, answer });
+      askedBytes += group.bytes;
     }
   };
   // One that is large holds up those behind it; they may be read meanwhile, but not without end
   ask();
   try {
-    for (const item of tasks) {
-      const answer = waiting.shift();
-      if (answer === undefined || signal.aborted) return;
-      const result = await answer;
-      askedBytes -= item.bytes;
+    for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
+      const { group, answer } = first;
+      const results = await answer;
+      askedBytes -= group.bytes;
       ask();
-      yield { item, result };
+      for (const [i, result] of results.entries()) {
+        const item = group.tasks[i];
+        if (item === undefined || signal.aborted) return;
+        yield { item, result };
+      }
     }
   } finally {
     queue.clear();
   }
+}
+
+interface Group {
+  readonly tasks: readonly Found[];
+  readonly bytes: number;
+}
+
+/** Sessions that are asked for together, in their order: most are small, and a message to a thread and back takes its time. */
+function* groupsOf(tasks: readonly Found[]): Generator<Group, undefined> {
+  let [group, bytes]: [Found[], number] = [[], 0];
+  for (const task of tasks) {
+    group.push(task);
+    bytes += task.bytes;
+    if (bytes < GROUP_BYTES && group.length < GROUP_SESSIONS) continue;
+    yield { tasks: group, bytes };
+    [group, bytes] = [[], 0];
+  }
+  if (group.length > 0) yield { tasks: group, bytes };
 }
 
 /** Not that something is of no use to us, but that it could not be come at. */

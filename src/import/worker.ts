@@ -2,8 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { allAgents } from "../agents/registry.ts";
 import { messageOf } from "../drain/deps.ts";
 import { protectionOf } from "../privacy/protection.ts";
-import { type ReadResult, readSession } from "./read.ts";
-import type { Answer, Question, ReaderSettings } from "./readers.ts";
+import type { ReadResult } from "./read.ts";
+import { type Answer, type Question, type ReaderSettings, readSessions } from "./readers.ts";
 
 // A thread that reads sessions, one after the other.
 
@@ -18,12 +18,12 @@ parentPort?.on("message", (question: Question) => {
 
 // --- internal ---
 
-async function answer({ number, task }: Question): Promise<void> {
+async function answer({ number, tasks }: Question): Promise<void> {
   try {
-    const agent = (await cards).find(({ source }) => source === task.source);
-    if (agent === undefined) throw new Error(`no agent is called ${JSON.stringify(task.source)}`);
-    const result = await readSession(task, agent, (await protection).redact, true);
-    send({ number, result }, ownBuffers(result));
+    const known = await cards;
+    const agentOf = (source: string) => known.find((card) => card.source === source);
+    const results = await readSessions(tasks, agentOf, (await protection).redact);
+    send({ number, results }, results.flatMap(ownBuffers));
   } catch (error) {
     send({ number, error: messageOf(error) });
   }

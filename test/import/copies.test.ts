@@ -280,12 +280,12 @@ function hiding(path: string): Readers {
   const readers = readersHere((source) => [claudeCode].find((agent) => agent.source === source), redact);
   return {
     ...readers,
-    read: async (task) => {
-      const isHidden = task.files.some((file) => file.path === path);
+    read: async (tasks) => {
+      const isHidden = tasks.some(({ files }) => files.some((file) => file.path === path));
       if (isHidden) renameSync(path, `${path}.hidden`);
-      const result = await readers.read(task);
+      const results = await readers.read(tasks);
       if (isHidden) renameSync(`${path}.hidden`, path);
-      return result;
+      return results;
     },
   };
 }

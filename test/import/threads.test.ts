@@ -50,7 +50,10 @@ test("a session whose thread dies is read by who is left, and those behind it by
   const [of] = cases;
   if (of === undefined) throw new Error("there is no recording");
   const asked: string[] = [];
-  const last: Readers = { ...here, read: (task) => here.read(task).finally(() => asked.push(task.sessionId)) };
+  const last: Readers = {
+    ...here,
+    read: (tasks) => here.read(tasks).finally(() => asked.push(...tasks.map(({ sessionId }) => sessionId))),
+  };
   // What cannot be loaded dies at once
   const dying = readersInThreads(
     join(dirname(PROGRAM), "no-such-reader.cjs"),
