@@ -2,6 +2,7 @@ import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { bucketsBetween } from "../report/buckets.ts";
 import { type Dimension, type UsageQuery, type UsageRow, usage } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
+import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
 import type { Choices, Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
 
@@ -90,9 +91,9 @@ const UNIT_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_
 >;
 
 function firstMs(db: Database): number | undefined {
-  const first = db.prepare("SELECT min(first_ms) AS ms FROM sessions WHERE pruned_ms IS NULL AND excluded = 0").get()?.[
-    "ms"
-  ];
+  const first = db
+    .prepare(`SELECT min(${STARTED}) AS ms FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0`)
+    .get()?.["ms"];
   return typeof first === "number" ? first : undefined;
 }
 

@@ -63,6 +63,9 @@ export function listSessions(
 
 /** Sessions that are shown: none of subagents, none that was pruned, none of projects that are not collected. */
 export const SHOWN = "s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 0";
+/** When a session began, as its row shows it: a transcript can tell of work before the first hook. */
+export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
+  FROM segments g WHERE g.session = s.id), s.first_ms)`;
 export const REPOSITORY = "json_extract(s.repository, '$.name')";
 
 // --- internal ---
@@ -70,7 +73,7 @@ export const REPOSITORY = "json_extract(s.repository, '$.name')";
 /** Of what is settled; unknown is less than anything. */
 const VALUE = {
   recent: "s.last_ms",
-  started: "s.first_ms",
+  started: STARTED,
   tokens: "coalesce(u.tokens, -1)",
   cost: "coalesce(u.cost, -1)",
   errors: "coalesce(t.errors, 0)",
@@ -102,7 +105,7 @@ function conditions(db: Database, agents: DrainDeps["agents"], query: ListQuery)
   if (query.agent !== undefined) and("s.source = ?", query.agent);
   if (query.repository !== undefined) and(`${REPOSITORY} = ?`, query.repository);
   if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);
-  if (query.toMs !== undefined) and("s.first_ms < ?", query.toMs);
+  if (query.toMs !== undefined) and(`${STARTED} < ?`, query.toMs);
   // What is not settled stands in no table that could be asked: these few sessions are looked at one by one
   const open = query.model !== undefined || query.errors ? openTraits(db, agents) : [];
   const numbers = (has: (traits: OpenTraits) => boolean): string =>

@@ -8,6 +8,7 @@ import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
 import { SECURITY_HEADERS } from "../../src/view/guard.ts";
 import { SORTS } from "../../src/view/wire.ts";
+import { clockAt } from "../support/clock.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { Teller } from "../support/told.ts";
@@ -312,6 +313,29 @@ describe("what is answered", () => {
     for (const path of ["", ...QUESTIONS.filter((one) => one !== "api/live")]) await served.ask(path);
     expect(files()).toBe(before);
   });
+});
+
+test("work before the first hook is the session's: where it stands in the list, and in figures of all times", async () => {
+  const late = new Replay("claude-code", "nested-subagents");
+  const last = late.calls.at(-1);
+  if (last === undefined) throw new Error("nothing was recorded");
+  const hookMs = Date.parse(last.received_at) + 3 * 86_400_000;
+  late.put({ ...last, received_at: new Date(hookMs).toISOString() });
+  await late.drain({ endIdle: true }, clockAt(hookMs + 1_000));
+  const look = await Served.at(late.places);
+  try {
+    const rows = async (query: string) =>
+      (await look.json(`api/sessions?sort=started&${query}`))["rows"] as { startMs: number }[];
+    const [row] = await rows("");
+    expect(row?.startMs).toBeLessThan(hookMs);
+    expect(await rows(`toMs=${hookMs - 1}`)).toEqual([row]);
+    expect(await rows(`toMs=${row?.startMs}`)).toEqual([]);
+    const { total } = (await look.json("api/usage?unit=hour&split=model&timeZone=UTC")) as { total: object };
+    expect(total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120 } });
+  } finally {
+    await look.close();
+    late.remove();
+  }
 });
 
 test("pages go on where one ended, in every order, whatever comes meanwhile", async () => {
