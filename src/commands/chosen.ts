@@ -13,24 +13,34 @@ import { printable } from "./terminal.ts";
  */
 export function chosenSession(db: Database, name: string | undefined): StoredSession | undefined {
   const [newest] = recentSessions(db, 1);
-  if (name === undefined || newest === undefined) return newest;
+  return name === undefined || newest === undefined ? newest : namedSession(db, name);
+}
+
+/**
+ * The same for a session that is named.
+ *
+ * @throws UserError when there is no such session, or more than one
+ */
+export function namedSession(db: Database, name: string, exitCode = 1): StoredSession {
   const found = findSessions(db, name, MAX_CANDIDATES + 1);
   const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  if (found.length === 0) {
+  if (only === undefined) {
+    const [newest] = recentSessions(db, 1);
+    const hint = newest === undefined ? "" : `, the newest is ${quoted(newest.sessionId)}`;
     throw new UserError(
       "E_SESSION",
-      `no session begins with ${quoted(name)}; openhook-otel sessions lists them, the newest is ${quoted(newest.sessionId)}`,
-      1,
+      `no session begins with ${quoted(name)}; openhook-otel sessions lists them${hint}`,
+      exitCode,
     );
   }
-  const isOneId = found.every((one) => one.sessionId === only?.sessionId);
+  if (found.length === 1) return only;
+  const isOneId = found.every((one) => one.sessionId === only.sessionId);
   const names = found
     .slice(0, MAX_CANDIDATES)
     .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : one.sessionId))
     .join(", ");
   const more = found.length > MAX_CANDIDATES ? " and more" : "";
-  throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, 1);
+  throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, exitCode);
 }
 
 // --- internal ---

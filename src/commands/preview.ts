@@ -3,7 +3,7 @@ import { SETTINGS } from "../config/settings.ts";
 import type { Drain } from "../drain/deps.ts";
 import { type Preview, type PreviewedRequest, previewDelivery } from "../drain/preview.ts";
 import { drain as runDrain } from "../pipeline.ts";
-import { findSessions } from "../store/overview.ts";
+import { namedSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain-deps.ts";
 import { plural } from "./figures.ts";
@@ -27,7 +27,7 @@ export async function preview(session: string | undefined, options: PreviewOptio
   let found: Preview | undefined;
   const deps = await drainDeps(context, (line) => said.push(line));
   const look = async (work: Drain): Promise<void> => {
-    found = await previewDelivery(work, session === undefined ? undefined : numberOf(work, session));
+    found = await previewDelivery(work, session === undefined ? undefined : namedSession(work.db, session).id);
   };
   const report = await runDrain(deps, { isEager: true, deliver: look });
   if (report === undefined || found === undefined) {
@@ -40,19 +40,6 @@ export async function preview(session: string | undefined, options: PreviewOptio
 }
 
 // --- internal ---
-
-const MAX_CANDIDATES = 5;
-
-function numberOf({ db }: Drain, name: string): number {
-  const found = findSessions(db, name, MAX_CANDIDATES);
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only.id;
-  const quoted = JSON.stringify(printable(name));
-  if (only === undefined)
-    throw new UserError("E_SESSION", `no session begins with ${quoted}; openhook-otel sessions lists them`, 1);
-  const names = found.map((one) => printable(`${one.source}/${one.sessionId}`)).join(", ");
-  throw new UserError("E_SESSION", `${quoted} is not one session alone: ${names}`, 1);
-}
 
 function* inWords({ requests, settings }: Preview, session: string | undefined, terminal: Terminal): Generator<string> {
   if (requests.length === 0) {

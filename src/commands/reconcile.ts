@@ -4,9 +4,9 @@ import { otlpSettings } from "../config/otlp.ts";
 import { cardOf, emptyReport } from "../drain/deps.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { Database } from "../store/database.ts";
-import { findSessions } from "../store/overview.ts";
 import { isPacked } from "../store/packed.ts";
 import { VERSION } from "../version.ts";
+import { namedSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain-deps.ts";
 import { localTime } from "./figures.ts";
@@ -19,7 +19,6 @@ import { bookOf, machineBook, sessionsIn, type TimeRange } from "./reconcile/sto
 import { sinceOf, timeOf } from "./reconcile/times.ts";
 import { type Look, type Looking, readAnew } from "./reconcile/transcripts.ts";
 import { sentence, tell } from "./reconcile/words.ts";
-import { printable } from "./terminal.ts";
 
 export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, string>>> {
   /** An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`). @default 7d */
@@ -73,7 +72,6 @@ export async function reconcile(
 // --- internal ---
 
 const DEFAULT_SINCE = "7d";
-const MAX_CANDIDATES = 5;
 
 function rangeOf({ since = DEFAULT_SINCE, until }: ReconcileOptions, nowMs: number): TimeRange {
   const range = {
@@ -179,21 +177,9 @@ function inWords({ sinceMs, untilMs }: TimeRange, { until }: ReconcileOptions): 
 }
 
 function oneOf(db: Database, name: string): ReturnType<typeof sessionsIn> {
-  const number = numberOf(db, name);
+  const number = namedSession(db, name, 2).id;
   const packed = isPacked(db, number);
   return { numbers: packed ? [] : [number], pruned: 0, imported: packed ? 1 : 0 };
-}
-
-function numberOf(db: Database, name: string): number {
-  const found = findSessions(db, name, MAX_CANDIDATES);
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only.id;
-  const quoted = JSON.stringify(printable(name));
-  if (only === undefined) {
-    throw new UserError("E_SESSION", `no session begins with ${quoted}; openhook-otel sessions lists them`);
-  }
-  const names = found.map((one) => printable(`${one.source}/${one.sessionId}`)).join(", ");
-  throw new UserError("E_SESSION", `${quoted} is not one session alone: ${names}`);
 }
 
 /** Where a drain would send to, and as whom: the user's own attributes win over ours. */

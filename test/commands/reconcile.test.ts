@@ -235,7 +235,7 @@ describe("asking", () => {
     expect(await wrong({ since: "yesterday" })).toMatch(/^2 --since takes an age like 7d or 36h/);
     expect(await wrong({ since: "1d", until: "2d" })).toBe("2 --since is later than --until");
     expect(await wrong({ since: "1d" }, "abc")).toMatch(/^2 give a session or a time/);
-    expect(await wrong({}, "nosuch")).toMatch(/^2 no session begins with "nosuch"/);
+    expect(await wrong({}, "nosuch")).toMatch(/^2 no session begins with "nosuch"; .*the newest is "/);
     expect(await wrong({ jaeger: "localhost" })).toMatch(/^2 --jaeger takes an address/);
     expect(await wrong({ jaeger: "http://ada:pw@127.0.0.1:1" })).toMatch(/^2 --jaeger holds a user or password/);
     expect(await wrong({ jaeger: "http://127.0.0.1:1" })).toMatch(/^2 cannot ask Jaeger: connection refused by http/);

@@ -70,7 +70,9 @@ describe("preview", () => {
       await preview(ids[0], { json: false }, human.context);
       expect(human.out()).toContain("no destination is set: it would stay here");
       expect(human.out()).toMatch(/gen_ai\.conversation\.id = /);
-      await expect(preview("nobody", { json: true }, at(other).context)).rejects.toThrow(/no session begins with/);
+      await expect(preview("nobody", { json: true }, at(other).context)).rejects.toThrow(
+        /no session begins with "nobody"; .*the newest is "/,
+      );
     } finally {
       other.remove();
     }
