@@ -10,7 +10,6 @@ import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
 import { openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
 import { learn, rootOf, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
-import { lastSegment } from "../store/settle.ts";
 import { adopt } from "./adopt.ts";
 import { boundContent, boundEntries, boundMemo } from "./bound.ts";
 import { keepContent } from "./content.ts";
@@ -54,7 +53,7 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
       learn(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
   }
   const loadReader = cardOf(drain, session.source)?.transcript;
-  if (loadReader === undefined || !mayRead(drain, session)) return;
+  if (loadReader === undefined) return;
   const { default: reader } = await loadReader();
   const roots = rootsOf(drain, reader, session.source);
   const path = await readablePath(drain, session.transcriptPath, roots);
@@ -168,12 +167,6 @@ const isGone = (path: string): Promise<boolean> =>
     () => true,
   );
 
-/** A fork's file begins with a copy of another session: only its first own prompt, told by a hook, shows where it ends. */
-function mayRead(drain: Drain, session: StoredSession): boolean {
-  if (session.fork !== "waiting" || toldPromptIds(drain.db, session.id).size > 0) return true;
-  return lastSegment(drain.db, session.id)?.segment.endMs !== undefined;
-}
-
 function keep(
   drain: Drain,
   session: StoredSession,
@@ -223,6 +216,10 @@ function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"sessio
   if (entry.parentSessionId !== undefined) adopt(drain.db, session, entry.parentSessionId, entry.timeMs);
 }
 
+/**
+ * A fork's file begins with a copy of another session. Its first own prompt, told by a hook, shows where that ends; where no
+ * hook told it the times do, which are copied with the rest.
+ */
 function ownPart(
   drain: Drain,
   session: StoredSession,
@@ -234,9 +231,9 @@ function ownPart(
   // Copied prompts can carry the id of the first own one; that one is the last of them
   const begins =
     first === undefined
-      ? -1
+      ? entries.length
       : entries.findLastIndex((entry) => entry.kind === "prompt" && entry.promptKey === first.promptKey);
-  if (begins === -1) return [];
-  setFork(drain.db, session.id, "begun");
-  return entries.slice(begins);
+  const own = entries.filter((entry, index) => index >= begins || entry.timeMs >= session.firstMs);
+  if (own.length > 0) setFork(drain.db, session.id, "begun");
+  return own;
 }

@@ -1,0 +1,57 @@
+// A fork's file can begin with a copy of another session: its first own prompt shows where its own part begins.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { clockAt } from "../support/clock.ts";
+import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
+import { type Expected, type ExpectedSession, summaryOf } from "../support/summary.ts";
+
+let at: Replay;
+afterEach(() => at.remove());
+
+describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook told", (source) => {
+  test("counts what it did, and nothing that it copied", async () => {
+    const { forked, own } = forkOf(source);
+    await drained(own.filter(({ event }) => event !== "UserPromptSubmit"));
+    expect(figuresOf(forked)).toEqual(wanted(forked));
+  });
+
+  test("the same beside the session that it was forked from", async () => {
+    const { expected, forked, own } = forkOf(source);
+    await drained(at.calls.filter((call) => call.event !== "UserPromptSubmit" || !own.includes(call)));
+    for (const session of expected) expect(figuresOf(session)).toEqual(wanted(session));
+    expect(figuresOf(forked).calls).toBeGreaterThan(0);
+  });
+});
+
+// --- internal ---
+
+function forkOf(source: string) {
+  at = new Replay(source, "fork");
+  const { sessions } = expectedOf(source);
+  const start = at.calls.find(({ stdin }) => stdin?.["source"] === "fork");
+  const id = start?.stdin?.["session_id"];
+  const forked = sessions.find(({ session_id }) => session_id === id);
+  if (forked === undefined) throw new Error(`${source}: no fork was recorded`);
+  return { expected: sessions, forked, own: at.calls.filter(({ stdin }) => stdin?.["session_id"] === id) };
+}
+
+const expectedOf = (source: string): Expected =>
+  JSON.parse(readFileSync(join(CASES, source, "fork", "expected.json"), "utf8")) as Expected;
+
+async function drained(calls: readonly RecordedCall[]): Promise<void> {
+  for (const call of calls) at.put(call);
+  await at.drain({ endIdle: true }, clockAt(Math.max(...calls.map((call) => Date.parse(call.received_at)))));
+}
+
+const wanted = ({ totals }: ExpectedSession) => ({
+  calls: totals["model_calls"],
+  input: totals["input"],
+  output: totals["output"],
+});
+
+function figuresOf({ session_id }: ExpectedSession) {
+  const calls = summaryOf(at.places.storePath, session_id)?.modelCalls ?? [];
+  const sum = (key: "input" | "output"): number => calls.reduce((n, call) => n + Number(call[key] ?? 0), 0);
+  return { calls: calls.length, input: sum("input"), output: sum("output") };
+}
