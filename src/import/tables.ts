@@ -10,7 +10,7 @@ import {
   STATUSES,
   USE,
 } from "../model/fact-tables.ts";
-import { type PackedTools, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
+import { digestOf, type PackedTools, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
 import { ENDED_IDLE } from "../model/session.ts";
 import type { Writable } from "../model/writable.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
@@ -88,7 +88,7 @@ class TableSums {
     };
     return {
       facts: encodeTables(this.#tables),
-      owned: this.#tables.owned.slice(),
+      owned: this.#owned(),
       segments: [{ segment, totals: this.#totals(totals) }],
       usage,
       tools,
@@ -96,6 +96,17 @@ class TableSums {
       calls,
       providers: calls.length === 0 ? [] : [null],
     };
+  }
+
+  /** Digests of the tables' keys, and of those that stand beside them. */
+  #owned(): Float64Array {
+    const { owned, others } = this.#tables;
+    const { source } = this.#options.facts;
+    const more = others.flatMap(({ globalKey }) => (globalKey === undefined ? [] : digestOf(source, globalKey)));
+    const all = new Float64Array(owned.length + more.length);
+    all.set(owned);
+    all.set(more, owned.length);
+    return all;
   }
 
   /** A call that nobody answered lasted as long as its session; that may be longer than its run was known to be. */

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claudeCode from "../../src/agents/claude-code/index.ts";
 import { type Readers, readersHere } from "../../src/import/readers.ts";
 import { redact } from "../../src/privacy/redact.ts";
+import type { Database } from "../../src/store/database.ts";
+import { readStore } from "../../src/store/read-only.ts";
 import { Replay } from "../support/replay.ts";
 import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, type Totals, writeLines } from "./claude.ts";
@@ -111,6 +113,28 @@ describe("what one session copied from another counts once", () => {
     await unpackAll(at, SOURCE);
     expect(books()).toEqual(before);
     expect(packedCount(at.places.storePath)).toBe(0);
+  });
+
+  test("a compaction, too", async () => {
+    const boundary = (id: string): string =>
+      JSON.stringify({
+        type: "system",
+        subtype: "compact_boundary",
+        uuid: "c0ffee00-0000-4000-8000-000000000001",
+        timestamp: new Date(STARTED_MS + 7_200_000).toISOString(),
+        sessionId: id,
+      });
+    writeLines(claudePath(at, A), [...first.lines, boundary(A)]);
+    await imported();
+    writeLines(claudePath(at, B), [
+      ...copied.slice(0, first.lines.length),
+      boundary(B),
+      ...copied.slice(first.lines.length),
+    ]);
+    await imported();
+    await unpackAll(at, SOURCE);
+    const kept = (db: Database) => db.prepare("SELECT count(*) AS n FROM entries WHERE kind = 'compaction'").get();
+    expect(readStore(at.places.storePath, kept)?.["n"]).toBe(1);
   });
 
   test.each(["fork", "killed-then-resumed", "older-version-2.0.77"])("as it was recorded: %s", async (name) => {

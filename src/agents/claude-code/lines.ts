@@ -383,7 +383,8 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       return [
         defined<EntryOf<"compaction">>({
           kind: "compaction",
-          ...at(here, `compaction:${lineId(here)}`),
+          // A fork copies it like any other line
+          ...at(here, `compaction:${lineId(here)}`, `compaction:${lineId(here)}`),
           trigger: asCode(asObject(o["compactMetadata"])?.["trigger"]),
         } as EntryOf<"compaction">),
       ];
