@@ -157,7 +157,7 @@ const NAMES =
   cache_read_input_tokens cache_creation_input_tokens cache_creation ephemeral_5m_input_tokens ephemeral_1h_input_tokens
   output_tokens_details thinking_tokens name input command tool_use_id is_error text interrupted agentId structuredPatch
   lines decision kind subtype isMeta isCompactSummary isVisibleInTranscriptOnly repeatsCompactSummary interruptedMessageId
-  toolDenialKind turnOrigin isApiErrorMessage apiErrorStatus error durationMs __proto__ constructor typ types Type`.split(
+  toolDenialKind stop_details fallback_credit turnOrigin isApiErrorMessage apiErrorStatus error durationMs __proto__ constructor typ types Type`.split(
     /\s+/,
   );
 
@@ -529,6 +529,7 @@ class Maker {
       ["content", this.#value(this.#array(choose.isRare(10) ? [block, block] : [block]), 40)],
       ["stop_reason", this.#value(stop, 60)],
     ];
+    if (!choose.isRare(3)) members.push(["stop_details", this.#value("null", 60)]);
     if (!choose.isRare(20)) members.push(["usage", this.#value(this.#usage(answer.output), 40)]);
     const line: Member[] = [
       ["type", '"assistant"'],
@@ -547,6 +548,7 @@ class Maker {
       ["input_tokens", count(12)],
       ["output_tokens", count(output)],
     ];
+    if (choose.isRare(2)) members.push(["fallback_credit", this.#value("null", 60)]);
     if (!choose.isRare(4)) members.push(["cache_read_input_tokens", count(4_000)]);
     if (!choose.isRare(4)) members.push(["cache_creation_input_tokens", count(999_999_999)]);
     if (choose.isRare(2)) {

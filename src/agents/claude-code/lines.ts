@@ -5,6 +5,7 @@ import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedObject } from "../shared/json.ts";
 import type { JsonLine } from "../shared/jsonl.ts";
 import { isCut } from "../shared/shorten.ts";
+import { compareVersions, parseVersion } from "../shared/version.ts";
 import { exitCodeOf } from "./adapter.ts";
 import { patchLines } from "./patch.ts";
 
@@ -266,13 +267,26 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
 
 const isInterrupted = (o: Line, text: string): boolean =>
   asObject(o["toolUseResult"])?.["interrupted"] === true ||
-  o["toolDenialKind"] === "interrupted" ||
+  isBrokenOffAtWork(o) ||
   text.startsWith("[Request interrupted by user");
+
+/**
+ * Stopped by the user or for another call's sake. Since 2.1.329 at the latest a call that is stopped while it runs is told as
+ * rejected, too; one that the user was asked about has the decision, or says that it had not begun.
+ */
+function isBrokenOffAtWork(o: Line): boolean {
+  const kind = o["toolDenialKind"];
+  if (kind !== "user-rejected") return kind === "interrupted" || kind === "cancelled";
+  const version = parseVersion(asString(o["version"]) ?? "");
+  const isTold = o["permissionDecision"] !== undefined || o["toolDenialBeforeRun"] === true;
+  return !isTold && version !== undefined && compareVersions(version, DECISIONS_SINCE) >= 0;
+}
+const DECISIONS_SINCE = "2.1.329";
 
 function statusOf(o: Line, block: Line, text: string): ToolStatus {
   // Written for a call that a killed process left behind; nobody knows how it ended
   if (/^\[Tool (?:use|call) interrupted/.test(text)) return "unfinished";
-  if (o["toolDenialKind"] === "interrupted") return "error";
+  if (isBrokenOffAtWork(o)) return "error";
   if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
     return "denied";
   if (block["is_error"] !== true) return "success";
@@ -307,7 +321,7 @@ function assistantLine(here: Here) {
     startMs: requested ?? here.state.inputMs,
     endMs: here.timeMs,
     usage: usageOf(asObject(message["usage"])),
-    complete: finishReason !== undefined,
+    complete: finishReason !== undefined && !isBrokenOff(message),
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
   } as EntryOf<"model_call">);
@@ -328,6 +342,13 @@ function assistantLine(here: Here) {
   });
   return { entries: [...facts.entries, call, ...uses], state: facts.state };
 }
+
+/**
+ * 2.1.329 makes up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its beginning.
+ * Versions that know of `fallback_credit` give every true reason its details, if only null.
+ */
+const isBrokenOff = (message: Line): boolean =>
+  asObject(message["usage"])?.["fallback_credit"] !== undefined && message["stop_details"] === undefined;
 
 /** Anthropic's `input_tokens` leaves the cache out; ours includes it. */
 function usageOf(usage: Line | undefined): TokenUsage | undefined {

@@ -88,6 +88,10 @@ describe("user lines", () => {
   });
 });
 
+/** Written for a call that the user refused, and for one that was stopped at work. */
+const REFUSAL = { content: "The user doesn't want to proceed with this tool use.", is_error: true };
+const ASKED = { permissionDecision: { decision: "reject", source: "user_reject" } };
+
 describe("tool results", () => {
   test.each([
     [{ content: "done" }, {}, { status: "success" }],
@@ -104,6 +108,11 @@ describe("tool results", () => {
     [{ content: "PreToolUse:Bash hook error: no", is_error: true }, {}, { status: "denied" }],
     [{ content: "[Tool call interrupted: the process ended]", is_error: true }, {}, { status: "unfinished" }],
     [{ content: "no", is_error: true }, { toolDenialKind: "interrupted" }, { status: "error" }],
+    [{ content: "no", is_error: true }, { toolDenialKind: "cancelled" }, { status: "error", errorType: "interrupted" }],
+    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329" }, { status: "error", errorType: "interrupted" }],
+    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.300" }, { status: "denied" }],
+    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329", ...ASKED }, { status: "denied" }],
+    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329", toolDenialBeforeRun: true }, { status: "denied" }],
     [{ content: "Permission to use Bash, said the log" }, {}, { status: "success" }],
     [{ content: "ok" }, { toolUseResult: { agentId: "a1" } }, { status: "success", spawnedAgentId: "a1" }],
     [
@@ -112,7 +121,8 @@ describe("tool results", () => {
       { linesAdded: 1, linesRemoved: 2 },
     ],
   ])("%j %j", (block, rest, expected) => {
-    expect(entriesOf([result(block, rest)])).toMatchObject([{ kind: "tool_result", callId: "t1", ...expected }]);
+    const found = entriesOf([result(block, rest)]).filter(({ kind }) => kind !== "session");
+    expect(found).toMatchObject([{ kind: "tool_result", callId: "t1", ...expected }]);
   });
 
   test("several in one line", () => {
@@ -148,6 +158,13 @@ describe("assistant lines", () => {
         },
       },
     ]);
+  });
+
+  test("a reason that stands there for an answer whose stream broke off is none", () => {
+    const usage = { input_tokens: 12, output_tokens: 3, fallback_credit: null };
+    const told = [{ usage }, { usage, stop_details: null }, { usage: { input_tokens: 12, output_tokens: 3 } }];
+    const calls = told.map((message) => entriesOf([assistant({ ...message, stop_reason: "end_turn" })])[0]);
+    expect(calls).toMatchObject([{ complete: false }, { complete: true }, { complete: true }]);
   });
 
   test("what the agent does not say is unknown, not zero", () => {
@@ -195,8 +212,8 @@ describe("other lines", () => {
       { kind: "model_error", errorType: "529", final: false },
     ],
     [
-      { subtype: "compact_boundary", compactMetadata: { trigger: "auto" } },
-      { kind: "compaction", trigger: "auto" },
+      { subtype: "compact_boundary", compactMetadata: { trigger: "auto" }, uuid: "u7" },
+      { kind: "compaction", trigger: "auto", globalKey: "compaction:u7" },
     ],
     [
       { subtype: "turn_duration", durationMs: 1200 },

@@ -37,6 +37,8 @@ export class Line {
   static isMachine: bool = false;
   static isOdd: bool = false;
   static hasUsage: bool = false;
+  static hasDetails: bool = false;
+  static hasCredit: bool = false;
   static isInterrupted: bool = false;
   static isCreated: bool = false;
   static hasPatch: bool = false;
@@ -81,6 +83,8 @@ function clearMessage(): void {
   Line.hasMessage = false;
   Line.hasBlocks = false;
   Line.hasUsage = false;
+  Line.hasDetails = false;
+  Line.hasCredit = false;
   Blocks.clear();
 }
 
@@ -214,6 +218,10 @@ function readMessage(): void {
       case N.STOP_REASON:
         stopReason.read();
         break;
+      case N.STOP_DETAILS:
+        Line.hasDetails = true;
+        skip();
+        break;
       case N.USAGE:
         Line.hasUsage = readUsage();
         break;
@@ -233,6 +241,7 @@ function readMessage(): void {
 /** What kinds of tokens the answer took, into `Call`. @returns whether it told enough to be usage */
 function readUsage(): bool {
   let fresh = NO_COUNT;
+  Line.hasCredit = false;
   Call.output = Call.cacheRead = Call.cacheWrite = Call.cacheWrite5m = Call.cacheWrite1h = Call.reasoning = NO_COUNT;
   if (!enterObject()) return false;
   do {
@@ -254,6 +263,10 @@ function readUsage(): bool {
         break;
       case N.OUTPUT_DETAILS:
         readDetails();
+        break;
+      case N.FALLBACK_CREDIT:
+        Line.hasCredit = true;
+        skip();
         break;
       default:
         skip();
