@@ -221,6 +221,38 @@ describe("a packed session of which a hook tells", () => {
   });
 });
 
+test.each(["multi-turn", "killed-then-resumed", "subagent"])(
+  "%s told hook by hook, beside an imported session: what leaves is as without that one",
+  async (name) => {
+    const leaves = async (isBeside: boolean): Promise<readonly string[]> => {
+      const of = new Replay("claude-code", name, { withTranscripts: false });
+      try {
+        of.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+        receiver.clear();
+        if (isBeside) {
+          writeLines(claudePath(of, sessionIdOf(1)), SESSIONS[0]?.lines ?? []);
+          await importInto(of, "claude-code");
+          expect(packedCount(of.places.storePath)).toBe(1);
+        }
+        for (const call of of.calls) {
+          of.put(call);
+          const untilMs = Date.parse(call.received_at) + 1_000;
+          of.writeTranscripts({ untilMs });
+          await of.drain({}, clockAt(untilMs));
+        }
+        of.writeTranscripts();
+        await of.drain({ endIdle: true, isEager: true }, clockAt(endOf(of.calls)));
+        return [...receiver.spans.map(inWords), ...sumsIn()].map((text) => text.replaceAll(of.home, "~")).sort();
+      } finally {
+        of.remove();
+      }
+    };
+    const alone = await leaves(false);
+    expect(alone.length).toBeGreaterThan(3);
+    expect(await leaves(true)).toEqual(alone);
+  },
+);
+
 // --- internal ---
 
 const endOf = (calls: readonly RecordedCall[]): number =>
