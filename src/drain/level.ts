@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { CAPTURE_LEVELS, type CaptureLevel, isAtLeast, keepsContent, stricter } from "../model/capture.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { purgeContent, stripSpans } from "../store/content.ts";
@@ -9,6 +10,7 @@ import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
 import { attributesAtLevel, incrementAtLevel, type OwnNamesOf } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
+import { protectAttributes } from "./protect.ts";
 
 /** How much of a session is kept: what the user set, or less where the project it runs in asks for less. */
 export const levelOf = ({ loaded }: Pick<DrainDeps, "loaded">, session: Pick<StoredSession, "capture">): CaptureLevel =>
@@ -42,12 +44,15 @@ export function enforceLevel(drain: Drain): void {
   const level = drain.loaded.config.capture;
   const before = readMeta(db, LEVEL);
   if (before !== level) db.transaction(() => change(drain, before));
+  foldRedacted(drain);
   if (readMeta(db, REMNANTS) === YES) removeRemnants(drain);
 }
 
 // --- internal ---
 
 const LEVEL = "capture.level";
+/** Only its equality matters: what a rule looks for is nobody's business. */
+const RULES = "redaction.rules";
 /** Set while pages of the store's file may hold content that no row holds any more. */
 const REMNANTS = "capture.remnants";
 const YES = "1";
@@ -68,6 +73,19 @@ function change(drain: Drain, before: string | undefined): void {
   stripSpans(db, [...CONTENT_ATTRIBUTES]);
   writeMeta(db, REMNANTS, YES);
   drain.log(`capture is ${level} now: content that was kept before is deleted`);
+}
+
+/** Where other rules take names out than before: streams whose names become one are one stream, not several of one name. */
+function foldRedacted(drain: Drain): void {
+  const { db, loaded, version } = drain;
+  const rules = createHash("sha256")
+    .update(JSON.stringify([version, loaded.config.redaction]))
+    .digest("hex");
+  if (readMeta(db, RULES) === rules) return;
+  db.transaction(() => {
+    writeMeta(db, RULES, rules);
+    foldStreams(db, METRIC_SHAPES, drain.now(), ({ attributes }) => protectAttributes(drain, attributes));
+  });
 }
 
 /** SQLite leaves what was deleted in its pages until it needs them; written anew, the file has none of it. */

@@ -1,6 +1,6 @@
 import type { Event } from "../model/event.ts";
 import type { Repository } from "../model/session.ts";
-import type { Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
+import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan } from "../privacy/records.ts";
 import { redact as builtIn } from "../privacy/redact.ts";
@@ -17,6 +17,10 @@ export const protectSpan = ({ loaded, redact = builtIn }: Protected, record: Spa
 
 export const protectPoint = ({ redact = builtIn }: Protected, point: MetricPoint): MetricPoint =>
   redactPoint(point, redact);
+
+/** Of a stream, as its points leave. */
+export const protectAttributes = ({ redact = builtIn }: Protected, attributes: Attributes): Attributes =>
+  redactAttributes(attributes, redact);
 
 export const protectCounts = ({ redact = builtIn }: Protected, counts: readonly Counted[]): readonly Counted[] =>
   counts.map((counted) => redactCounted(counted, redact));

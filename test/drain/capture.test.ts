@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { bareToolName } from "../../src/model/names.ts";
@@ -112,6 +112,34 @@ test("lowered to none: streams lose their names, and no backend is told anything
   expect(sent).not.toContain("lookup_price");
   expect(sent).not.toContain("vcs.repository");
   expect(sent).toContain('"mcp"');
+});
+
+test("a rule that comes later: streams whose names become one are one stream, and nothing is told twice", async () => {
+  receiver = await startReceiver();
+  const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+  const of = new Replay("claude-code", "subagent");
+  replay = of;
+  for (const call of of.calls) of.put(call);
+  await drainAt(of, endpoint);
+  const before = receiver.latestPoints().filter(({ name }) => name === "openhook.tool.call.count");
+  expect(before.length).toBeGreaterThan(1);
+  receiver.clear();
+  mkdirSync(dirname(of.places.configPath), { recursive: true });
+  writeFileSync(of.places.configPath, JSON.stringify({ redaction: { rules: { tool: "Bash|Read|Edit|Write|Agent" } } }));
+  const second = new Replay("claude-code", "parallel-tools");
+  for (const call of second.calls) of.put(call);
+  second.remove();
+  await drainAt(of, endpoint);
+  const after = receiver.metricPoints.filter(({ name }) => name === "openhook.tool.call.count");
+  const moments = after.map(({ resource, attributes, timeNs }) =>
+    JSON.stringify([resource, attributes, String(timeNs)]),
+  );
+  expect(new Set(moments).size).toBe(moments.length);
+  const sum = (points: typeof before): number =>
+    points.reduce((n, { data }) => n + (data.kind === "sum" ? data.value : 0), 0);
+  const latest = receiver.latestPoints().filter(({ name }) => name === "openhook.tool.call.count");
+  expect(JSON.stringify(latest.map(({ attributes }) => attributes))).not.toMatch(/"(Bash|Read|Edit|Write|Agent)"/);
+  expect(sum(before) + sum(latest)).toBe(rows(of, "tool_calls"));
 });
 
 test.each(["none", "metadata"])("%s: no adapter and no reader is asked for content", async (level) => {
