@@ -118,24 +118,43 @@ export function markWhole(db: Database): void {
   db.prepare("DELETE FROM meta WHERE key = ?").run(TORN);
 }
 
-/** Makes one run of many, where there are so many that looking something up takes its time. */
+/** Makes few runs of many, where there are so many that looking something up takes its time. */
 export function mergeRuns(db: Database): void {
-  if (runNumbers(db).length <= MAX_RUNS) return;
-  // The small ones: a large one is written once, however often something is added
-  let rows = 0;
+  for (let before = runNumbers(db).length; before > MAX_RUNS; ) {
+    mergeSmall(db);
+    const { length } = runNumbers(db);
+    if (length >= before) return;
+    before = length;
+  }
+}
+
+// --- internal ---
+
+const TORN = "packed.torn";
+const MAX_RUNS = 12;
+/** Of digests: a million of them. */
+const MAX_MERGED_BYTES = 10_000_000;
+/** Of a row: enough that there are few rows, few enough that one is read at once. */
+const DIGESTS_PER_ROW = 2_048;
+/** Six of the digest, four of the session's number. */
+const BYTES_PER_DIGEST = 10;
+
+/** The small ones become one: a large one is written once, however often something is added. */
+function mergeSmall(db: Database): void {
+  let bytes = 0;
   const small = runsOf(db)
-    .sort((a, b) => a.rows - b.rows)
+    .sort((a, b) => a.bytes - b.bytes)
     .filter((one) => {
-      rows += one.rows;
-      return rows <= MAX_MERGED_ROWS;
+      bytes += one.bytes;
+      return bytes <= MAX_MERGED_BYTES;
     })
     .map(({ run }) => run);
-  if (small.length < 2) return;
+  const packed = db
+    .prepare("SELECT session FROM packed")
+    .all()
+    .map((row) => Number(row["session"]));
+  if (small.length <= Math.max(1, Math.ceil(packed.length / MAX_SESSIONS))) return;
   db.transaction(() => {
-    const packed = db
-      .prepare("SELECT session FROM packed")
-      .all()
-      .map((row) => Number(row["session"]));
     const of = db.prepare("SELECT digests FROM packed_owners WHERE run = ?");
     const merged: OwnedList[] = [];
     for (let from = 0; from < packed.length; from += MAX_SESSIONS) {
@@ -148,16 +167,6 @@ export function mergeRuns(db: Database): void {
     for (const list of merged) putRun(db, list);
   });
 }
-
-// --- internal ---
-
-const TORN = "packed.torn";
-const MAX_RUNS = 12;
-const MAX_MERGED_ROWS = 500;
-/** Of a row: enough that there are few rows, few enough that one is read at once. */
-const DIGESTS_PER_ROW = 2_048;
-/** Six of the digest, four of the session's number. */
-const BYTES_PER_DIGEST = 10;
 
 /** Of sessions that were asked for last. */
 const keysKnown = new WeakMap<Database, Map<number, ReadonlySet<string>>>();
@@ -330,11 +339,11 @@ const runNumbers = (db: Database): readonly number[] =>
     .all()
     .map((row) => Number(row["run"]));
 
-const runsOf = (db: Database): { readonly run: number; readonly rows: number }[] =>
+const runsOf = (db: Database): { readonly run: number; readonly bytes: number }[] =>
   db
-    .prepare("SELECT run, count(*) AS n FROM packed_owners GROUP BY run")
+    .prepare("SELECT run, sum(length(digests)) AS bytes FROM packed_owners GROUP BY run")
     .all()
-    .map((row) => ({ run: Number(row["run"]), rows: Number(row["n"]) }));
+    .map((row) => ({ run: Number(row["run"]), bytes: Number(row["bytes"]) }));
 
 const sourceOf = (db: Database, session: number): string | undefined => {
   const source = db.prepare("SELECT source FROM sessions WHERE id = ?").get(session)?.["source"];

@@ -69,9 +69,7 @@ describe("who owns a record", () => {
     const { id } = sessionOf(db, SOURCE, "large", 0);
     put(db, new Map([[id, ["msg_large"]]]));
     // As an import of gigabytes leaves it: more rows than are ever written anew
-    const large = db.prepare(
-      "INSERT INTO packed_owners (run, first, digests) SELECT 0, ?, digests FROM packed_owners LIMIT 1",
-    );
+    const large = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (0, ?, zeroblob(20480))");
     db.transaction(() => {
       for (let i = 0; i < 600; i++) large.run(i);
     });
@@ -86,6 +84,19 @@ describe("who owns a record", () => {
       n: 601,
     });
     expect(packedOwners(db, SOURCE, "msg_3")).toHaveLength(1);
+  });
+
+  test("an import of many copies, each a run of its own, leaves few runs", () => {
+    const db = stores.open();
+    const keys = new Map<number, string[]>();
+    for (let i = 0; i < 600; i++) {
+      const { id } = sessionOf(db, SOURCE, `s${i}`, i);
+      keys.set(id, [`msg_${i}`]);
+      put(db, new Map([[id, keys.get(id) ?? []]]));
+    }
+    mergeRuns(db);
+    expect(runs(db)).toBe(1);
+    expectOwners(db, keys);
   });
 
   test("however many sessions there are, many runs become few", () => {
