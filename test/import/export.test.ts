@@ -222,7 +222,7 @@ describe("a packed session of which a hook tells", () => {
 });
 
 test.each(["multi-turn", "killed-then-resumed", "subagent"])(
-  "%s told hook by hook, beside an imported session: what leaves is as without that one",
+  "%s told turn by turn, beside an imported session: what leaves is as without that one",
   async (name) => {
     const leaves = async (isBeside: boolean): Promise<readonly string[]> => {
       const of = new Replay("claude-code", name, { withTranscripts: false });
@@ -236,6 +236,7 @@ test.each(["multi-turn", "killed-then-resumed", "subagent"])(
         }
         for (const call of of.calls) {
           of.put(call);
+          if (!DRAINED.has(call.event)) continue;
           const untilMs = Date.parse(call.received_at) + 1_000;
           of.writeTranscripts({ untilMs });
           await of.drain({}, clockAt(untilMs));
@@ -254,6 +255,9 @@ test.each(["multi-turn", "killed-then-resumed", "subagent"])(
 );
 
 // --- internal ---
+
+/** After these there is a drain: within a turn, and behind it. */
+const DRAINED: ReadonlySet<string> = new Set(["UserPromptSubmit", "Stop", "SessionEnd"]);
 
 const endOf = (calls: readonly RecordedCall[]): number =>
   Math.max(...calls.map((call) => Date.parse(call.received_at))) + 60_000;
