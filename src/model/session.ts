@@ -45,6 +45,8 @@ export interface ToolCall {
   readonly spawnedAgentId?: string;
   /** Of its input, where either side needs it to find the other. */
   readonly inputDigest?: string;
+  /** What hooks without the agent's call id told of it: they tell each once, so another start or end is another call's. */
+  readonly hooks?: "start" | "end" | "both";
   readonly agentId?: string;
 }
 
@@ -174,7 +176,7 @@ export interface SessionContext {
   readonly calls: readonly SettledCall[];
 }
 
-export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs">;
+export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs" | "hooks">;
 
 export interface SettledTurn {
   readonly segment: number;

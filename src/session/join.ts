@@ -1,7 +1,7 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { MINTED } from "./mint.ts";
+import { isMinted } from "./mint.ts";
 
 /**
  * Finds which calls are one and the same although only one side knows the agent's id: hooks without ids, the transcript with.
@@ -24,7 +24,7 @@ export function joinCalls(
   const spare = told.filter(({ id }) => !joined.has(id));
   for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
-  const minted = settled.filter(({ callId }) => callId.startsWith(MINTED)).map(settledCall);
+  const minted = settled.filter(({ callId }) => isMinted(callId)).map(settledCall);
   const news = written.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
   return joined;
@@ -41,6 +41,7 @@ interface Call {
   readonly same: string;
   readonly startMs: number;
   readonly endMs: number;
+  readonly hooks?: SettledCall["hooks"];
 }
 
 function mintedCalls(events: readonly Event[]): readonly Call[] {
@@ -49,7 +50,7 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
     const id = event.data?.tool_call_id;
     const { input_digest: digest } = extrasOf(event);
-    if (id?.startsWith(MINTED) !== true) continue;
+    if (id === undefined || !isMinted(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
     calls.set(id, {
@@ -57,6 +58,7 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
       same: known?.same ?? sameness(event.data?.tool_name, digest),
       startMs: Math.min(known?.startMs ?? ms, ms),
       endMs: Math.max(known?.endMs ?? ms, ms),
+      hooks: known !== undefined ? "both" : event.type === "tool.start" ? "start" : "end",
     });
   }
   return [...calls.values()];
@@ -69,11 +71,12 @@ const usedCall = ({ callId, name, inputDigest, timeMs }: EntryOf<"tool_use">): C
   endMs: timeMs,
 });
 
-const settledCall = ({ callId, name, inputDigest, startMs, endMs }: SettledCall): Call => ({
+const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks }: SettledCall): Call => ({
   id: callId,
   same: sameness(name, inputDigest),
   startMs,
   endMs,
+  ...(hooks !== undefined && { hooks }),
 });
 
 const sameness = (name: string | undefined, digest: string | undefined): string =>
@@ -87,8 +90,8 @@ function matches(
 ): readonly (readonly [string, string])[] {
   const candidates = from.flatMap((a, i) =>
     to.flatMap((b, j) => {
-      const apartMs = a.same === b.same ? distanceMs(a, b) : Number.POSITIVE_INFINITY;
-      return a.same === b.same && apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+      const apartMs = canBeOne(a, b) ? distanceMs(a, b) : Number.POSITIVE_INFINITY;
+      return canBeOne(a, b) && apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
     }),
   );
   candidates.sort((x, y) => x.apartMs - y.apartMs || x.order - y.order);
@@ -101,6 +104,11 @@ function matches(
   }
   return [...pairs];
 }
+
+/** Equal, and no hook told the same of both. */
+const canBeOne = (a: Call, b: Call): boolean =>
+  a.same === b.same &&
+  (a.hooks === undefined || b.hooks === undefined || (a.hooks !== b.hooks && ![a.hooks, b.hooks].includes("both")));
 
 /** Between the nearest of their ends: a transcript tells one time of a call, its start or its end. */
 const distanceMs = (a: Call, b: Call): number =>

@@ -3,6 +3,8 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 /** What a call id begins with that was made here, because the agent gives none. */
 export const MINTED = "minted:";
 
+export const isMinted = (callId: string | undefined): boolean => callId?.startsWith(MINTED) === true;
+
 /**
  * Gives tool events without a call id one: an end gets that of the oldest open start of the same session, subagent, tool and
  * input; one that tells no input that of the oldest open start of the same tool. Never by order alone across different

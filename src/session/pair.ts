@@ -3,7 +3,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { joinCalls } from "./join.ts";
-import { mintCallIds } from "./mint.ts";
+import { isMinted, mintCallIds } from "./mint.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {
@@ -119,10 +119,16 @@ function pair(callId: string, call: Told): PairedTool {
     linesRemoved: atEnd.lines_removed ?? result?.linesRemoved,
     spawnedAgentId: atEnd.spawned_agent_id ?? result?.spawnedAgentId,
     inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
+    hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });
+}
+
+function hooksOf({ start, end }: Told): ToolCall["hooks"] {
+  if (!isMinted((start ?? end)?.data?.tool_call_id)) return undefined;
+  return end === undefined ? "start" : start === undefined ? "end" : "both";
 }
 
 function statusOf({ end, result, batch }: Told): ToolCall["status"] {

@@ -119,6 +119,20 @@ describe("calls that only the transcript names", () => {
     expect(pairTools([], written, [settled("minted:s")]).map((c) => c.callId)).toEqual(["minted:s"]);
   });
 
+  test("an equal call a moment after one that hooks told in full is another one", () => {
+    const [first] = pairTools(told, []);
+    const again = [namelessStart("s2", 5_000, "shell", "a"), namelessEnd("e2", 5_040, "shell", "a")];
+    expect(pairTools(again, [], first && [first]).map((c) => c.callId)).toEqual(["minted:s2"]);
+  });
+
+  test("one that hooks told no end of still gets it later, and no second start", () => {
+    const [start, end] = told;
+    const [open] = pairTools(start ? [start] : [], []);
+    expect(pairTools(end ? [end] : [], [], open && [open]).map((c) => c.callId)).toEqual(["minted:s"]);
+    const again = [namelessStart("s2", 5_000, "shell", "a")];
+    expect(pairTools(again, [], open && [open]).map((c) => c.callId)).toEqual(["minted:s2"]);
+  });
+
   test("an equal call an hour later is another one", () => {
     const hourLater = { startMs: NOON_MS - 3_600_000, endMs: NOON_MS - 3_600_000, name: "shell", inputDigest: "a" };
     expect(pairTools(told, [], [{ callId: "call_1", ...hourLater }]).map((c) => c.callId)).toEqual(["minted:s"]);
