@@ -7,7 +7,8 @@ export const isMinted = (callId: string | undefined): boolean => callId?.startsW
 
 /**
  * Gives tool events without a call id one: an end gets that of the oldest open start of the same session, subagent, tool and
- * input; one that tells no input that of the oldest open start of the same tool. Never by order alone across different
+ * input; one that tells no input that of the oldest open start of the same tool. Starts of this turn go before those that
+ * an earlier one left open: such calls were refused, most likely, and tried again. Never by order alone across different
  * inputs. An end that finds no start gets an id of its own.
  *
  * Pure. The same events give the same ids, in whatever order they come.
@@ -17,9 +18,15 @@ export const isMinted = (callId: string | undefined): boolean => callId?.startsW
 export function mintCallIds<T extends Event>(events: readonly T[]): readonly T[] {
   const ids = new Map<string, string>();
   const open = new Map<string, Start[]>();
-  const nameless = events.filter((event): event is T & ToolEvent => isNameless(event));
-  for (const event of nameless.sort(byTime)) {
+  const turns = new Map<string, number>();
+  for (const event of events.filter((e) => isNameless(e) || isTurnMark(e)).sort(byTime)) {
     if (ids.has(event.id)) continue; // told twice
+    const session = JSON.stringify([event.source, event.session_id]);
+    const turn = turns.get(session) ?? 0;
+    if (!isNameless(event)) {
+      turns.set(session, turn + 1);
+      continue;
+    }
     const { agent_id, input_digest } = extrasOf(event);
     const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", event.data?.tool_name ?? ""]);
     const starts = open.get(tool) ?? [];
@@ -27,11 +34,12 @@ export function mintCallIds<T extends Event>(events: readonly T[]): readonly T[]
     if (event.type === "tool.start") {
       const id = `${MINTED}${event.id}`;
       ids.set(event.id, id);
-      starts.push({ id, digest: input_digest });
+      starts.push({ id, digest: input_digest, turn });
       continue;
     }
-    const at = starts.findIndex((start) => input_digest === undefined || start.digest === input_digest);
-    const [start] = at === -1 ? [] : starts.splice(at, 1);
+    const like = starts.filter((start) => input_digest === undefined || start.digest === input_digest);
+    const start = like.find((one) => one.turn === turn) ?? like[0];
+    if (start !== undefined) starts.splice(starts.indexOf(start), 1);
     ids.set(event.id, start?.id ?? `${MINTED}${event.id}`);
   }
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids.get(event.id)));
@@ -42,6 +50,7 @@ export function mintCallIds<T extends Event>(events: readonly T[]): readonly T[]
 interface Start {
   readonly id: string;
   readonly digest: string | undefined;
+  readonly turn: number;
 }
 
 type ToolEvent = Extract<Event, { type: "tool.start" | "tool.end" }>;
@@ -52,8 +61,20 @@ const isNameless = (event: Event): event is ToolEvent =>
 const withCallId = <T extends Event>(event: T, id: string | undefined): T =>
   id === undefined || !isNameless(event) ? event : { ...event, data: { ...event.data, tool_call_id: id } };
 
-/** Of one moment, starts come first. */
+/** Of one moment: what begins comes before what ends, a turn around its tools. */
+const RANK: Readonly<Partial<Record<Event["type"], number>>> = {
+  "session.start": 0,
+  "prompt.submit": 0,
+  "tool.start": 1,
+  "tool.end": 2,
+  "turn.end": 3,
+  "turn.error": 3,
+  "session.end": 3,
+};
+
+/** Where a turn of the main agent begins or ends. */
+const isTurnMark = (event: Event): boolean =>
+  RANK[event.type] !== undefined && !event.type.startsWith("tool.") && extrasOf(event).agent_id === undefined;
+
 const byTime = (a: Event, b: Event): number =>
-  timeMsOf(a) - timeMsOf(b) ||
-  (a.type === b.type ? 0 : a.type === "tool.start" ? -1 : 1) ||
-  (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  timeMsOf(a) - timeMsOf(b) || (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

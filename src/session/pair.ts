@@ -62,6 +62,7 @@ export function pairTools(
       call.result ??= entry;
     }
   }
+  for (const call of calls.values()) if (isOthersEnd(call)) delete call.end;
   return [...calls]
     .filter(([, call]) => call.start ?? call.end ?? call.use ?? call.result)
     .map(([callId, call]) => pair(callId, call))
@@ -125,6 +126,13 @@ function pair(callId: string, call: Told): PairedTool {
     uses: call.uses,
   });
 }
+
+/** No hook tells the end of a call that was refused: without an id, it is that of an equal one that was tried again. */
+const isOthersEnd = ({ end, result }: Told): boolean =>
+  result?.status === "denied" &&
+  isMinted(end?.data?.tool_call_id) &&
+  end !== undefined &&
+  extrasOf(end).denied !== true;
 
 function hooksOf({ start, end }: Told): ToolCall["hooks"] {
   if (!isMinted((start ?? end)?.data?.tool_call_id)) return undefined;

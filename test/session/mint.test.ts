@@ -37,6 +37,15 @@ describe("mintCallIds", () => {
     ]);
   });
 
+  test("a call that was refused in an earlier turn does not get the end of an equal one", () => {
+    const refused = namelessStart("s1", 1_000, "shell", "push");
+    const end = namelessEnd("e2", 9_700, "shell", "push");
+    const again = namelessStart("s2", 9_500, "shell", "push");
+    expect(idsOf([prompted("p1", 0), refused, prompted("p2", 9_000), again, end]).at(-1)).toBe("minted:s2");
+    // One that outlives its turn still has its own
+    expect(idsOf([refused, prompted("p2", 9_000), end]).at(-1)).toBe("minted:s1");
+  });
+
   test("sessions and subagents do not mix", () => {
     const [start, end] = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 9, "shell", "a")];
     expect(idsOf([start, { ...end, session_id: "session-2" }])[1]).toBe("minted:e");
@@ -99,6 +108,20 @@ describe("calls that only the transcript names", () => {
       { callId: "call_1", status: "error", startMs: NOON_MS + 5 },
       { callId: "call_2", status: "success", startMs: NOON_MS + 1_000 },
       { callId: "call_3", status: "success", startMs: NOON_MS + 2_000 },
+    ]);
+  });
+
+  test("that were refused and tried again in the same turn stay refused", () => {
+    const tries = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9_000, "shell", "a")];
+    const entries = [
+      used("call_1", 0, "shell", "a"),
+      resulted("call_1", 5, "denied"),
+      used("call_2", 9_000, "shell", "a"),
+      resulted("call_2", 9_050),
+    ];
+    expect(pairTools([...tries, namelessEnd("e2", 9_040, "shell", "a")], entries)).toMatchObject([
+      { callId: "call_1", status: "denied", endMs: NOON_MS + 5 },
+      { callId: "call_2", status: "success", startMs: NOON_MS + 9_000, endMs: NOON_MS + 9_050 },
     ]);
   });
 
