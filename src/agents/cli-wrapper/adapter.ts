@@ -5,7 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { eventId } from "../shared/identity.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asExitCode, asObject, asString } from "../shared/json.ts";
 import { subcommandOf } from "../shared/subcommand.ts";
 import { eventOf, type ToldSession } from "../shared/told.ts";
 
@@ -106,5 +106,7 @@ function programOf(cli: unknown): string {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(name) ? name : "unknown";
 }
 
-const exitCodeOf = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= 0xffff_ffff ? value : undefined;
+function exitCodeOf(value: unknown): number | undefined {
+  const code = asExitCode(value);
+  return code !== undefined && Math.abs(code) <= 0xffff_ffff ? code : undefined;
+}

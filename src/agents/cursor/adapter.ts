@@ -7,7 +7,7 @@ import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
-import { asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
+import { asCode, asCount, asExitCode, asObject, asString, ownOf } from "../shared/json.ts";
 import { eventOf, type Told } from "../shared/told.ts";
 import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
 
@@ -183,8 +183,7 @@ function callOf(read: Payload): Partial<Told> & Required<Pick<Told, "tool" | "ex
 function endOf(read: Payload): Partial<Told> {
   const call = callOf(read);
   const output = asObject(jsonIn(read.p["tool_output"]));
-  const code = output?.["exitCode"];
-  const exitCode = typeof code === "number" && Number.isSafeInteger(code) ? code : undefined;
+  const exitCode = asExitCode(output?.["exitCode"]);
   const failed = (exitCode ?? 0) !== 0 || output?.["isError"] === true || output?.["success"] === false;
   return {
     ...call,
@@ -236,11 +235,8 @@ function subagentOf(read: Payload): Partial<Told> {
   };
 }
 
-// A longer text is a file's content or a command's output
-const MAX_JSON_TEXT = 1 << 20;
-
 function jsonIn(value: unknown): unknown {
-  if (typeof value !== "string" || value.length > MAX_JSON_TEXT || !/^\s*\{/.test(value)) return value;
+  if (typeof value !== "string" || !/^\s*\{/.test(value)) return value;
   try {
     return JSON.parse(value);
   } catch {

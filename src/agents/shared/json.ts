@@ -26,6 +26,12 @@ export const asCount = (value: unknown): number | undefined =>
     ? Math.round(value)
     : undefined;
 
+/** A whole number, also one written as a text, or `undefined`. */
+export const asExitCode = (value: unknown): number | undefined => {
+  const code = typeof value === "string" && /^-?\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof code === "number" && Number.isSafeInteger(code) ? code : undefined;
+};
+
 /** Epoch milliseconds of an ISO 8601 string, or `undefined`. */
 export function asTimeMs(value: unknown): number | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;

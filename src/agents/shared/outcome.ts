@@ -1,4 +1,4 @@
-import { asArray, asObject, asString } from "./json.ts";
+import { asArray, asExitCode, asObject, asString } from "./json.ts";
 
 /** How a tool call ended, as far as its result says. */
 export interface Outcome {
@@ -53,9 +53,8 @@ const partsOf = (whole: Fields | undefined): readonly unknown[] =>
 
 function exitCodeIn(part: Fields): number | undefined {
   for (const name of ["exit_status", "exit_code", "exitCode", "exitStatus"]) {
-    const value = part[name];
-    const code = typeof value === "string" && /^-?\d{1,10}$/.test(value) ? Number(value) : value;
-    if (typeof code === "number" && Number.isSafeInteger(code)) return code;
+    const code = asExitCode(part[name]);
+    if (code !== undefined) return code;
   }
   return undefined;
 }

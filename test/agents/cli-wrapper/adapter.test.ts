@@ -147,11 +147,12 @@ describe("wrappers of other hands", () => {
   });
 
   test("no exit code is no status, and an odd one no code", () => {
-    for (const exit_code of [undefined, null, "0", 1.5, Number.NaN, {}]) {
+    for (const exit_code of [undefined, null, "", "$?", 1.5, Number.NaN, {}]) {
       const event = told({ ...foreign, phase: "post", exit_code });
       expect(event.data).not.toHaveProperty("status");
       expect(extrasOf(event)).not.toHaveProperty("exit_code");
     }
+    expect(told({ ...foreign, phase: "post", exit_code: "2" }).data).toMatchObject({ status: "error" });
     expect(told({ ...post, exit_code: -1073741510 }).data).toMatchObject({ status: "error" });
     expect(told({ ...pre, exit_code: 1 }).data).not.toHaveProperty("status");
   });

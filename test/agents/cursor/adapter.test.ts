@@ -72,12 +72,14 @@ describe("tools", () => {
   it.each([
     ['{"output":"","exitCode":2}', "error", 2],
     ['{"output":"","exitCode":0}', "success", 0],
+    ['{"output":"","exitCode":"2"}', "error", 2],
+    [`{"output":"${"x".repeat(2 << 20)}","exitCode":2}`, "error", 2],
     ['{"success":false}', "error", undefined],
     ['{"isError":true}', "error", undefined],
     ["no JSON at all", "success", undefined],
     [{ exitCode: 1 }, "error", 1],
     [undefined, "success", undefined],
-  ])("%s is %s", (tool_output, status, exitCode) => {
+  ])("%.40s is %s", (tool_output, status, exitCode) => {
     const event = one(payload("postToolUse", { ...call, tool_output, duration: 9.305 }));
     expect(event).toMatchObject({ data: { status, duration_ms: 9 } });
     expect(extrasOf(event).exit_code).toBe(exitCode);
