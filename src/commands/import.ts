@@ -60,7 +60,9 @@ export async function importPast(
       }),
     );
     progress.clear();
-    if (!options.dryRun && (report.told.length > 0 || report.isDrainAsked) && !report.isStopped) {
+    // Before anything is sent: what hooks told waits in the inbox, and a session that is sent as past begins anew with it
+    const hasHooks = report.told.length > 0 || report.isDrainAsked || options.export;
+    if (!options.dryRun && hasHooks && !report.isStopped) {
       const { drainNow } = await import("./drain.ts");
       await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
     }

@@ -94,6 +94,19 @@ describe("--export", () => {
     expectAllOnce();
   });
 
+  test("a session of which hooks told what nobody has taken yet begins and ends as they say", async () => {
+    const told = new Replay("gemini-cli", "multi-turn");
+    try {
+      for (const call of told.calls) told.put(call);
+      await run({}, told);
+      await told.drain({ endIdle: true }, clockAt(NOW_MS));
+      const starts = told.calls.filter(({ event }) => event === "SessionStart");
+      expect(receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toHaveLength(starts.length);
+    } finally {
+      told.remove();
+    }
+  });
+
   test("a session that grew after it was sent: the new part alone, by the drain", async () => {
     writeSessions();
     await run();
