@@ -59,9 +59,13 @@ export function assign(
     ...[...context.turns].map(([key, turn]) => ({ key, ms: turn.startMs })),
   ].sort((a, b) => a.ms - b.ms);
 
+  const ends = events.filter((e) => TURN_ENDS.has(e.type) && extrasOf(e).agent_id === undefined).map(timeMsOf);
+  /** Whether the prompt can be the later one to arrive: no turn ended between the two. */
+  const canBeLate = (promptMs: number, ms: number): boolean =>
+    promptMs <= ms + LATE_PROMPT_MS && !ends.some((end) => ms <= end && end <= promptMs);
   /** The agent's own word for the turn; else the last turn that had begun. */
   const turnKeyOf = (promptKey: string | undefined, ms: number): string =>
-    promptKey ?? timeline.findLast((t) => t.ms <= ms + LATE_PROMPT_MS)?.key ?? NO_PROMPT;
+    promptKey ?? timeline.findLast((t) => t.ms <= ms || canBeLate(t.ms, ms))?.key ?? NO_PROMPT;
   const turnBin = (key: string): Bin => binOf(turns, key);
   const binFor = (agentId: string | undefined, promptKey: string | undefined, ms: number): Bin =>
     agentId === undefined ? turnBin(turnKeyOf(promptKey, ms)) : binOf(subagents, agentId);
@@ -164,6 +168,7 @@ export function assign(
 /** A hook of the first tool can be faster than the hook of its prompt. */
 const LATE_PROMPT_MS = 2_000;
 const MAX_DEPTH = 32;
+const TURN_ENDS: ReadonlySet<string> = new Set(["turn.end", "turn.error"]);
 const STARTS: ReadonlySet<string> = new Set(["subagent.start", "session.start"]);
 
 interface Bin {

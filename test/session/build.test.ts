@@ -177,6 +177,26 @@ describe("buildSession", () => {
     const session = buildSession({ ...input([], [answered(9, "p1")]), context });
     expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 0, closed: true }]);
   });
+
+  test("a prompt that was typed ahead takes nothing of the turn that ended before it", () => {
+    const stop = (id: string, ms: number): Event => {
+      const { openhook: _, data: __, ...signal } = prompted(id, ms) as Extract<Event, { type: "prompt.submit" }>;
+      return { ...signal, type: "turn.end" };
+    };
+    const events = [
+      prompted("one", 0),
+      toolStarted("s1", 300, "t1"),
+      stop("e1", 500),
+      prompted("two", 600),
+      toolStarted("s2", 900, "t2"),
+      stop("e2", 1_500),
+    ];
+    const { turns } = buildSession({ ...input(events, []), expectsTranscript: false, ...IDLE });
+    expect(turns.map(({ key, state, toolCalls }) => [key, state, toolCalls.map((t) => t.callId)])).toEqual([
+      ["one", "ended", ["t1"]],
+      ["two", "ended", ["t2"]],
+    ]);
+  });
 });
 
 // --- internal ---
