@@ -105,10 +105,14 @@ function matches(
   return [...pairs];
 }
 
-/** Equal, and no hook told the same of both. */
-const canBeOne = (a: Call, b: Call): boolean =>
-  a.same === b.same &&
-  (a.hooks === undefined || b.hooks === undefined || (a.hooks !== b.hooks && ![a.hooks, b.hooks].includes("both")));
+/** Equal, and no hook told the same of both; half a call that lies within another one may be the half of one like it. */
+const canBeOne = (a: Call, b: Call): boolean => a.same === b.same && (!isToldTwice(a, b) || isHalfWithin(a, b));
+
+const isToldTwice = (a: Call, b: Call): boolean =>
+  a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));
+
+const isHalfWithin = (a: Call, b: Call): boolean =>
+  a.hooks !== "both" && a.startMs >= b.startMs && a.startMs <= b.endMs;
 
 /** Between the nearest of their ends: a transcript tells one time of a call, its start or its end. */
 const distanceMs = (a: Call, b: Call): number =>
