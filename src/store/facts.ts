@@ -4,7 +4,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { hasForgotten, isForgotten } from "./forgotten.ts";
-import { hasPacked, isPacked, packedOwners, takePacked } from "./packed.ts";
+import { hasPacked, packedOwners, takePacked } from "./packed.ts";
 import { revive } from "./prune.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
@@ -77,7 +77,8 @@ export function addEntries(
 
 /** Makes a packed session one like any other: its facts are open again. Does nothing for any other. */
 export function unpack(db: Database, session: StoredSession): void {
-  if (isPacked(db, session.id)) addEntries(db, session, takePacked(db, session.id));
+  const facts = takePacked(db, session.id);
+  if (facts.length > 0) addEntries(db, session, facts);
 }
 
 /**

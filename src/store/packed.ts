@@ -58,9 +58,14 @@ export function putPacked(db: Database, sessions: readonly { readonly id: number
   putOwned(db, sessions);
 }
 
-/** Takes a session's facts out, with all that was made of them; its number and how far its files were read stay. */
+/**
+ * Takes a packed session's facts out, with all that was made of them; its number and how far its files were read stay.
+ *
+ * @returns nothing of any other session, and nothing of it is changed
+ */
 export function takePacked(db: Database, session: number): readonly TranscriptEntry[] {
-  const facts = packedFacts(db, session) ?? [];
+  const facts = packedFacts(db, session);
+  if (facts === undefined) return [];
   keysKnown.get(db)?.delete(session);
   for (const table of ["packed_usage", "packed_tools", "packed_turns", "packed", "segments"]) {
     db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(session);
