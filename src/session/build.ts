@@ -58,7 +58,7 @@ export function buildSession(input: SessionInput): Session {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
-    return toSubagent(draft, segment, turn);
+    return toSubagent(draft, segment, turn, idle !== undefined);
   });
   for (const key of [...drafts.spent, ...cut.spent]) spent.add(key);
   for (const tool of paired) {
@@ -168,7 +168,8 @@ function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined
   });
 }
 
-function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | undefined): Subagent {
+/** @param isOver nothing is left open; a session that told of subagents alone has no segment that could end */
+function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | undefined, isOver: boolean): Subagent {
   const lastCall = draft.modelCalls.at(-1);
   const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type));
   const finished =
@@ -176,7 +177,7 @@ function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | und
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
   const segmentEnded = segment?.endMs !== undefined;
-  const closed = segmentEnded || (told && (finished || turn?.closed === true));
+  const closed = isOver || segmentEnded || (told && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, segment?.endMs));
   return defined<Subagent>({
     key: draft.key,

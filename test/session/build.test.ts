@@ -157,6 +157,13 @@ describe("buildSession", () => {
     expect([session.turns, session.spent]).toEqual([[], ["b"]]);
   });
 
+  test("a subagent that nobody ended, of a session that told of subagents alone, closes when that is given up", () => {
+    const { promptKey: _, ...call } = answered(9, "p1") as Extract<TranscriptEntry, { kind: "model_call" }>;
+    const alone = input([], [{ ...call, agentId: "a1" }]);
+    expect(buildSession(alone).subagents).toMatchObject([{ agentId: "a1", closed: false }]);
+    expect(buildSession({ ...alone, ...IDLE }).subagents).toMatchObject([{ closed: true, modelCalls: [{}] }]);
+  });
+
   test("a call that is open when its session ends is unfinished, and ends with it", () => {
     const events = [prompted("p", 0, "p1"), toolStarted("s", 5, "t1", { prompt_id: "p1" }), ended("e", 900)];
     const [turn] = buildSession(input(events)).turns;
