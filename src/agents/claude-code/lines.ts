@@ -345,10 +345,13 @@ function assistantLine(here: Here) {
 
 /**
  * 2.1.329 makes up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its beginning.
- * Versions that know of `fallback_credit` give every true reason its details, if only null.
+ * Versions that know of `fallback_credit` give every true reason its details, if only null. An answer that was not streamed
+ * has them where its server gave them, but its blocks are in one line.
  */
 const isBrokenOff = (message: Line): boolean =>
-  asObject(message["usage"])?.["fallback_credit"] !== undefined && message["stop_details"] === undefined;
+  asObject(message["usage"])?.["fallback_credit"] !== undefined &&
+  message["stop_details"] === undefined &&
+  asArray(message["content"]).filter((block) => asObject(block) !== undefined).length < 2;
 
 /** Anthropic's `input_tokens` leaves the cache out; ours includes it. */
 function usageOf(usage: Line | undefined): TokenUsage | undefined {

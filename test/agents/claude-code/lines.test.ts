@@ -167,6 +167,16 @@ describe("assistant lines", () => {
     expect(calls).toMatchObject([{ complete: false }, { complete: true }, { complete: true }]);
   });
 
+  test("an answer that was not streamed has a true reason, also where its server gives no details", () => {
+    const usage = { input_tokens: 12, output_tokens: 30, fallback_credit: null };
+    const content = [
+      { type: "text", text: "Listing." },
+      { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } },
+    ];
+    const [call] = entriesOf([assistant({ usage, content, stop_reason: "tool_use" })]);
+    expect(call).toMatchObject({ kind: "model_call", complete: true });
+  });
+
   test("what the agent does not say is unknown, not zero", () => {
     const [bare] = entriesOf([assistant({ usage: { input_tokens: 12, output_tokens: 3 } })]);
     expect(bare).toMatchObject({ usage: { input: 12, output: 3 }, complete: false });

@@ -17,6 +17,9 @@ const answer = (second: number, id: string, rest = "", block = '{"type":"text","
     `"type":"assistant","message":{"id":"${id}","model":"claude-sonnet-4-5-20250929","content":[${block}],` +
       `"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":${second}}}${rest}`,
   );
+/** Its stream may have broken off: nothing is told of its reason. */
+const doubtful = (second: number, id: string, blocks: string): string =>
+  answer(second, id, "", blocks).replace('"output_tokens"', '"fallback_credit":null,"output_tokens"');
 const result = (second: number, block: string, rest = ""): string =>
   line(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"${block}}]}${rest}`);
 const file = (...lines: readonly string[]): readonly MadeFile[] => [{ bytes: Buffer.from(`${lines.join("\n")}\n`) }];
@@ -38,6 +41,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   "a text of a block that is told twice, the other way round": [
     prompt(1, '"x"'),
     result(2, ',"content":[{"text":"[Tool use interrupted]","text":null},{"text":"ok"}]'),
+  ],
+  "answers whose stream may have broken off, of one block and of several": [
+    prompt(1, '"x"'),
+    doubtful(2, "m1", '{"type":"text","text":"ok"}'),
+    doubtful(3, "m2", '{"type":"text","text":"ok"},{"type":"text","text":"done"}'),
+    doubtful(4, "m3", '{"type":"text","text":"ok"},null,"ok"'),
+    doubtful(5, "m4", ""),
   ],
   "a companion that is none after all": [prompt(1, '"x"', ',"isMeta":true,"isMeta":false'), answer(2, "m1")],
   "a companion in two ways that is one of them": [
