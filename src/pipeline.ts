@@ -4,7 +4,7 @@ import { deliver } from "./drain/deliver.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/deps.ts";
 import { deriveSession } from "./drain/derive.ts";
 import { ownInstance } from "./drain/instance.ts";
-import { enforceLevel } from "./drain/level.ts";
+import { enforceLevel, removeRemnants } from "./drain/level.ts";
 import { withStore } from "./drain/open.ts";
 import { makePrivate } from "./drain/own-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
@@ -101,6 +101,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   await endIdle(work, options);
   await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
   await readOn(work, options);
+  removeRemnants(work);
   if (options.prune === undefined) await pruneDaily(work);
   else work.report.pruned ??= await prune(work, options.prune);
 }

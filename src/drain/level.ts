@@ -45,7 +45,26 @@ export function enforceLevel(drain: Drain): void {
   const before = readMeta(db, LEVEL);
   if (before !== level) db.transaction(() => change(drain, before));
   foldRedacted(drain);
-  if (readMeta(db, REMNANTS) === YES) removeRemnants(drain);
+  removeRemnants(drain);
+}
+
+/** What was just deleted may be found in the store's file as it stood before: until `removeRemnants`. */
+export const noteRemnants = (db: Drain["db"]): void => writeMeta(db, REMNANTS, YES);
+
+/** SQLite leaves what was deleted in its pages until it needs them; written anew, the file has none of it. */
+export function removeRemnants(drain: Drain): void {
+  const { db, places, report } = drain;
+  if (readMeta(db, REMNANTS) !== YES) return;
+  const done = writeAnew(db, places.storePath);
+  if (typeof done === "string") {
+    const line = `content that was deleted may still be found in ${JSON.stringify(places.storePath)}: ${done}`;
+    if (report.problems.includes(line)) return;
+    report.problems.push(line);
+    drain.log(line);
+    return;
+  }
+  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  writeMeta(db, REMNANTS, "0");
 }
 
 // --- internal ---
@@ -71,7 +90,7 @@ function change(drain: Drain, before: string | undefined): void {
   if (!keepsContent(former) || isAtLeast(level, former)) return;
   purgeContent(db);
   stripSpans(db, [...CONTENT_ATTRIBUTES]);
-  writeMeta(db, REMNANTS, YES);
+  noteRemnants(db);
   drain.log(`capture is ${level} now: content that was kept before is deleted`);
 }
 
@@ -86,18 +105,4 @@ function foldRedacted(drain: Drain): void {
     writeMeta(db, RULES, rules);
     foldStreams(db, METRIC_SHAPES, drain.now(), ({ attributes }) => protectAttributes(drain, attributes));
   });
-}
-
-/** SQLite leaves what was deleted in its pages until it needs them; written anew, the file has none of it. */
-function removeRemnants(drain: Drain): void {
-  const { db, places } = drain;
-  const done = writeAnew(db, places.storePath);
-  if (typeof done === "string") {
-    const line = `content that was deleted may still be found in ${JSON.stringify(places.storePath)}: ${done}`;
-    drain.report.problems.push(line);
-    drain.log(line);
-    return;
-  }
-  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
-  writeMeta(db, REMNANTS, "0");
 }

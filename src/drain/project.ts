@@ -1,10 +1,13 @@
 import { type ProjectWishes, projectWishes } from "../config/project.ts";
-import { keepsContent } from "../model/capture.ts";
+import { isAtLeast, keepsContent } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import { stripSpans } from "../store/content.ts";
 import { dropContent, exclude, projectOf, setProjectAttributes } from "../store/project.ts";
 import { restrict, type StoredSession, sessionById } from "../store/sessions.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
 import type { Drain } from "./deps.ts";
+import { levelOf, noteRemnants } from "./level.ts";
 
 /**
  * Reads what projects ask for, before anything of a session that runs in one is stored. Each folder once per drain: a file
@@ -44,14 +47,17 @@ export function inProject(
 ): StoredSession | undefined {
   const { db } = drain;
   const wishes = wishesOf(drain).get(session.cwd ?? cwd ?? "");
-  if (wishes?.disabled === true) exclude(db, session);
+  if (wishes?.disabled === true && exclude(db, session) > 0) noteRemnants(db);
   if (projectOf(db, session.id).excluded) return undefined;
   if (wishes === undefined) return session;
   setProjectAttributes(db, session, wishes.attributes);
   if (wishes.capture === undefined) return session;
+  const before = levelOf(drain, session);
   restrict(db, session, wishes.capture);
-  // Told too late for what came before its folder did
-  if (!keepsContent(wishes.capture)) dropContent(db, session);
+  const isLowered = !isAtLeast(wishes.capture, before);
+  // Told too late for what came before its folder did, or before the file was there
+  if (isLowered || !keepsContent(wishes.capture)) dropContent(db, session);
+  if (isLowered && stripSpans(db, [...CONTENT_ATTRIBUTES], session.id) > 0) noteRemnants(db);
   return sessionById(db, session.id);
 }
 

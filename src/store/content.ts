@@ -80,13 +80,21 @@ export function dropSettledContent(
 /** Deletes every piece of content that waits for its span. @returns how many there were */
 export const purgeContent = (db: Database): number => db.prepare("DELETE FROM content").run().changes;
 
-/** Takes attributes out of all spans, sent ones too. @returns how many spans had any */
-export function stripSpans(db: Database, names: readonly string[]): number {
+/**
+ * Takes attributes out of spans, sent ones too.
+ *
+ * @param sessionNumber of the session whose spans they are; without one all
+ * @returns how many spans had any
+ */
+export function stripSpans(db: Database, names: readonly string[], sessionNumber?: number): number {
   const paths = names.map((name) => `$.attributes."${name}"`);
   const holds = paths.map(() => "json_type(record, ?) IS NOT NULL").join(" OR ");
+  const [ofOne, which] = sessionNumber === undefined ? ["", []] : ["session = ? AND ", [sessionNumber]];
   const { changes } = db
-    .prepare(`UPDATE spans SET record = json_remove(record, ${paths.map(() => "?").join(", ")}) WHERE ${holds}`)
-    .run(...paths, ...paths);
+    .prepare(
+      `UPDATE spans SET record = json_remove(record, ${paths.map(() => "?").join(", ")}) WHERE ${ofOne}(${holds})`,
+    )
+    .run(...paths, ...which, ...paths);
   if (changes > 0) {
     db.prepare(
       "UPDATE outbox SET bytes = (SELECT length(CAST(record AS BLOB)) FROM spans WHERE spans.seq = outbox.seq)",

@@ -31,16 +31,20 @@ export function setProjectAttributes(
 /**
  * Takes a session out for good: what is kept of it goes, overwritten and not only unlinked, and what waits is not sent. Its
  * id stays, so that what comes later is known to be of it. What was counted stays in the sums. Call it inside a transaction.
+ *
+ * @returns how many spans went
  */
-export function exclude(db: Database, { id }: Pick<StoredSession, "id">): void {
-  if (projectOf(db, id).excluded) return;
+export function exclude(db: Database, { id }: Pick<StoredSession, "id">): number {
+  if (projectOf(db, id).excluded) return 0;
   db.prepare("PRAGMA secure_delete = ON").get();
   db.prepare("DELETE FROM outbox WHERE seq IN (SELECT seq FROM spans WHERE session = ?)").run(id);
+  const { changes: spans } = db.prepare("DELETE FROM spans WHERE session = ?").run(id);
   for (const table of TABLES) db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id);
   db.prepare(
     `UPDATE sessions SET excluded = 1, project = NULL, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
        reported = NULL WHERE id = ?`,
   ).run(id);
+  return spans;
 }
 
 /** Content that no turn has taken yet, of a session that may keep none. */
@@ -57,7 +61,6 @@ const TABLES = [
   "packed_tools",
   "packed_turns",
   "packed",
-  "spans",
   "content",
   "events",
   "entries",

@@ -69,6 +69,25 @@ test("a project that asks for less gets less, whatever the user set", async () =
   expect(spans).not.toContain("vcs.repository");
 });
 
+test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }])(
+  "a project that comes to ask for %o: what was kept of its sessions before neither leaves nor stays in the store's file",
+  async (wishes) => {
+    const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+    expect(storeText(of).includes(PROMPT)).toBe(true);
+    const cwd = String(of.calls[0]?.stdin?.["cwd"]);
+    mkdirSync(cwd, { recursive: true });
+    writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(wishes));
+    for (const call of of.calls.filter((call) => call.event === "SessionEnd")) of.put(call);
+    receiver = await startReceiver();
+    await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "full", OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
+    expect(receiver.spans.length > 0).toBe(wishes.disabled !== true);
+    for (const { attributes } of receiver.spans) {
+      for (const name of CONTENT_ATTRIBUTES) expect(attributes).not.toHaveProperty([name]);
+    }
+    expect(storeText(of).includes(PROMPT)).toBe(false);
+  },
+);
+
 test("redacted: a secret in a prompt and in a tool's arguments is not in the store, the rest is, and JSON is JSON", async () => {
   const token = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
