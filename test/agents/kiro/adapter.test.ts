@@ -152,3 +152,16 @@ test("whose payload it is", () => {
   expect(says({ hook_event_name: "Stop", session_id: "mine" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe("certain");
   expect(says({})).toBe("no");
 });
+
+test("an agent that is chosen within a session begins no other", () => {
+  const spawn = {
+    hook_event_name: "agentSpawn",
+    cwd: "/home/dev/acme",
+    session_id: "c186a259-e55f-4572-abc7-bd3697cf0001",
+  };
+  const first = tell(spawn)?.id;
+  expect(tell(spawn, { timeMs: Date.UTC(2026, 8, 14, 10) })?.id).toBe(first);
+  // Taken up again by another process, perhaps under a number that was used before
+  expect(tell(spawn, { parentPid: 78 })?.id).not.toBe(first);
+  expect(tell(spawn, { parentStart: "4711" })?.id).not.toBe(first);
+});
