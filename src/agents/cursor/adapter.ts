@@ -42,6 +42,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   switch (native) {
     case "sessionStart":
       return tell("session.start", {
+        key: startKey(payload, intake),
         model: modelOf(p),
         extras: { ...extras, start_origin: p["is_background_agent"] === true ? "background" : "startup" },
       });
@@ -127,6 +128,10 @@ function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFa
     extras: extrasOf(read),
   };
 }
+
+/** A session that is taken up again tells its start in the same words: the process is another one. */
+const startKey = (payload: unknown, { parentPid, parentStart }: IntakeFacts): string =>
+  [payloadDigest(payload), parentPid ?? "", parentStart ?? ""].join(":");
 
 /** Tools are put into their turn by time: where nobody told of a prompt, their generation would make one up. */
 function extrasOf({ p, native, promptId }: Payload): Extras {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import cursor from "../../../src/agents/cursor/index.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
@@ -230,4 +230,12 @@ describe("sessions", () => {
     expect(cursor.toEvents(open, intake())).toEqual([]);
     expect(cursor.toEvents({ ...open, hook_event_name: "stop" }, intake())).toEqual([]);
   });
+});
+
+test("a session that is taken up again begins again, in the same words", () => {
+  const start = payload("sessionStart", { generation_id: CONVERSATION, is_background_agent: false });
+  const first = one(start, intake({ parentPid: 77, parentStart: "1" })).id;
+  // Another registration of the same process
+  expect(one(start, intake({ parentPid: 77, parentStart: "1", hookPid: 5 })).id).toBe(first);
+  expect(one(start, intake({ parentPid: 78, parentStart: "2", timeMs: NOW_MS + 60_000 })).id).not.toBe(first);
 });
