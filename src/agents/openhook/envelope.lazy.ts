@@ -8,6 +8,7 @@ import { type Event, timeMsOf } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
 import { asObject, asString } from "../shared/json.ts";
+import { versionOf } from "./version.ts";
 
 /**
  * An envelope is taken as it is; small faults of its sender are mended, as far as nothing must be invented: a missing
@@ -19,29 +20,18 @@ import { asObject, asString } from "../shared/json.ts";
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
+  const version = versionOf(p) ?? "";
   const mended = {
     ...p,
-    openhook: VERSION.test(asString(p["openhook"]) ?? "") ? p["openhook"] : OPENHOOK_VERSION,
+    openhook: VERSION.test(version) ? version : OPENHOOK_VERSION,
     id: asString(p["id"]) ?? eventId("openhook", payloadDigest(payload)),
     time: timeOf(p["time"], intake.timeMs),
+    cwd: asString(p["cwd"]),
     data: fitting(p["type"], p["data"]),
     extensions: storable(p["extensions"]),
   };
-  const { data } = mended;
   const envelope = Envelope.safeParse(defined(mended));
-  if (envelope.success) return [envelope.data];
-  // Something optional beside data is wrong: what is required still counts
-  const { openhook, id, time } = mended;
-  const bare = Envelope.safeParse({
-    openhook,
-    id,
-    time,
-    source: p["source"],
-    type: p["type"],
-    session_id: p["session_id"],
-    ...(data !== undefined && { data }),
-  });
-  return bare.success ? [bare.data] : [];
+  return envelope.success ? [envelope.data] : [];
 }
 
 /**
@@ -72,7 +62,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 /** What the specification wants to be logged, and what was mended. Names of fields and types, never a content. */
 export function remarks(payload: unknown): readonly string[] {
   const p = asObject(payload);
-  const version = asString(p?.["openhook"]);
+  const version = p === undefined ? undefined : versionOf(p);
   if (p === undefined || version === undefined) return [];
   const told: string[] = [];
   if (!VERSION.test(version)) told.push(`an envelope's version is none; it was read as ${OPENHOOK_VERSION}`);
@@ -90,8 +80,7 @@ export function remarks(payload: unknown): readonly string[] {
   if (missing.length > 0) told.push(`an envelope has no ${missing.join(" and no ")}: nothing was kept`);
   if (asString(p["id"]) === undefined) told.push("an envelope has no id: it was given one made from its content");
   const time = asString(p["time"]);
-  if (time === undefined || Number.isNaN(Date.parse(time)))
-    told.push("an envelope has no time: it got that of receipt");
+  if (time === undefined || msOf(time) === undefined) told.push("an envelope has no time: it got that of receipt");
   else if (!ZONED.test(time)) told.push("an envelope's time has no zone: it was taken for UTC");
   const given = asObject(p["data"]) ?? {};
   for (const [name, field] of Object.entries(option.shape.data.unwrap().shape)) {
@@ -106,7 +95,7 @@ export function remarks(payload: unknown): readonly string[] {
 
 const VERSION = /^\d{1,4}\.\d{1,4}$/;
 const TYPE_NAME = /^[a-z0-9_]{1,40}(?:\.[a-z0-9_]{1,40}){0,3}$/;
-const ZONED = /(?:Z|[+-]\d\d:?\d\d)$/i;
+const ZONED = /(?:Z|:\d\d(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)$/i;
 
 const isWritable = (field: { safeParse(value: unknown): { readonly success: boolean } }, value: unknown): boolean =>
   field.safeParse(rounded(value)).success;
@@ -125,11 +114,15 @@ function storable(extensions: unknown): Readonly<Record<string, unknown>> | unde
   }
 }
 
-function timeOf(value: unknown, receivedMs: number): string {
-  const text = asString(value);
-  const zoned = text === undefined || ZONED.test(text) ? text : `${text}Z`;
-  const ms = zoned === undefined ? Number.NaN : Date.parse(zoned);
-  return new Date(Number.isFinite(ms) ? ms : receivedMs).toISOString();
+const timeOf = (value: unknown, receivedMs: number): string =>
+  new Date(msOf(asString(value) ?? "") ?? receivedMs).toISOString();
+
+/** ISO 8601 as `date -Ins` and PostgreSQL write it as well: a comma before the fraction, a zone of hours alone. */
+function msOf(time: string): number | undefined {
+  const point = time.replace(/(\d),(\d)/, "$1.$2");
+  const zoned = ZONED.test(point) ? point.replace(/([+-]\d\d)$/, "$1:00") : `${point}Z`;
+  const ms = Date.parse(zoned);
+  return Number.isFinite(ms) ? ms : undefined;
 }
 
 /** The data fields that fit their type; others are dropped one by one. */

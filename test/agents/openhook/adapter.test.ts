@@ -51,6 +51,12 @@ describe("what is mended", () => {
     ["a time without zone is UTC", { time: "2026-09-14T11:00:00" }, { time: "2026-09-14T11:00:00.000Z" }],
     ["a zone is kept as a moment", { time: "2026-09-14T11:00:00+02:00" }, { time: "2026-09-14T09:00:00.000Z" }],
     ["no time is that of receipt", { time: undefined }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a comma before the fraction", { time: "2026-09-14T11:00:00,5+02:00" }, { time: "2026-09-14T09:00:00.500Z" }],
+    ["a zone of hours alone", { time: "2026-09-14 11:00:00.25+02" }, { time: "2026-09-14T09:00:00.250Z" }],
+    ["a zone behind a space", { time: "2026-09-14 11:00:00 +0200" }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a date alone", { time: "2026-09-14" }, { time: "2026-09-14T00:00:00.000Z" }],
+    ["a version that is a number", { openhook: 0.1 }, { openhook: "0.1" }],
+    ["extensions beside a folder that is none", { cwd: null, extensions: { a: 1 } }, { extensions: { a: 1 } }],
     ["a fraction of a millisecond", { data: { duration_ms: 12.6 } }, { data: { duration_ms: 13 } }],
     ["a version that is none", { openhook: "next" }, { openhook: "0.1" }],
     ["a version to come", { openhook: "1.12" }, { openhook: "1.12" }],
@@ -67,6 +73,9 @@ describe("what is mended", () => {
     const { id: _, ...rest } = envelope();
     expect(only(rest)?.id).toBe(only({ ...rest })?.id);
     expect(only(rest)?.id).not.toBe(only({ ...rest, session_id: "s2" })?.id);
+  });
+  it("a version that is a number is one of ours", () => {
+    expect(card.recognises(envelope({ openhook: 0.1 }))).toBe("certain");
   });
   it.each(["source", "type", "session_id"])("not a missing %s", (name) => {
     expect(only(envelope({ [name]: undefined }))).toBeUndefined();
