@@ -15,7 +15,7 @@ export interface PairedTool extends ToolCall {
  * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call. Agents that give
  * no id: by tool and input, see `mintCallIds` and `joinCalls`.
  *
- * Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not, and
+ * Of two ends of one call the earlier time counts, and a failure. Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not, and
  * the name that the model used.
  *
  * @param events one session's events, any order, duplicates allowed
@@ -42,8 +42,13 @@ export function pairTools(
     if (event.type === "tool.start" || event.type === "tool.end") {
       const call = told(event.data?.tool_call_id ?? event.id);
       call.uses.push(event.id);
-      if (event.type === "tool.start") call.start ??= event;
-      else call.end ??= event;
+      if (event.type === "tool.start") {
+        call.isReused ||= call.end !== undefined;
+        call.start ??= event;
+      } else if (call.end === undefined) call.end = event;
+      else if (isFailed(event) && !isFailed(call.end) && call.isReused !== true) {
+        call.end = { ...event, time: call.end.time };
+      }
     } else if (event.type === "tool.batch") {
       for (const callId of extrasOf(event).tool_call_ids ?? []) {
         const call = told(callId);
@@ -75,10 +80,14 @@ interface Told {
   uses: string[];
   start?: Extract<Event, { type: "tool.start" }>;
   end?: Extract<Event, { type: "tool.end" }>;
+  /** Another call began under the same id, which the provider counts from nought: its end is not this one's. */
+  isReused?: boolean;
   batch?: Event;
   use?: EntryOf<"tool_use">;
   result?: EntryOf<"tool_result">;
 }
+
+const isFailed = ({ data }: NonNullable<Told["end"]>): boolean => data?.status === "error";
 
 const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);
 

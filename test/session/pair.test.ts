@@ -63,14 +63,24 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ status: "denied", errorType: "denied", endMs: NOON_MS + 30 });
   });
 
-  test("of two hooks that tell of one call, the earlier start and the earlier end count", () => {
+  test("of two hooks that tell of one call, the earlier start and the earlier end count, and a failure", () => {
     const twice = [
       toolStarted("s2", 3, "t1"),
       toolStarted("s1", 0, "t1"),
       toolEnded("e2", 45, "t1", { status: "error" }),
       toolEnded("e1", 40, "t1"),
     ];
-    expect(only(twice)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "success" });
+    expect(only(twice)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "error" });
+  });
+
+  test("the failure of a later call of the same id is not that of the first", () => {
+    const reused = [
+      toolStarted("s1", 0, "t1"),
+      toolEnded("e1", 40, "t1"),
+      toolStarted("s2", 60, "t1"),
+      toolEnded("e2", 90, "t1", { status: "error" }),
+    ];
+    expect(only(reused)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "success" });
   });
 
   test("a batch does not take the status of a call that ended, nor make one up", () => {
