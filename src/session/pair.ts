@@ -15,8 +15,8 @@ export interface PairedTool extends ToolCall {
  * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call. Agents that give
  * no id: by tool and input, see `mintCallIds` and `joinCalls`.
  *
- * Of two ends of one call the earlier time counts, and a failure. Hook times win, since they are exact; a status that a hook told wins; a transcript knows refusals, which hooks do not, and
- * the name that the model used.
+ * Of two ends of one call the earlier time counts, and a failure. Hook times win, since they are exact; a status that a hook
+ * told wins; a transcript knows refusals, which hooks do not, and the name that the model used.
  *
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
