@@ -56,9 +56,8 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
   };
 }
 
-// --- internal ---
-
-function ownedBy(source: string, entries: readonly TranscriptEntry[]): Float64Array {
+/** Digests of what a session owns of facts whose id is unique over sessions. */
+export function ownedBy(source: string, entries: readonly TranscriptEntry[]): Float64Array {
   const digests = new Float64Array(entries.length);
   let length = 0;
   for (const { globalKey } of entries) {
@@ -66,6 +65,8 @@ function ownedBy(source: string, entries: readonly TranscriptEntry[]): Float64Ar
   }
   return digests.slice(0, length);
 }
+
+// --- internal ---
 
 function callsOf(
   { turns, subagents, segments }: Session,

@@ -10,11 +10,11 @@ import {
   STATUSES,
   USE,
 } from "../model/fact-tables.ts";
-import { digestOf, type PackedTools, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
+import { type PackedTools, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
 import { ENDED_IDLE } from "../model/session.ts";
 import type { Writable } from "../model/writable.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
-import { CALL_NUMBERS, type PackOptions, type Unpriced } from "./pack.ts";
+import { CALL_NUMBERS, ownedBy, type PackOptions, type Unpriced } from "./pack.ts";
 import { OPEN, Runs, UNKNOWN_TOOL } from "./runs.ts";
 import { NO_USAGE, plus } from "./sums.ts";
 
@@ -101,8 +101,7 @@ class TableSums {
   /** Digests of the tables' keys, and of those that stand beside them. */
   #owned(): Float64Array {
     const { owned, others } = this.#tables;
-    const { source } = this.#options.facts;
-    const more = others.flatMap(({ globalKey }) => (globalKey === undefined ? [] : digestOf(source, globalKey)));
+    const more = ownedBy(this.#options.facts.source, others);
     const all = new Float64Array(owned.length + more.length);
     all.set(owned);
     all.set(more, owned.length);

@@ -90,8 +90,9 @@ function matches(
 ): readonly (readonly [string, string])[] {
   const candidates = from.flatMap((a, i) =>
     to.flatMap((b, j) => {
-      const apartMs = canBeOne(a, b) ? distanceMs(a, b) : Number.POSITIVE_INFINITY;
-      return canBeOne(a, b) && apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+      if (!canBeOne(a, b)) return [];
+      const apartMs = distanceMs(a, b);
+      return apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
     }),
   );
   candidates.sort((x, y) => x.apartMs - y.apartMs || x.order - y.order);
