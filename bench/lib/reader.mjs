@@ -52,7 +52,7 @@ function readAtOnce() {
     const file = scan.file({ path, ...(agentId !== undefined && { agentId }) });
     const tables = file === undefined ? undefined : scan.tables();
     if (tables === undefined) throw new Error(`${path} was not read at once`);
-    const { ints } = tables.calls;
+    const ints = tables.calls;
     for (let row = 0; row < ints.length; row += CALL.ints) {
       const key = tables.text(ints[row + CALL.id]);
       const known = answers.get(key);

@@ -24,9 +24,6 @@ export interface Unpriced extends Omit<Packed, "segments"> {
   readonly providers: readonly (string | null)[];
 }
 
-/** Of `calls`: place in `usage`, place in `segments`, place in `providers`, tokens of five kinds, end. */
-export const CALL_NUMBERS = 9;
-
 /**
  * Facts of a whole session → the session as one value, built by the same functions as every other, with the sums that are
  * asked of many sessions at once.

@@ -1,39 +1,18 @@
-import type { Packed, PackedUsage } from "../model/packed.ts";
+import { CALL_NUMBERS, type Packed, type PackedUsage } from "../model/packed.ts";
 import type { Writable } from "../model/writable.ts";
 import { costsOfTokens } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
-import { CALL_NUMBERS, type Unpriced } from "./pack.ts";
+import type { Unpriced } from "./pack.ts";
 
 /** A packed session with the prices of its calls, each added where the call is counted. */
-export function priced({ calls, providers, segments, usage, ...rest }: Unpriced, provider: string | undefined): Packed {
+export function priced(unpriced: Unpriced, provider: string | undefined): Packed {
+  const { calls, providers, segments, usage, ...rest } = unpriced;
   const rows = usage.map((row): Writable<PackedUsage> => [...row]);
   const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
-  const costs = new Map<number, ReturnType<typeof costsOfTokens>>();
-  for (let at = 0; at < calls.length; at += CALL_NUMBERS) {
-    const [place, segment, by] = [calls[at] ?? 0, calls[at + 1] ?? -1, calls[at + 2] ?? 0];
-    const row = rows[place];
-    const key = place * providers.length + by;
-    let costOf = costs.get(key);
-    if (costOf === undefined) {
-      costOf = costsOfTokens(row?.[1] ?? undefined, providers[by] ?? provider);
-      costs.set(key, costOf);
-    }
-    const tokens = {
-      input: calls[at + 3] ?? 0,
-      output: calls[at + 4] ?? 0,
-      cacheRead: told(calls[at + 5]),
-      cacheWrite: told(calls[at + 6]),
-      cacheWrite1h: told(calls[at + 7]),
-    };
-    const cost = costOf(tokens, calls[at + 8] ?? 0);
-    if (cost === undefined || row === undefined) continue;
-    row[6]--;
-    row[15] = (row[15] ?? 0) + cost;
-    const sums = totals[segment];
-    if (sums === undefined) continue;
-    sums.costNanoUsd += cost;
-    sums.pricedCalls++;
-    sums.unpricedCalls--;
+  const costs = costsOfCalls(unpriced, provider);
+  for (const [i, cost] of costs.entries()) {
+    if (!Number.isNaN(cost))
+      addCost(cost, rows[calls[i * CALL_NUMBERS] ?? 0], totals[calls[i * CALL_NUMBERS + 1] ?? -1]);
   }
   return {
     ...rest,
@@ -43,6 +22,41 @@ export function priced({ calls, providers, segments, usage, ...rest }: Unpriced,
 }
 
 // --- internal ---
+
+/** NaN for one whose price nobody knows. */
+function costsOfCalls({ calls, providers, usage }: Unpriced, provider: string | undefined): Float64Array {
+  const costs = new Float64Array(calls.length / CALL_NUMBERS);
+  const prices = new Map<number, ReturnType<typeof costsOfTokens>>();
+  for (let i = 0, at = 0; i < costs.length; i++, at += CALL_NUMBERS) {
+    const [place = 0, by = 0] = [calls[at], calls[at + 2]];
+    const key = place * providers.length + by;
+    let costOf = prices.get(key);
+    if (costOf === undefined) {
+      costOf = costsOfTokens(usage[place]?.[1] ?? undefined, providers[by] ?? provider);
+      prices.set(key, costOf);
+    }
+    const tokens = {
+      input: calls[at + 3] ?? 0,
+      output: calls[at + 4] ?? 0,
+      cacheRead: told(calls[at + 5]),
+      cacheWrite: told(calls[at + 6]),
+      cacheWrite1h: told(calls[at + 7]),
+    };
+    costs[i] = costOf(tokens, calls[at + 8] ?? 0) ?? Number.NaN;
+  }
+  return costs;
+}
+
+function addCost(cost: number, row: Writable<PackedUsage> | undefined, sums: Writable<Totals> | undefined): void {
+  if (row !== undefined) {
+    row[6]--;
+    row[15] = (row[15] ?? 0) + cost;
+  }
+  if (sums === undefined) return;
+  sums.costNanoUsd += cost;
+  sums.pricedCalls++;
+  sums.unpricedCalls--;
+}
 
 const told = (tokens: number | undefined): number | undefined =>
   tokens === undefined || tokens < 0 ? undefined : tokens;

@@ -11,7 +11,6 @@ import {
   ORIGINS,
   PROMPT,
   RESULT,
-  type Rows,
   STATUSES,
   USE,
 } from "./fact-tables.ts";
@@ -24,28 +23,32 @@ import type { Writable } from "./writable.ts";
  * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from its
  * smallest; one that says the same in every row stands in the head alone.
  */
-export function encodeTables({ texts, programs, others, ...tables }: Omit<FactTables, "owned" | "text">): Uint8Array {
-  const columns = TABLES.map((name) => columnsOf(tables[name], COLUMNS[name]));
+export function encodeTables({ texts, rows, columns, body, programs, others }: FactTables): Uint8Array {
+  let next = 0;
   const head: Head = {
     version: VERSION,
     texts: texts.length,
-    rows: TABLES.map((name) => tables[name].count),
-    columns: columns.map((all) => all.map(({ width, base }) => [width, base])),
+    rows,
+    columns: TABLES.map((name, i) =>
+      rows[i] === 0
+        ? []
+        : COLUMNS[name].flat().map(() => {
+            const [width = 0, base = Number.NaN] = columns.subarray(next, next + 2);
+            next += 2;
+            return [width as Width, Number.isNaN(base) ? null : base];
+          }),
+    ),
     programs,
     others: others.length === 0 ? null : encodeFacts(others),
   };
   const text = Buffer.from(JSON.stringify(head), "utf8");
   const textsAt = HEAD_BYTES + text.length;
-  let at = textsAt + texts.length;
-  const ofColumns = columns.flatMap((all, i) => all.map(({ width }) => width * (head.rows[i] ?? 0)));
-  const all = Buffer.allocUnsafeSlow(ofColumns.reduce((sum, bytes) => sum + bytes, at));
+  const all = Buffer.allocUnsafeSlow(textsAt + texts.length + body.length);
   all.write(MAGIC, "latin1");
   all.writeUInt32LE(text.length, 4);
   text.copy(all, HEAD_BYTES);
   all.set(texts, textsAt);
-  for (const [i, name] of TABLES.entries()) {
-    for (const column of columns[i] ?? []) at = writeColumn(all, at, column, tables[name].count);
-  }
+  all.set(body, textsAt + texts.length);
   return all;
 }
 
@@ -99,7 +102,7 @@ const MAGIC = "OHT2";
 const VERSION = 2;
 /** The magic, and how long the head is. */
 const HEAD_BYTES = 8;
-const TABLES = ["calls", "uses", "results", "prompts"] as const;
+const TABLES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 interface Head {
   readonly version: number;
@@ -114,66 +117,6 @@ interface Head {
 
 /** 0: the same in every row. 8: as it is. */
 type Width = 0 | 1 | 2 | 4 | 8;
-
-interface Column {
-  readonly values: Int32Array | Float64Array;
-  readonly first: number;
-  readonly stride: number;
-  readonly width: Width;
-  readonly base: number | null;
-}
-
-function columnsOf(
-  { count, ints, times }: Rows,
-  [places, timePlaces]: readonly [readonly number[], readonly number[]],
-): readonly Column[] {
-  if (count === 0) return [];
-  const column = (values: Int32Array | Float64Array) => (first: number) =>
-    columnOf(values, first, values.length / count);
-  return [...places.map(column(ints)), ...timePlaces.map(column(times))];
-}
-
-function columnOf(values: Int32Array | Float64Array, first: number, stride: number): Column {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let isWhole = true;
-  let untold = 0;
-  for (let at = first; at < values.length; at += stride) {
-    const value = values[at] ?? 0;
-    if (value < low) low = value;
-    if (value > high) high = value;
-    if (value !== Math.floor(value)) {
-      isWhole = false;
-      if (Number.isNaN(value)) untold++;
-    }
-  }
-  if (untold * stride === values.length) return { values, first, stride, width: 0, base: null };
-  if (isWhole && low === high) return { values, first, stride, width: 0, base: low };
-  const width = isWhole ? widthOf(high - low) : 8;
-  return { values, first, stride, width, base: width === 8 ? 0 : low };
-}
-
-const widthOf = (range: number): Width => (range <= 0xff ? 1 : range <= 0xffff ? 2 : range <= 0xffff_ffff ? 4 : 8);
-
-/** @returns where the next one begins */
-function writeColumn(all: Buffer, from: number, { values, first, stride, width, base }: Column, count: number): number {
-  if (width === 0) return from;
-  const less = base ?? 0;
-  let at = from;
-  for (let i = 0, place = first; i < count; i++, place += stride, at += width) {
-    const value = (values[place] ?? 0) - less;
-    if (width === 1) all[at] = value;
-    else if (width === 2) {
-      all[at] = value;
-      all[at + 1] = value >>> 8;
-    } else if (width === 4) {
-      all[at] = value;
-      all[at + 1] = value >>> 8;
-      all[at + 2] = value >>> 16;
-      all[at + 3] = value >>> 24;
-    } else all.writeDoubleLE(value, at);
-  }
-  return at;
-}
 
 function readColumn(bytes: Buffer, from: number, width: Width, base: number | null, count: number): Float64Array {
   const values = new Float64Array(count);

@@ -1,4 +1,6 @@
+import type { Packed, PackedUsage } from "./packed.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "./transcript.ts";
+import type { Writable } from "./writable.ts";
 
 /**
  * Facts of a session as tables: rows of numbers, that refer to texts by theirs. What a reader writes so is kept so, without an
@@ -11,22 +13,54 @@ export interface FactTables {
   readonly texts: Uint8Array;
   /** One of them. */
   readonly text: (number: number) => string;
-  readonly calls: Rows;
-  readonly uses: Rows;
-  readonly results: Rows;
-  readonly prompts: Rows;
+  /** How many rows each table has, in the order of `COLUMNS`. */
+  readonly rows: readonly number[];
+  /** Whole numbers of the calls, row by row. */
+  readonly calls: Int32Array;
+  /**
+   * Of each column of a table that has rows: how many bytes a number it has in `body`, and what 0 stands for there. NaN: no
+   * row tells anything.
+   */
+  readonly columns: Float64Array;
+  readonly body: Uint8Array;
   /** Digests of what the session owns of them; see `digestOf`. */
   readonly owned: Float64Array;
   /** Names that uses have numbers of: a list of their own. */
   readonly programs: Readonly<Record<number, string>>;
   readonly others: readonly TranscriptEntry[];
+  /** When the first and the last record of any table was written; infinite where there are none. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** What all of them add up to; `undefined` where that has to be weighed. */
+  readonly sums: TableSums | undefined;
 }
 
-/** Rows that lie one behind the other: whole numbers of four bytes, and times in milliseconds as numbers of eight. */
-export interface Rows {
-  readonly count: number;
-  readonly ints: Int32Array;
-  readonly times: Float64Array;
+/** Sums of a session in the words of `Unpriced`: no call has its price yet. */
+export interface TableSums extends Pick<Packed, "tools" | "turns"> {
+  readonly usage: readonly Writable<PackedUsage>[];
+  /** Calls that may have a price, `CALL_NUMBERS` each. */
+  readonly calls: Float64Array;
+  /** Of the one segment that it is, and of its runs. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly totals: SummedTotals;
+}
+
+/** In the words of `Totals`. */
+export interface SummedTotals {
+  readonly turns: number;
+  readonly subagents: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly callsWithUsage: number;
+  readonly incompleteCalls: number;
+  readonly compactions: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
 }
 
 /** Where no text, name or number is told. */

@@ -39,6 +39,9 @@ export type PackedTools = readonly [
 /** Turns of one quarter of an hour, by who asked. */
 export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
 
+/** Of a call that may have a price: place in `usage`, place in `segments`, place in `providers`, tokens of five kinds, end. */
+export const CALL_NUMBERS = 9;
+
 /** A session that is over and is kept as one value. */
 export interface Packed {
   /**

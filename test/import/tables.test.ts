@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { CALL_NUMBERS, type PackOptions, pack, type Unpriced } from "../../src/import/pack.ts";
+import { type PackOptions, pack, type Unpriced } from "../../src/import/pack.ts";
 import { packTables, spanOf } from "../../src/import/tables.ts";
 import type { TranscriptFile } from "../../src/model/agent.ts";
 import { factsOf } from "../../src/model/fact-columns.ts";
+import { CALL_NUMBERS } from "../../src/model/packed.ts";
 import { MadeFiles, readAtOnce, readByLines, same } from "../support/at-once.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";

@@ -46,14 +46,41 @@ export interface Kernel {
   textBytes(): number;
   callsAt(): number;
   callRows(): number;
-  usesAt(): number;
   useRows(): number;
-  resultsAt(): number;
   resultRows(): number;
-  promptsAt(): number;
   promptRows(): number;
   ownedAt(): number;
   ownedRows(): number;
+  /** Lists what the rows name, for the two tables below. */
+  listNames(): void;
+  namesAt(): number;
+  nameRows(): number;
+  programsAt(): number;
+  programRows(): number;
+  /** Writes the columns, for the two tables below. */
+  encode(): void;
+  columnsAt(): number;
+  columnRows(): number;
+  bodyAt(): number;
+  bodyBytes(): number;
+  /** Of the records in them; infinite where there are none. */
+  firstRecordMs(): number;
+  lastRecordMs(): number;
+  /** @returns 0: it cannot be summed */
+  join(): number;
+  joinSubagent(agent: number, timeMs: number): void;
+  joinEnd(prompt: number, timeMs: number): void;
+  /** Adds up what is joined, for the tables below. */
+  addUp(): void;
+  figuresAt(): number;
+  notedAt(): number;
+  notedRows(): number;
+  usageAt(): number;
+  usageRows(): number;
+  toolUsageAt(): number;
+  toolUsageRows(): number;
+  turnUsageAt(): number;
+  turnUsageRows(): number;
 }
 
 interface Constant {

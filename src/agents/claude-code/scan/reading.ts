@@ -12,7 +12,7 @@ import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
 import type { Kernel } from "./kernel.ts";
-import { numberOf, textAt, Unfit } from "./rows.ts";
+import { numberOf, textAt, Unfit } from "./texts.ts";
 
 /** What every entry passes on its way into the store. */
 export type Guard = (entries: readonly TranscriptEntry[]) => readonly TranscriptEntry[];

@@ -8,18 +8,13 @@ import {
   KEYS,
   NONE,
   ORIGINS,
-  PROMPT,
-  RESULT,
-  type Rows,
   STATUSES,
-  USE,
 } from "../../../model/fact-tables.ts";
 import { TOKEN_KINDS } from "../../../model/token-kinds.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
 import { type Kernel, PROGRAMS } from "./kernel.ts";
-
-/** What cannot be put into tables as it is. */
-export class Unfit extends Error {}
+import { sumsOf } from "./sums.ts";
+import { numberOf, textAt, Unfit } from "./texts.ts";
 
 /**
  * Puts an entry that somebody else has made into its table.
@@ -86,68 +81,40 @@ export function putRow(kernel: Kernel, entry: TranscriptEntry): boolean {
 
 /** The tables as they are now: views of the kernel's memory, good until it reads on. */
 export function tablesOf(kernel: Kernel, others: readonly TranscriptEntry[]): FactTables {
+  kernel.listNames();
+  kernel.encode();
+  const sums = sumsOf(kernel, others);
+  // Views come last: memory that has grown is another one
   const { buffer } = kernel.memory;
-  const rows = (
-    at: number,
-    count: number,
-    { ints, times }: { readonly ints: number; readonly times: number },
-  ): Rows => ({
-    count,
-    ints: new Int32Array(buffer, at, count * ints),
-    times: new Float64Array(buffer, at, count * times),
-  });
-  const uses = rows(kernel.usesAt(), kernel.useRows(), USE);
   const programs: Record<number, string> = {};
-  for (let row = USE.program; row < uses.ints.length; row += USE.ints) {
-    const program = uses.ints[row] ?? NONE;
-    if (program !== NONE) programs[program] ??= PROGRAMS[program] ?? "";
+  for (const program of new Int32Array(buffer, kernel.programsAt(), kernel.programRows())) {
+    programs[program] = PROGRAMS[program] ?? "";
   }
-  // Few names are asked for, again and again
-  const known: string[] = [];
   return {
     texts: new Uint8Array(buffer, kernel.textBytesAt(), kernel.textBytes()),
-    text: (number) => {
-      known[number] ??= textAt(kernel, number);
-      return known[number];
-    },
-    calls: rows(kernel.callsAt(), kernel.callRows(), CALL),
-    uses,
-    results: rows(kernel.resultsAt(), kernel.resultRows(), RESULT),
-    prompts: rows(kernel.promptsAt(), kernel.promptRows(), PROMPT),
+    text: (number) => textAt(kernel, number),
+    rows: [kernel.callRows(), kernel.useRows(), kernel.resultRows(), kernel.promptRows()],
+    calls: new Int32Array(buffer, kernel.callsAt(), kernel.callRows() * CALL.ints),
+    columns: new Float64Array(buffer, kernel.columnsAt(), kernel.columnRows() * 2),
+    body: new Uint8Array(buffer, kernel.bodyAt(), kernel.bodyBytes()),
     owned: new Float64Array(buffer, kernel.ownedAt(), kernel.ownedRows()),
     programs,
     others,
+    firstMs: kernel.firstRecordMs(),
+    lastMs: kernel.lastRecordMs(),
+    sums,
   };
 }
 
-/** @throws Unfit for a text that cannot stand in a table */
-export function numberOf(kernel: Kernel, text: string): number {
-  if (!PLAIN.test(text)) throw new Unfit();
-  scratch ??= kernel.take(MAX_TEXT);
-  Buffer.from(kernel.memory.buffer).write(text, scratch, "latin1");
-  return kernel.textOf(scratch, text.length);
-}
-
-/** The text that has a number. */
-export function textAt(kernel: Kernel, number: number): string {
-  const row = new Int32Array(kernel.memory.buffer, kernel.textsAt() + number * TEXT_BYTES, 2);
-  const [place = 0, length = 0] = row;
-  const at = kernel.textBytesAt() + place;
-  return Buffer.from(kernel.memory.buffer).toString("latin1", at, at + length);
-}
+/** Names that the tables have, each once: of models, reasons to end and tools. */
+export const namesOf = (kernel: Kernel): readonly string[] =>
+  Array.from(new Int32Array(kernel.memory.buffer, kernel.namesAt(), kernel.nameRows()), (n) => textAt(kernel, n));
 
 // --- internal ---
 
-/** What a text in a table may be. */
-const PLAIN = /^[\x20-\x7e]{1,100}$/;
 const MAX_TOKENS = 0xffff_fffe;
 const MAX_COUNT = 0x7fff_ffff;
 
 function mustFit(isPut: number): void {
   if (isPut === 0) throw new Unfit();
 }
-
-let scratch: number | undefined;
-const MAX_TEXT = 128;
-/** Of a row of texts. */
-const TEXT_BYTES = 32;

@@ -1,12 +1,13 @@
 import { closeSync } from "node:fs";
 import type { FileScan, SessionScan, TranscriptFile } from "../../../model/agent.ts";
-import { CALL, type FactTables, NONE, USE } from "../../../model/fact-tables.ts";
+import type { FactTables } from "../../../model/fact-tables.ts";
 import { mergeEntries } from "../../../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
 import { openRegularNow } from "../../shared/open.ts";
 import { type Kernel, startKernel } from "./kernel.ts";
 import { type Guard, Reading } from "./reading.ts";
-import { putRow, tablesOf, Unfit } from "./rows.ts";
+import { namesOf, putRow, tablesOf } from "./rows.ts";
+import { Unfit } from "./texts.ts";
 
 /**
  * A session's files, read at once: lines that are as nearly all are go straight into tables, by WebAssembly; those that are
@@ -47,7 +48,7 @@ class Scan implements SessionScan {
 
   tables(): FactTables | undefined {
     const tables = tablesOf(this.#kernel, [...this.#others.values()]);
-    return this.#areFine(tables) ? tables : undefined;
+    return namesOf(this.#kernel).every((name) => this.#isFine(name)) ? tables : undefined;
   }
 
   #put(entry: TranscriptEntry): void {
@@ -56,20 +57,10 @@ class Scan implements SessionScan {
     this.#others.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
   }
 
-  /** Whether all names may stay as they are. Ids are plain already. */
-  #areFine({ text, calls, uses }: FactTables): boolean {
-    const named = new Set<number>();
-    for (let row = 0; row < calls.ints.length; row += CALL.ints) {
-      for (const place of [CALL.model, CALL.requested, CALL.finish]) named.add(calls.ints[row + place] ?? NONE);
-    }
-    for (let row = 0; row < uses.ints.length; row += USE.ints) named.add(uses.ints[row + USE.name] ?? NONE);
-    named.delete(NONE);
-    return [...named].every((number) => {
-      const name = text(number);
-      const probe: EntryOf<"tool_use"> = { kind: "tool_use", key: "use:0", timeMs: PROBE_MS, callId: "0", name };
-      const [kept] = this.#guard([probe]);
-      return kept === probe;
-    });
+  /** Whether a name may stay as it is. Ids are plain already. */
+  #isFine(name: string): boolean {
+    const probe: EntryOf<"tool_use"> = { kind: "tool_use", key: "use:0", timeMs: PROBE_MS, callId: "0", name };
+    return this.#guard([probe])[0] === probe;
   }
 }
 

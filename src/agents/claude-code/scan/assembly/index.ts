@@ -1,9 +1,12 @@
 // Reads transcripts of Claude Code into tables, sixteen bytes at a time. See ../scan.ts.
+import { body, columns, encode, Span } from "./columns";
 import { At, byte } from "./json";
 import { DONE, GIVE_UP, HARD, NEWS, readLine } from "./lines";
 import { addName } from "./names";
+import { listNames, names, programs } from "./named";
 import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
+import { addUp, figures, join, joinEnd, joinSubagent, noted, toolUsage, turnUsage, usage } from "./sums";
 import {
   calls,
   clear,
@@ -20,7 +23,23 @@ import {
   uses,
 } from "./tables";
 
-export { addName, DONE, HARD, NEWS, putPrompt, putResult, putUse, take, textOf };
+export {
+  addName,
+  addUp,
+  DONE,
+  encode,
+  HARD,
+  join,
+  joinEnd,
+  joinSubagent,
+  listNames,
+  NEWS,
+  putPrompt,
+  putResult,
+  putUse,
+  take,
+  textOf,
+};
 
 /** A line that somebody else must read, and where reading goes on. */
 let lineStart: usize = 0;
@@ -200,20 +219,11 @@ export function callsAt(): usize {
 export function callRows(): i32 {
   return calls.rows;
 }
-export function usesAt(): usize {
-  return uses.at;
-}
 export function useRows(): i32 {
   return uses.rows;
 }
-export function resultsAt(): usize {
-  return results.at;
-}
 export function resultRows(): i32 {
   return results.rows;
-}
-export function promptsAt(): usize {
-  return prompts.at;
 }
 export function promptRows(): i32 {
   return prompts.rows;
@@ -231,3 +241,61 @@ export function textRows(): i32 {
   return texts.rows;
 }
 export { textBytes, textBytesAt };
+
+export function namesAt(): usize {
+  return names.at;
+}
+export function nameRows(): i32 {
+  return names.rows;
+}
+export function programsAt(): usize {
+  return programs.at;
+}
+export function programRows(): i32 {
+  return programs.rows;
+}
+export function columnsAt(): usize {
+  return columns.at;
+}
+export function columnRows(): i32 {
+  return columns.rows;
+}
+export function bodyAt(): usize {
+  return body.at;
+}
+export function bodyBytes(): i32 {
+  return body.rows;
+}
+export function firstRecordMs(): f64 {
+  return Span.firstMs;
+}
+export function lastRecordMs(): f64 {
+  return Span.lastMs;
+}
+export function figuresAt(): usize {
+  return changetype<usize>(figures);
+}
+export function notedAt(): usize {
+  return noted.at;
+}
+export function notedRows(): i32 {
+  return noted.rows;
+}
+export function usageAt(): usize {
+  return usage.at;
+}
+export function usageRows(): i32 {
+  return usage.rows;
+}
+export function toolUsageAt(): usize {
+  return toolUsage.at;
+}
+export function toolUsageRows(): i32 {
+  return toolUsage.rows;
+}
+export function turnUsageAt(): usize {
+  return turnUsage.at;
+}
+export function turnUsageRows(): i32 {
+  return turnUsage.rows;
+}

@@ -3,7 +3,7 @@ import { fail, name, Text } from "./json";
 import { OTHER } from "./numbers";
 import { same, take } from "./tables";
 
-const SLOTS: i32 = 512;
+export const SLOTS: i32 = 512;
 /** place, length, number */
 const ROW: i32 = 12;
 /** Names and kinds; programs. A text can be both. */

@@ -46,9 +46,9 @@ export class Call {
 }
 
 const NEXT: i32 = 60;
-const TIME: i32 = 64;
-const START: i32 = 72;
-const END: i32 = 80;
+export const CALL_TIME: i32 = 64;
+export const CALL_START: i32 = 72;
+export const CALL_END: i32 = 80;
 
 /** @returns whether it could be merged */
 export function putCall(): bool {
@@ -71,9 +71,9 @@ export function putCall(): bool {
   store<i32>(row, Call.flags, 28);
   storeUsage(row);
   store<i32>(row, first, NEXT);
-  store<f64>(row, Call.timeMs, TIME);
-  store<f64>(row, Call.startMs, START);
-  store<f64>(row, Call.endMs, END);
+  store<f64>(row, Call.timeMs, CALL_TIME);
+  store<f64>(row, Call.startMs, CALL_START);
+  store<f64>(row, Call.endMs, CALL_END);
   return true;
 }
 
@@ -104,7 +104,7 @@ function storeUsage(row: usize): void {
 function mergeCall(row: usize): bool {
   if (!joinText(row, 8, Call.model) || !joinText(row, 12, Call.requested) || !joinText(row, 16, Call.finish))
     return false;
-  if (load<i32>(row, 24) !== Call.agent || !joinPlace(row, TIME, 20, Call.timeMs, Call.prompt)) return false;
+  if (load<i32>(row, 24) !== Call.agent || !joinPlace(row, CALL_TIME, 20, Call.timeMs, Call.prompt)) return false;
   const before = load<i32>(row, 28);
   if ((Call.flags & CALL_USAGE) !== 0) {
     const output = load<u32>(row, 36);
@@ -113,9 +113,9 @@ function mergeCall(row: usize): bool {
     else if (Call.output === output && !isSameUsage(row)) return false;
   }
   store<i32>(row, before | Call.flags, 28);
-  const startMs = load<f64>(row, START);
-  if (isNaN(startMs) || Call.startMs < startMs) store<f64>(row, Call.startMs, START);
-  if (Call.endMs > load<f64>(row, END)) store<f64>(row, Call.endMs, END);
+  const startMs = load<f64>(row, CALL_START);
+  if (isNaN(startMs) || Call.startMs < startMs) store<f64>(row, Call.startMs, CALL_START);
+  if (Call.endMs > load<f64>(row, CALL_END)) store<f64>(row, Call.endMs, CALL_END);
   return true;
 }
 

@@ -14,14 +14,25 @@ export class Table {
 
   /** A new row; what stands in it is of another session. */
   add(): usize {
-    if (this.rows === this.capacity) {
-      const capacity = this.capacity === 0 ? 1024 : this.capacity * 2;
-      const at = take(capacity * this.stride);
-      memory.copy(at, this.at, this.rows * this.stride);
-      this.at = at;
-      this.capacity = capacity;
-    }
+    if (this.rows === this.capacity) this.grow(1);
     return this.at + this.rows++ * this.stride;
+  }
+
+  /** So many at once. @returns where the first of them is */
+  more(count: i32): usize {
+    if (this.rows + count > this.capacity) this.grow(count);
+    const at = this.row(this.rows);
+    this.rows += count;
+    return at;
+  }
+
+  private grow(count: i32): void {
+    let capacity = this.capacity === 0 ? max(1024, 16384 / this.stride) : this.capacity;
+    while (capacity < this.rows + count) capacity *= 2;
+    const at = take(capacity * this.stride);
+    memory.copy(at, this.at, this.rows * this.stride);
+    this.at = at;
+    this.capacity = capacity;
   }
 
   @inline
@@ -48,12 +59,16 @@ export const owned = new Table(8);
 
 /** Bytes of all texts, a line feed behind each. */
 const bytes = new Table(1);
-/** place, length, hash; rows of a use, a result, an answer and a prompt that go by it, plus one */
-export const texts = new Table(32);
+/** place, length, hash; rows of a use, a result, an answer and a prompt that go by it, plus one; what sums note of it */
+export const texts = new Table(40);
 export const TEXT_USE: i32 = 12;
 export const TEXT_RESULT: i32 = 16;
 export const TEXT_CALL: i32 = 20;
 export const TEXT_PROMPT: i32 = 24;
+/** The turn of a prompt's id and the run of a subagent's, plus one; a prompt has taken it. */
+export const TEXT_TURN: i32 = 28;
+export const TEXT_AGENT: i32 = 32;
+export const TEXT_TAKEN: i32 = 36;
 
 let slots: usize = 0;
 let slotCount: i32 = 0;
@@ -109,17 +124,17 @@ export function textOf(at: usize, length: i32): i32 {
     slot = (slot + 1) & (slotCount - 1);
   }
   const place = bytes.rows;
-  while (bytes.rows + length + 1 > bytes.capacity) growBytes();
-  memory.copy(bytes.at + place, at, length);
-  store<u8>(bytes.at + place + length, 0x0a);
-  bytes.rows = place + length + 1;
+  const to = bytes.more(length + 1);
+  memory.copy(to, at, length);
+  store<u8>(to + length, 0x0a);
   const row = texts.add();
   store<i32>(row, place);
   store<i32>(row, length, 4);
   store<u32>(row, hash, 8);
   store<i64>(row, 0, 12);
   store<i64>(row, 0, 20);
-  store<i32>(row, 0, 28);
+  store<i64>(row, 0, 28);
+  store<i32>(row, 0, 36);
   const number = texts.rows - 1;
   store<i32>(slots + slot * 4, number + 1);
   if (texts.rows * 2 > slotCount) growSlots();
@@ -135,12 +150,14 @@ export function has(text: i32, wanted: u8): bool {
   return false;
 }
 
-function growBytes(): void {
-  const capacity = bytes.capacity === 0 ? 1 << 16 : bytes.capacity * 2;
-  const at = take(capacity + 16);
-  memory.copy(at, bytes.at, bytes.rows);
-  bytes.at = at;
-  bytes.capacity = capacity;
+/** Whether a text is this one. @param wanted ASCII */
+export function isText(text: i32, wanted: string): bool {
+  if (text === NONE) return false;
+  const row = texts.row(text);
+  if (load<i32>(row, 4) !== wanted.length) return false;
+  const at = bytes.at + load<i32>(row);
+  for (let i = 0; i < wanted.length; i++) if (load<u8>(at + i) !== <u8>wanted.charCodeAt(i)) return false;
+  return true;
 }
 
 function growSlots(): void {
