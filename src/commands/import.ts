@@ -158,9 +158,10 @@ async function sendTo(
 }
 
 function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
-  const threads = Math.min(availableParallelism(), MAX_THREADS);
+  // This one reads as well, when it would wait for the others
+  const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
   const here = readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
-  if (threads < 2 || bytes < (threads === 2 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
+  if (threads < 1 || bytes < (threads === 1 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
   const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
   return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
 }

@@ -25,7 +25,7 @@ import {
 } from "../store/packed.ts";
 import { addSession, learn, type StoredSession, sessionById, sessionOf } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
-import { pack, type Unpriced } from "./pack.ts";
+import { pack, type Unpriced } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
 

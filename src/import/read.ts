@@ -11,7 +11,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { guardOf } from "./guard.ts";
-import { pack, type Unpriced } from "./pack.ts";
+import { pack, type Unpriced } from "./pack.lazy.ts";
 import { packTables, spanOf } from "./tables.ts";
 
 /** One session to read, whole. */

@@ -14,6 +14,12 @@ export interface Readers {
    * @throws Error when they could not even be begun
    */
   read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]>;
+  /**
+   * Reads in this thread the first of what was asked for and no other has begun; absent where this one reads all.
+   *
+   * @returns false where there is nothing of that kind
+   */
+  help?(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -21,6 +27,16 @@ export interface Readers {
 export interface ReaderSettings {
   readonly redaction: Parameters<typeof import("../privacy/protection.ts").protectionOf>[0];
   readonly home: string;
+}
+
+/** What one thread is given when it begins. `begun`: numbers of questions that somebody has begun, plus one, by place in turn. */
+export type ReaderData = ReaderSettings & { readonly begun: Int32Array };
+
+/** Of two threads that would read what is asked one alone does. @returns whether it is this one */
+export function claim(begun: Int32Array, number: number): boolean {
+  const place = number % MAX_ASKED;
+  const known = Atomics.load(begun, place);
+  return known <= number && Atomics.compareExchange(begun, place, known, number + 1) === known;
 }
 
 /** In this thread: for few sessions, and where there are no others. */
@@ -57,6 +73,7 @@ export function readersInThreads(path: string, threads: number, settings: Reader
   let isClosed = false;
   return {
     concurrency: threads * ASKED_PER_THREAD,
+    help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(),
     // After the end nothing begins a thread again: it would keep the process alive
     read: async (tasks) => {
       if (isClosed) throw new Error("its readers are closed");
@@ -80,7 +97,9 @@ export type Answer =
 // --- internal ---
 
 /** So many wait that no thread waits for this one, also while that writes to the disk. */
-const ASKED_PER_THREAD = 12;
+const ASKED_PER_THREAD = 64;
+/** More than one has to answer at a time. */
+const MAX_ASKED = 1_024;
 
 /** In megabytes: what all but the largest sessions need, and what keeps V8 from taking more for no reason. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
@@ -95,6 +114,7 @@ class Thread {
   readonly #path: string;
   readonly #settings: ReaderSettings;
   readonly #last: Readers;
+  readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_ASKED * Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | undefined;
   #asked = 0;
   /** In the order in which they are read. */
@@ -115,6 +135,18 @@ class Thread {
     return new Promise((done, failed) => this.#ask({ tasks, done, failed }));
   }
 
+  async help(): Promise<boolean> {
+    for (const [number, { tasks, done }] of this.#waiting) {
+      if (!claim(this.#begun, number)) continue;
+      this.#waiting.delete(number);
+      const answer = this.#last.read(tasks);
+      done(answer);
+      await answer.catch(() => {});
+      return true;
+    }
+    return false;
+  }
+
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -130,7 +162,10 @@ class Thread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#path, { workerData: this.#settings, resourceLimits: MEMORY });
+    const worker = new Worker(this.#path, {
+      workerData: { ...this.#settings, begun: this.#begun } satisfies ReaderData,
+      resourceLimits: MEMORY,
+    });
     worker.on("message", (answer: Answer) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);

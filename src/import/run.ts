@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import PQueue from "p-queue";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport, messageOf } from "../drain/deps.ts";
 import { ownInstance } from "../drain/instance.ts";
@@ -262,16 +263,20 @@ async function readAll(
 async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
   const queue = new PQueue({ concurrency: readers.concurrency });
   const groups = groupsOf(tasks);
-  const waiting: { readonly group: Group; readonly answer: Promise<readonly (ReadResult | Error)[]> }[] = [];
+  const waiting: Asked[] = [];
   let askedBytes = 0;
   const ask = (): void => {
-    while (waiting.length < readers.concurrency * 2 && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
+    while (waiting.length < readers.concurrency && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
       const group = groups.next().value;
       if (group === undefined) return;
       const answer = queue
         .add(() => readers.read(group.tasks))
         .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
-      waiting.push({ group, answer });
+      const asked: Asked = { group, answer, isThere: false };
+      answer.finally(() => {
+        asked.isThere = true;
+      });
+      waiting.push(asked);
       askedBytes += group.bytes;
     }
   };
@@ -280,6 +285,8 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   try {
     for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
       const { group, answer } = first;
+      // Rather than wait for others, this thread reads what none of them has begun; what they say is heard in between
+      while (!first.isThere && !signal.aborted && (await readers.help?.()) === true) await setImmediate();
       const results = await answer;
       askedBytes -= group.bytes;
       ask();
@@ -292,6 +299,13 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   } finally {
     queue.clear();
   }
+}
+
+/** Sessions that were given to a reader. */
+interface Asked {
+  readonly group: Group;
+  readonly answer: Promise<readonly (ReadResult | Error)[]>;
+  isThere: boolean;
 }
 
 interface Group {

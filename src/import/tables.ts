@@ -2,7 +2,8 @@ import { encodeTables } from "../model/fact-columns.ts";
 import type { FactTables } from "../model/fact-tables.ts";
 import { ENDED_IDLE } from "../model/session.ts";
 import { NO_TOTALS } from "../telemetry/totals.ts";
-import { ownedBy, type PackOptions, type Unpriced } from "./pack.ts";
+import { ownedBy } from "./owned.ts";
+import type { PackOptions, Unpriced } from "./pack.lazy.ts";
 
 /**
  * The same as `pack` of the facts in tables, without making any of them an object: for sessions of prompts, answers and tools,

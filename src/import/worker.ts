@@ -3,11 +3,11 @@ import { allAgents } from "../agents/registry.ts";
 import { messageOf } from "../drain/deps.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { ReadResult } from "./read.ts";
-import { type Answer, type Question, type ReaderSettings, readSessions } from "./readers.ts";
+import { type Answer, claim, type Question, type ReaderData, readSessions } from "./readers.ts";
 
 // A thread that reads sessions, one after the other.
 
-const { redaction, home } = workerData as ReaderSettings;
+const { redaction, home, begun } = workerData as ReaderData;
 const protection = protectionOf(redaction, home);
 const cards = allAgents();
 let last: Promise<void> = Promise.resolve();
@@ -19,6 +19,7 @@ parentPort?.on("message", (question: Question) => {
 // --- internal ---
 
 async function answer({ number, tasks }: Question): Promise<void> {
+  if (!claim(begun, number)) return;
   try {
     const known = await cards;
     const agentOf = (source: string) => known.find((card) => card.source === source);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { type PackOptions, pack, type Unpriced } from "../../src/import/pack.ts";
+import { type PackOptions, pack, type Unpriced } from "../../src/import/pack.lazy.ts";
 import { packTables, spanOf } from "../../src/import/tables.ts";
 import type { TranscriptFile } from "../../src/model/agent.ts";
 import { factsOf } from "../../src/model/fact-columns.ts";

@@ -1,24 +1,35 @@
+import { utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
+import type { ReadResult, ReadTask } from "../../src/import/read.ts";
 import { type Readers, readersHere, readersInThreads } from "../../src/import/readers.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
+import { Replay } from "../support/replay.ts";
+import { claudePath, claudeSession, sessionIdOf, writeLines } from "./claude.ts";
 import { recordedCases, recordedHome } from "./home.ts";
 import { importInto } from "./run.ts";
 
 await ensureBuilt();
 const agents = await allAgents();
 const here = readersHere((source) => agents.find((agent) => agent.source === source), redact);
+const READER = join(dirname(PROGRAM), "reader.cjs");
 const REDACTION = { emails: true, homeDirectories: true, rules: {} };
+const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
 const cases = (await recordedCases()).filter(({ source }) => source === "claude-code" || source === "codex");
 
 /** All that an import has written of sessions. */
 async function imported(of: (typeof cases)[number], readers: (home: string) => Readers): Promise<unknown> {
   const { replay, home } = await recordedHome(of);
+  return importedFrom(replay, of.source, () => readers(home));
+}
+
+/** The same, from the home of a replay, which goes. */
+async function importedFrom(replay: Replay, source: string, readers: () => Readers): Promise<unknown> {
   try {
-    const report = await importInto(replay, of.source, { readers: () => readers(home) });
+    const report = await importInto(replay, source, { readers });
     expect(report.problems).toEqual([]);
     return readStore(replay.places.storePath, (db) =>
       [
@@ -41,9 +52,64 @@ async function imported(of: (typeof cases)[number], readers: (home: string) => R
 }
 
 test.each(cases)("$source, $name: read in threads it is what it is without", async (one) => {
-  const reader = join(dirname(PROGRAM), "reader.cjs");
-  const inThreads = (home: string): Readers => readersInThreads(reader, 2, { redaction: REDACTION, home }, here);
+  const inThreads = (home: string): Readers => readersInThreads(READER, 2, { redaction: REDACTION, home }, here);
   expect(await imported(one, inThreads)).toEqual(await imported(one, () => here));
+});
+
+describe("many sessions, of which two of three begin with a copy of the one before", () => {
+  const from = (readers: (home: string) => Readers): Promise<unknown> => {
+    const replay = new Replay("claude-code", "basic", { withTranscripts: false });
+    let before: readonly string[] = [];
+    for (let n = 0; n < 300; n++) {
+      const id = sessionIdOf(n);
+      const { lines } = claudeSession({ id, startMs: STARTED_MS + n * 60_000, turns: 1 });
+      const copied = before.map((line) => line.replace(/"sessionId":"[^"]*"/, `"sessionId":"${id}"`));
+      before = n % 3 === 0 ? lines : [...copied, ...lines];
+      writeLines(claudePath(replay, id), before);
+      utimesSync(claudePath(replay, id), n + 1, n + 1);
+    }
+    return importedFrom(replay, "claude-code", () => readers(replay.home));
+  };
+  let alone: unknown;
+  beforeAll(async () => {
+    alone = await from(() => here);
+  });
+
+  test("come in their order, whoever reads them first", async () => {
+    const asked: {
+      readonly tasks: readonly ReadTask[];
+      readonly done: (read: Promise<readonly ReadResult[]>) => void;
+    }[] = [];
+    let helped = 0;
+    const idle: Readers = {
+      ...here,
+      concurrency: 6,
+      read: (tasks) => new Promise((done) => asked.push({ tasks, done })),
+      help: async () => {
+        const last = asked.pop();
+        if (last === undefined) return false;
+        helped++;
+        last.done(here.read(last.tasks));
+        return true;
+      },
+    };
+    expect(await from(() => idle)).toEqual(alone);
+    expect(helped).toBeGreaterThan(5);
+  });
+
+  test("are read once, by threads and by the one that waits for them", async () => {
+    const read: string[] = [];
+    const helping: Readers = {
+      ...here,
+      read: (tasks) => {
+        read.push(...tasks.map(({ sessionId }) => sessionId));
+        return here.read(tasks);
+      },
+    };
+    const inThreads = (home: string): Readers => readersInThreads(READER, 2, { redaction: REDACTION, home }, helping);
+    expect(await from(inThreads)).toEqual(alone);
+    expect(read.length).toBe(new Set(read).size);
+  });
 });
 
 test("a session whose thread dies is read by who is left, and those behind it by a thread that follows", async () => {

@@ -1,9 +1,10 @@
 import { encodeFacts } from "../model/facts.ts";
-import { digestOf, type Packed } from "../model/packed.ts";
+import type { Packed } from "../model/packed.ts";
 import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session, type SessionFacts } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildSession } from "../session/build.ts";
 import { segmentTotals, type Totals } from "../telemetry/totals.ts";
+import { ownedBy } from "./owned.ts";
 import { sumsOf } from "./sums.ts";
 
 /** What is the same for all facts of a session that is packed. */
@@ -51,16 +52,6 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
     ...sums,
     ...callsOf(session, placeOf),
   };
-}
-
-/** Digests of what a session owns of facts whose id is unique over sessions. */
-export function ownedBy(source: string, entries: readonly TranscriptEntry[]): Float64Array {
-  const digests = new Float64Array(entries.length);
-  let length = 0;
-  for (const { globalKey } of entries) {
-    if (globalKey !== undefined) digests[length++] = digestOf(source, globalKey);
-  }
-  return digests.slice(0, length);
 }
 
 // --- internal ---
