@@ -87,7 +87,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           exit_code: outcome.exitCode,
           denied: outcome.denied,
           error_type: errorTypeOf(p, outcome),
-          ...(type === "prompt.submit" && { prompt_origin: "human" as const }),
+          ...(type === "prompt.submit" && { prompt_origin: originOf(prompt) }),
           ...(type === "session.start" && startOf(p)),
           native_reason: type === "session.end" ? asCode(p.field("reason")) : undefined,
           trigger: type === "compaction" ? asCode(p.field("trigger")) : undefined,
@@ -242,6 +242,10 @@ function errorTypeOf(p: Payload, outcome: Outcome): string | undefined {
   const name = asCode(error?.["name"]);
   return name === undefined || name === "Error" ? (asCode(p.field("errorContext")) ?? "_OTHER") : name;
 }
+
+/** What ends in the background is told to the model as if a user had said it. */
+const originOf = (prompt: unknown): "human" | "machine" =>
+  typeof prompt === "string" && prompt.startsWith("<system_notification>") ? "machine" : "human";
 
 function startOf(p: Payload): Extras {
   const origin = asCode(p.field("source"));

@@ -7,6 +7,8 @@ export interface LineState {
   readonly timeMs: number;
   /** Key of the prompt whose turn we are in. */
   readonly promptKey?: string;
+  /** The main agent's last request is answered, and nothing has asked for another one. */
+  readonly isAtRest?: true;
   /** What was last told of the session, so that it is told once. */
   readonly facts?: string;
   /** The file has a record per model call; older versions wrote sums only. */

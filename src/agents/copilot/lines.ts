@@ -39,6 +39,9 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
   ["session.resume", sessionFacts],
   ["session.context_changed", contextChanged],
   ["user.message", userMessage],
+  ["system.notification", notification],
+  ["assistant.turn_start", (here) => turnOf(here, false)],
+  ["assistant.turn_end", (here) => turnOf(here, true)],
   ["session.usage_record", usageRecord],
   ["assistant.message", assistantMessage],
   ["tool.user_requested", userCall],
@@ -101,11 +104,26 @@ function originOf(data: Fields): "human" | "machine" | "command" | "companion" {
 }
 
 function userMessage(here: Here): LineResult {
-  const { data } = here;
-  const origin = originOf(data);
-  if (here.agentId !== undefined || origin === "companion") return nothing(here);
-  const state = { ...here.state, promptKey: here.id };
-  const content = data["content"];
+  const origin = originOf(here.data);
+  return here.agentId !== undefined || origin === "companion" ? nothing(here) : prompt(here, origin);
+}
+
+/** Work in the background has ended. The model is asked again for it, unless it is at work: then it is told with the next request. */
+function notification(here: Here): LineResult {
+  return here.agentId === undefined && here.state.isAtRest === true ? prompt(here, "machine") : nothing(here);
+}
+
+/** Of the model's turns, which are requests: between two of one prompt nothing else is written. */
+function turnOf(here: Here, isAtRest: boolean): LineResult {
+  if (here.agentId !== undefined) return nothing(here);
+  const { isAtRest: _, ...state } = here.state;
+  return { entries: [], state: isAtRest ? { ...state, isAtRest } : state };
+}
+
+function prompt(here: Here, origin: EntryOf<"prompt">["origin"]): LineResult {
+  const { isAtRest: _, ...before } = here.state;
+  const state = { ...before, promptKey: here.id };
+  const content = here.data["content"];
   const entry = defined<EntryOf<"prompt">>({
     kind: "prompt",
     ...at({ ...here, state }, `prompt:${here.id}`),

@@ -73,6 +73,12 @@ describe("camelCase payloads", () => {
     const event = told("userPromptSubmitted", { ...BASE, prompt: "größe 🛒" });
     expect(event).toMatchObject({ type: "prompt.submit", data: { prompt_length: 8 } });
     expect(JSON.stringify(event)).not.toContain("größe");
+    expect(extrasOf(event).prompt_origin).toBe("human");
+  });
+  test("that work in the background has ended is no human's prompt", () => {
+    const prompt =
+      '<system_notification>\nShell command "x" (shellId: 0) has completed successfully.\n</system_notification>';
+    expect(extrasOf(told("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
   });
   test("a tool: the same digest whether its arguments are an object or their text", () => {
     const args = { command: "npm test", description: "Run it" };

@@ -204,6 +204,27 @@ describe("prompts", () => {
     ]);
     expect(JSON.stringify(entries)).not.toContain("größe");
   });
+  test("work in the background that has ended begins a turn where the agent was at rest, and none where it was at work", async () => {
+    const notification = (content: string, rest: object = {}) => line("system.notification", { content }, rest);
+    const turn = (turnId: string, ...lines: string[]) =>
+      [line("assistant.turn_start", { turnId }), ...lines, line("assistant.turn_end", { turnId })].join("");
+    const entries = await entriesOf(
+      user("a"),
+      turn("0", usage(1)),
+      turn("1", notification("at work"), usage(2)),
+      notification("of a subagent", { agentId: "child" }),
+      notification("at rest"),
+      notification("at rest, too"),
+      turn("0", notification("at work again"), usage(3)),
+    );
+    const prompts = only(entries, "prompt");
+    expect(prompts.map(({ origin, length }) => [origin, length])).toEqual([
+      ["human", 1],
+      ["machine", 7],
+    ]);
+    const [asked, told] = prompts.map(({ promptKey }) => promptKey);
+    expect(only(entries, "model_call").map(({ promptKey }) => promptKey)).toEqual([asked, asked, told]);
+  });
 });
 
 describe("tools", () => {
