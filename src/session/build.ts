@@ -51,8 +51,12 @@ export function buildSession(input: SessionInput): Session {
     return ordinal === undefined ? undefined : (placed.get(ordinal) ?? past(ordinal));
   };
 
-  const lastPromptMs = drafts.turns.reduce((ms, t) => (t.hasPrompt ? Math.max(ms, t.markMs) : ms), -Infinity);
-  const turns = drafts.turns.map((draft) => toTurn(draft, lastPromptMs, segmentOf(draft), input));
+  // A prompt that was typed ahead takes nothing away from the turn at work until it is taken up
+  const lastTakenUpMs = drafts.turns.reduce(
+    (ms, turn) => (turn.hasPrompt && isTakenUp(turn) ? Math.max(ms, turn.markMs) : ms),
+    -Infinity,
+  );
+  const turns = drafts.turns.map((draft) => toTurn(draft, lastTakenUpMs, segmentOf(draft), input));
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
   const subagents = drafts.subagents.map((draft) => {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
@@ -111,7 +115,10 @@ function compactionsOf({ events, entries, expectsTranscript }: SessionInput): re
     .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));
 }
 
-function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined, input: SessionInput): Turn {
+const isTakenUp = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =>
+  modelCalls.length + toolCalls.length + events.length + entries.length > 0;
+
+function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefined, input: SessionInput): Turn {
   const lastCall = draft.modelCalls.at(-1);
   const failure = draft.events.find((e) => e.type === "turn.error");
   const finalError = draft.errors.findLast((e) => e.final);
@@ -121,7 +128,7 @@ function toTurn(draft: Draft, lastPromptMs: number, segment: Segment | undefined
   const interrupted = interruption !== undefined && interruption.timeMs >= (lastCall?.startMs ?? 0);
 
   const segmentEnded = segment?.endMs !== undefined;
-  const superseded = draft.markMs < lastPromptMs;
+  const superseded = draft.markMs < lastTakenUpMs;
   const hasLastWord =
     (lastCall?.complete === true && lastCall.asksForTools !== true) || draft.entries.some((e) => e.kind === "turn_end");
   const isWorking = draft.toolCalls.some((tool) => tool.status === "open");

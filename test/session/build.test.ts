@@ -4,7 +4,7 @@ import { type Event, extrasOf } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
-import { batch, ended, NOON_MS, prompted, toolStarted } from "./events.ts";
+import { batch, ended, NOON_MS, prompted, toolEnded, toolStarted } from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
 const sessions = await recordedSessions();
@@ -203,6 +203,29 @@ describe("buildSession", () => {
       ["one", "ended", ["t1"]],
       ["two", "ended", ["t2"]],
     ]);
+  });
+
+  test("a turn at work goes on while the next prompt waits, until that is taken up", () => {
+    const ask = { ...answered(200, "p1"), finishReason: "tool_calls", asksForTools: true } as TranscriptEntry;
+    const queued = [
+      prompted("one", 0, "p1"),
+      toolStarted("s1", 300, "t1", { prompt_id: "p1" }),
+      prompted("two", 400, "p2"),
+    ];
+    const at = (events: readonly Event[], ...entries: TranscriptEntry[]) =>
+      buildSession(input(events, [ask, ...entries])).turns.map(({ key, closed, toolCalls }) => [
+        key,
+        closed,
+        toolCalls.map(({ status }) => status),
+      ]);
+    expect(at(queued)).toEqual([
+      ["p1", false, ["open"]],
+      ["p2", false, []],
+    ]);
+    const over = [...queued, toolEnded("e1", 900, "t1", { status: "success" }, { prompt_id: "p1" })];
+    expect(at(over)[0]).toEqual(["p1", false, ["success"]]);
+    expect(at(over, answered(1_200, "p2"))[0]).toEqual(["p1", true, ["success"]]);
+    expect(at(queued, answered(1_200, "p2"))[0]).toEqual(["p1", true, ["unfinished"]]);
   });
 });
 
