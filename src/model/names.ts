@@ -4,9 +4,12 @@ import type { OwnNames } from "./agent.ts";
 
 /** @returns the name of a tool of the agent's own, `mcp` for one of a server's, `other` for any other */
 export function bareToolName(name: string, mcpServer: string | undefined, own: OwnNames | undefined): string {
-  if (own?.tools.includes(name) === true || KINDS.has(name)) return name;
+  if (own?.tools.includes(name) === true || isKind(name)) return name;
   return mcpServer !== undefined || /^mcp(?:__|:|_)/.test(name) ? "mcp" : "other";
 }
+
+/** Whether it stands for a name that is not kept. A hook may know less of its kind than the transcript does. */
+export const isKind = (name: string): boolean => KINDS.has(name);
 
 export const isOwnAgentType = (type: string | undefined, own: OwnNames | undefined): boolean =>
   type !== undefined && own?.agentTypes.includes(type) === true;

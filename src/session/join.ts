@@ -1,4 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { isKind } from "../model/names.ts";
 import type { SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { isMinted } from "./mint.ts";
@@ -80,7 +81,7 @@ const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks }: Settl
 });
 
 const sameness = (name: string | undefined, digest: string | undefined): string =>
-  JSON.stringify([name ?? "", digest ?? ""]);
+  JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""]);
 
 /** Pairs of ids, each id once: of all that could be paired, those nearest in time. */
 function matches(

@@ -189,6 +189,19 @@ test.each(["none", "metadata"])("%s: no adapter and no reader is asked for conte
   expect(asked).toEqual([]);
 });
 
+test.each(
+  (await allAgents())
+    .map(({ source }) => source)
+    .filter((source) => existsSync(join(CASES, source, "mcp", "expected.json"))),
+)("none: %s's calls of a server's tools count once", async (source) => {
+  const of = new Replay(source, "mcp");
+  replay = of;
+  for (const call of of.calls) of.put(call);
+  await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "none" });
+  const { sessions } = JSON.parse(readFileSync(join(CASES, source, "mcp", "expected.json"), "utf8")) as Expected;
+  expect(rows(of, "tool_calls")).toBe(sessions.flatMap((session) => session.tool_calls).length);
+});
+
 test("what the recordings show of agents' own tools stands in their cards", async () => {
   const others: string[] = [];
   for (const { source, own } of await allAgents()) {
