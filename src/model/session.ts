@@ -122,7 +122,7 @@ export interface SessionFacts {
   readonly source: string;
   readonly sessionId: string;
   readonly provider?: string;
-  /** The agent never tells tokens: none seen does not mean none used. */
+  /** The agent never tells tokens, or nobody can say that it told them: none seen does not mean none used. */
   readonly usageUnknown?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;

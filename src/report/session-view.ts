@@ -64,14 +64,11 @@ export interface OpenSpan {
 
 type Agents = Pick<DrainDeps, "agents">;
 
-/** What stands in a transcript that was told and never read is not known, and not zero. */
+/** What stands in a transcript that was never read is not known, and not zero; nor is what hooks could have told and did not. */
 function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
   const facts = factsOf({ agents }, stored);
-  const isUnread =
-    stored.transcriptPath !== undefined &&
-    cardOf({ agents }, stored.source)?.tokens === "transcript" &&
-    !hasReadTranscript(db, stored.id);
-  return isUnread ? { ...facts, usageUnknown: true } : facts;
+  const isTold = cardOf({ agents }, stored.source)?.tokens === "transcript" && hasReadTranscript(db, stored.id);
+  return isTold ? facts : { ...facts, usageUnknown: true };
 }
 
 /** Cost depends on what is open, not on the session's length. */

@@ -27,7 +27,7 @@ export function countedSessions(
     db
       .prepare(
         `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
-           transcript_path IS NOT NULL AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS unread,
+           EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
            EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id)
              OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id) AS told
          FROM sessions s`,
@@ -62,7 +62,7 @@ export function countedSessions(
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: of }),
       firstMs: Number(row["first_ms"]),
-      isUntold: owner["told"] !== 1 && (tells === "none" || (tells === "transcript" && owner["unread"] === 1)),
+      isUntold: owner["told"] !== 1 && (tells !== "transcript" || owner["read"] !== 1),
     });
   }
   return counted;

@@ -11,7 +11,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { learn, sessionOf } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
-import type { Replay } from "../support/replay.ts";
+import { Replay } from "../support/replay.ts";
 
 type Options = Partial<Parameters<typeof report>[1]>;
 
@@ -20,6 +20,20 @@ async function asked(places: Places, words: readonly string[] = [], options: Opt
   expect(await report(words, { json: false, csv: false, ...options }, context)).toBe(0);
   return out();
 }
+
+test("hooks that could have told tokens and did not: unknown, and named", async () => {
+  const of = new Replay("cursor", "basic");
+  const other = new Replay("cursor", "mcp");
+  for (const call of [...of.calls, ...other.calls]) of.put(call);
+  await of.drain({ endIdle: true });
+  const now = () => Date.parse("2026-09-15");
+  const text = await asked(of.places, ["session"], {}, { now });
+  expect(text).toMatch(/^cursor\/\S+0003( +\?){4} +1 +1 +0%$/m);
+  expect(text).toMatch(/^total +≥\$0\.0161 +█* *≥43\.9k /m);
+  expect(text).toMatch(/^tokens not known: 1 session of cursor told none$/m);
+  other.remove();
+  of.remove();
+});
 
 describe("recorded sessions", () => {
   let of: Replay;

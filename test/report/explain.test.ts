@@ -144,6 +144,13 @@ describe("known answers", () => {
     expect(found?.habits.context.largestStep?.tokens).toBe(Math.max(...steps));
   });
 
+  test("tokens told for a turn, or not at all: when the model was at work is not known", async () => {
+    for (const name of ["basic", "mcp"]) {
+      const [{ time } = {}] = await recorded("cursor", name);
+      expect(time, name).toMatchObject({ isModelTimed: false, parts: { model: 0 } });
+    }
+  });
+
   test("repeated calls: where inputs can be compared; else nobody can say", async () => {
     const [known] = await recorded("copilot", "parallel-tools");
     expect(known?.habits.comparableCalls).toBe(known?.view.toolCalls.length);
