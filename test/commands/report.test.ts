@@ -55,6 +55,8 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^2026-\d\d-\d\d (Mon|Tue|Wed|Thu|Fri|Sat|Sun) +≥\$\d+\.\d+ +█+ /m);
     expect(text).toMatch(/^agent +cost /m);
     expect(text).toMatch(/^claude-code +≥\$0\.\d+ +█+ +≥/m);
+    // With the calls of a session that told none, whose number nobody knows
+    expect(text).toMatch(/^claude-code .* 60% +≥940 +≥26 +11 +18 /m);
     expect(text).toMatch(/^opencode +\? +21\.0k +78% +86 +5 +3 +2 +0% +1$/m);
     expect(text).toMatch(/^model +cost /m);
     expect(text).toMatch(/^cost: list prices of genai-prices\/\d+\.\d+\.\d+/m);

@@ -291,8 +291,9 @@ function cachedText(row: UsageRow): string {
 function callsText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
-  if (calls.modelCalls > 0) return count(calls.modelCalls);
-  return calls.sumsTold > 0 || row.untoldSessions > 0 ? "?" : "";
+  const isLeast = calls.sumsTold > 0 || row.untoldSessions > 0;
+  if (calls.modelCalls > 0) return `${least(isLeast)}${count(calls.modelCalls)}`;
+  return isLeast ? "?" : "";
 }
 
 /** Failed calls of all calls. */
