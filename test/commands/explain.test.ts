@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import { causeInWords } from "../../src/commands/explain/findings.ts";
+import { causeInWords, findingsOf } from "../../src/commands/explain/findings.ts";
 import { timeTable } from "../../src/commands/explain/tables.ts";
 import { explain } from "../../src/commands/explain.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
@@ -96,6 +96,28 @@ describe("recorded sessions", () => {
       db.close();
     }
     expect(causeInWords({ kind: "other" })).toBe("an unknown step");
+  });
+
+  test.each([
+    // Bash was held back longest, and ran least
+    [{ Bash: [1_000, 20_000], Read: [16_000, 0], Grep: [14_000, 0] }, "most of it, 16.0s, Read."],
+    [{ Bash: [1_000, 20_000], Read: [12_000, 0], Grep: [11_000, 0] }, "the largest part, 12.0s, Read."],
+    [{ Bash: [0, 5_000], Read: [16_000, 0] }, "all of it Read."],
+  ] as const)("the tool that ran longest is named: %o", async (ran, words) => {
+    const agents = await allAgents();
+    const db = openDatabase(of.places.storePath);
+    const [stored] = findSessions(db, "claude-code/1989bcb3", 1);
+    if (stored === undefined) throw new Error("not there");
+    const found = explanationOf(db, viewOf(db, stored, { agents }, spanSettings(await of.deps())), { agents });
+    db.close();
+    if (found.time === undefined) throw new Error("nothing is timed");
+    const tools = Object.entries(ran).map(([name, [toolMs, heldMs]]) => {
+      return { name, toolMs, heldMs, measured: 1, besideSubagentsMs: 0 };
+    });
+    const sumOf = (key: "toolMs" | "heldMs"): number => tools.reduce((sum, one) => sum + one[key], 0);
+    const parts = { ...found.time.parts, model: 0, agent: 0, tool: sumOf("toolMs"), held: sumOf("heldMs") };
+    const texts = findingsOf({ ...found, time: { ...found.time, tools, parts } }).map(({ text }) => text);
+    expect(texts.find((text) => text.startsWith("Tools took "))).toMatch(new RegExp(`at work; ${words}$`));
   });
 
   test("what it cost is there, also of one call alone; what nobody told is not 0", async () => {

@@ -105,17 +105,20 @@ function timeFindings({ time, money, habits, view }: Explanation): readonly Find
     ).toSorted((a, b) => b[1] - a[1]);
     const share = (top?.[1] ?? 0) / workMs;
     const of = `${percent(share)} of ${duration(workMs)} at work`;
-    const [tool1] = time.tools;
+    // A tool that was held back longest did not run longest
+    const [longest] = time.tools.toSorted((a, b) => b.toolMs - a.toolMs);
     if (top?.[0] === "model") {
       findings.push({
         weight: share,
         text: `Waiting for the model took ${duration(model)}, ${of}, in ${plural(calls, "call")}.`,
       });
-    } else if (top?.[0] === "tool" && tool1 !== undefined) {
-      const most = time.tools.length === 1 ? "all of it" : `most of it, ${duration(tool1.toolMs)},`;
+    } else if (top?.[0] === "tool" && longest !== undefined) {
+      const { name, toolMs, besideSubagentsMs } = longest;
+      const part = toolMs * 2 > tool ? "most of it" : "the largest part";
+      const most = toolMs === tool ? "all of it" : `${part}, ${duration(toolMs)},`;
       findings.push({
         weight: share,
-        text: `Tools took ${duration(tool)}, ${of}; ${most} ${printable(tool1.name)}${tool1.besideSubagentsMs * 2 > tool1.toolMs ? ", while subagents were at work" : ""}.`,
+        text: `Tools took ${duration(tool)}, ${of}; ${most} ${printable(name)}${besideSubagentsMs * 2 > toolMs ? ", while subagents were at work" : ""}.`,
       });
     } else if (top?.[0] === "held") {
       findings.push({
