@@ -146,6 +146,10 @@ describe("recorded sessions", () => {
       message: expect.stringContaining('--since "2099-01-01" is still to come'),
     });
     await expect(shown([], { since: "soon" })).rejects.toThrow("--since takes an age");
+    for (const day of ["2025-02-29", "2026-02-30T09:00", "2025-04-31"]) {
+      await expect(shown([], { since: day }), day).rejects.toThrow(`not "${day}"`);
+    }
+    expect(await shown([], { since: "2024-02-29" })).toMatch(/^usage since 2024-02-29\n/);
     await expect(shown([], { json: true, csv: true })).rejects.toThrow("choose one of");
     await expect(shown([], { since: "1d", until: "2d" })).rejects.toThrow("later than --until");
   });

@@ -10,9 +10,10 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNITS[unit ?? ""];
   if (amount !== undefined && unitMs !== undefined) return nowMs - Number(amount) * unitMs;
+  const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
   // A date alone is read as UTC, with a time as local: here both are local
-  const ms = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
-  if (/^\d{4}-\d\d-\d\d(T|$)/.test(text) && !Number.isNaN(ms)) return ms;
+  const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
+  if (isDate(date) && !Number.isNaN(ms)) return ms;
   throw new UserError(
     "E_USAGE",
     `${option} takes an age like 7d or 36h, or a time like 2026-11-14T09:00, not ${JSON.stringify(text)}`,
@@ -34,6 +35,12 @@ export function sinceOf(text: string, nowMs: number): number {
 }
 
 // --- internal ---
+
+/** February the 30th is read as one of March. */
+function isDate(date: string): boolean {
+  const ms = Date.parse(date);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
+}
 
 const HOUR_MS = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
