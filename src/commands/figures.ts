@@ -19,8 +19,8 @@ export function duration(ms: number): string {
 export function count(n: number | undefined): string {
   if (n === undefined) return "?";
   if (n < 10_000) return String(n);
-  if (n < 999_950) return `${short(n / 1e3)}k`;
-  return n < 999_950_000 ? `${short(n / 1e6)}M` : `${short(n / 1e9)}G`;
+  if (n < 999_500) return `${short(n / 1e3)}k`;
+  return n < 999_500_000 ? `${short(n / 1e6)}M` : `${short(n / 1e9)}G`;
 }
 
 /** `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
@@ -28,7 +28,7 @@ export function dollars(nanoUsd: number): string {
   const usd = nanoUsd / 1e9;
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "<$0.0001";
-  return usd < 1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  return usd < 0.999_95 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
 /** `$0.0123`; `≥$0.0123` where a call has no price or was not told in whole; `?` where no call has a price. */

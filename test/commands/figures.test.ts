@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { costText, megabytes, tokensText } from "../../src/commands/figures.ts";
+import { costText, count, dollars, megabytes, tokensText } from "../../src/commands/figures.ts";
 import { sumOf } from "../../src/report/session-view.ts";
 
 const NONE = sumOf([]);
@@ -13,6 +13,25 @@ describe("how numbers are shown", () => {
     [12_300_000, "12.3 MB"],
     [1_204_000_000, "1204 MB"],
   ])("%d bytes: %s; something is never nothing", (bytes, text) => expect(megabytes(bytes)).toBe(text));
+
+  test("what is rounded up to the next unit is told in it", () => {
+    expect([9_999, 10_000, 99_949, 99_950, 999_499, 999_500, 999_499_999, 999_500_000].map(count)).toEqual([
+      "9999",
+      "10.0k",
+      "99.9k",
+      "100k",
+      "999k",
+      "1.0M",
+      "999M",
+      "1.0G",
+    ]);
+    expect([99_999, 100_000, 999_949_999, 999_950_000].map(dollars)).toEqual([
+      "<$0.0001",
+      "$0.0001",
+      "$0.9999",
+      "$1.00",
+    ]);
+  });
 
   test("a sum that some call is missing from is a lower bound, one of no call is unknown", () => {
     expect([costText(NONE), tokensText(NONE)]).toEqual(["?", "?"]);
