@@ -151,6 +151,8 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^by +cost unknown +cost +tokens +share/m);
     expect(text).toMatch(/^turn +3 +\? +8700→35 +41% /m);
     expect(text).toMatch(/^no price is known for 5 calls \(acme-coder-1\)$/m);
+    // One of two models has a price: what the other is a share of, nobody knows
+    expect(await explained(of.places, "1989bcb3")).toMatch(/^ +claude-haiku-5-5 +\? +\S+→\S+ +\? +\d+ call/m);
     const untold = JSON.parse(await explained(of.places, await untoldId(), true)) as Record<string, unknown>;
     expect(untold).toMatchObject({ totals: { input: null, cost_usd: null }, time: { model_ms: null } });
     expect(await explained(of.places, await untoldId())).toContain("tokens and cost are not known");

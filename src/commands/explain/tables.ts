@@ -48,9 +48,11 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
   const { total } = money;
   const measure = total.costNanoUsd === undefined ? tokensIn : (sums: CallSums) => sums.costNanoUsd;
   const whole = measure(total) ?? 0;
+  const shareOf = (part: number | undefined): number | undefined =>
+    part === undefined || whole === 0 ? part : part / whole;
   const row = (what: string, sums: CallSums): Row => ({
     what,
-    share: whole === 0 ? 0 : (measure(sums) ?? 0) / whole,
+    share: shareOf(measure(sums)),
     figures: [costText(sums), tokensText(sums)],
     detail: sums.modelCalls === 0 ? "" : plural(sums.modelCalls, "call"),
   });
@@ -97,8 +99,8 @@ interface Row {
   /** What the row is one of several of; on the first of them. */
   readonly group?: string;
   readonly what: string;
-  /** Of the whole, 0 to 1. */
-  readonly share: number;
+  /** Of the whole, 0 to 1; not known where its own figure is not. */
+  readonly share: number | undefined;
   readonly figures: readonly string[];
   readonly detail: string;
 }
@@ -133,7 +135,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
         cell: (row) => row.figures[i] ?? "",
       }),
     ),
-    { title: "share", rank: 7, align: "right", cell: ({ share }) => percent(share) },
+    { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percent(share)) },
     { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 10 }), cell: ({ detail }) => detail, style: () => "dim" },
   ];
   const taken = columns.reduce((sum, { title, cell }) => {
@@ -144,7 +146,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
   const bars: Column<Row> = {
     title: "",
     rank: 6,
-    cell: ({ share }) => bar(share, width).padEnd(width),
+    cell: ({ share = 0 }) => bar(share, width).padEnd(width),
     style: () => "cyan",
   };
   yield* table([...columns.slice(0, -1), bars, ...columns.slice(-1)], rows, terminal);
