@@ -1,10 +1,19 @@
 import { keepsContent } from "../model/capture.ts";
 import { ofResponse } from "../model/content-keys.ts";
-import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionFacts, type SessionInput } from "../model/session.ts";
+import {
+  ENDED_IDLE,
+  NOTHING_SETTLED,
+  type Session,
+  type SessionContext,
+  type SessionFacts,
+  type SessionInput,
+} from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
+import { withLatePrompts } from "../session/late-prompts.ts";
 import { sourcesOf } from "../session/sources.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
+import type { Database } from "../store/database.ts";
 import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
@@ -42,7 +51,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const stored = sessionById(db, sessionNumber);
     const facts = factsOf(drain, stored);
     const open = openFacts(db, sessionNumber, options.untilMs);
-    const context = contextOf(db, sessionNumber, open.events, open.entries);
+    const context = contextFor(db, sessionNumber, open);
     const session = buildSession({
       facts,
       ...open,
@@ -56,8 +65,11 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const subagents = session.subagents.filter((subagent) => subagent.closed);
     const settings = spanSettings(drain);
     const placeOf = (key: string | undefined) => {
-      const segment = session.turns.find((t) => t.key === key)?.segment ?? context.turns.get(key ?? "")?.segment;
-      return key === undefined || segment === undefined ? undefined : { key, segment };
+      const settled = context.turns.get(key ?? "");
+      // The span of a turn that was renamed has the old key; that of its first further part is there or comes now
+      const part = key !== undefined && settled?.renamed === true ? `${key}~1` : key;
+      const segment = session.turns.find((t) => t.key === part)?.segment ?? settled?.segment;
+      return part === undefined || segment === undefined ? undefined : { key: part, segment };
     };
     const level = levelOf(drain, stored);
     const content = keepsContent(level)
@@ -104,6 +116,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         turns,
         subagents,
         segments,
+        ...(context.renamed !== undefined && { renamed: context.renamed }),
         spans: spans.map((span) => {
           const record = recordAtLevel(span.record, level, ownNamesOf(drain));
           return { ...span, record: protectSpan(drain, level === "none" ? record : withAttributes(record, added)) };
@@ -141,10 +154,7 @@ export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSess
   return buildSession({
     facts: factsOf(drain, stored),
     ...open,
-    context:
-      open.events.length + open.entries.length === 0
-        ? NOTHING_SETTLED
-        : contextOf(drain.db, stored.id, open.events, open.entries),
+    context: open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, open),
     expectsTranscript: expectsTranscript(drain, stored),
   });
 }
@@ -172,6 +182,12 @@ export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">):
 });
 
 // --- internal ---
+
+const contextFor = (
+  db: Database,
+  sessionNumber: number,
+  { events, entries }: ReturnType<typeof openFacts>,
+): SessionContext => withLatePrompts(contextOf(db, sessionNumber, events, entries), events, entries);
 
 const reportedOf = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);

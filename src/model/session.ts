@@ -167,6 +167,8 @@ export interface SessionContext {
   /** The last segment, open or ended; absent for a new session. */
   readonly segment?: Segment;
   readonly turns: ReadonlyMap<string, SettledTurn>;
+  /** Turns that go by another key from now on, by the one they had: see `withLatePrompts`. */
+  readonly renamed?: ReadonlyMap<string, string>;
   readonly subagents: ReadonlyMap<string, SettledSubagent>;
   /** Model calls of this session were told one by one: sums over all of them add nothing. */
   readonly knowsCalls: boolean;
@@ -187,6 +189,10 @@ export interface SettledTurn {
   readonly promptLength?: number;
   /** A hook told of its prompt. */
   readonly hookSeen: boolean;
+  /** Nothing else did, and the agent gives prompts no ids: its key is the hook's event. */
+  readonly hookAlone?: true;
+  /** It was settled under another key, and so was its span; those of its further parts have this one. */
+  readonly renamed?: true;
 }
 
 export interface SettledSubagent {

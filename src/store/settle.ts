@@ -32,6 +32,8 @@ export interface Settlement {
   readonly subagents: readonly Subagent[];
   /** Segments as they are now, with what they add up to, as JSON of the caller's. */
   readonly segments: readonly { readonly segment: Segment; readonly totals: string; readonly delivered: boolean }[];
+  /** New keys of turns that were settled, by their old ones. */
+  readonly renamed?: ReadonlyMap<string, string>;
   readonly spans: readonly StoredSpan[];
   readonly counts: readonly Counted[];
   /** Price of a model call by its key; absent means unknown. */
@@ -52,6 +54,7 @@ export function settle(
 ): number {
   const { sessionNumber, session, turns, subagents, segments, spans, counts } = settlement;
   for (const { segment, totals, delivered } of segments) putSegment(db, sessionNumber, segment, totals, delivered);
+  for (const [from, to] of settlement.renamed ?? []) renameTurn(db, sessionNumber, from, to);
   for (const turn of turns) putTurn(db, sessionNumber, turn);
   for (const subagent of subagents) putSubagent(db, sessionNumber, subagent);
   for (const run of [...turns, ...subagents]) putWork(db, sessionNumber, run, settlement.costNanoUsd);
@@ -98,12 +101,10 @@ export function contextOf(
     if (row !== undefined) subagents.set(id, toSubagent(row));
   }
   const turns = new Map<string, SettledTurn>();
-  for (const row of db
-    .prepare("SELECT * FROM turns WHERE session = ? ORDER BY start_ms DESC LIMIT ?")
-    .all(sessionNumber, RECENT_TURNS))
+  for (const row of db.prepare(`${TURNS} ORDER BY start_ms DESC LIMIT ?`).all(sessionNumber, RECENT_TURNS))
     turns.set(String(row["key"]), toTurn(row));
   for (const key of promptKeys) {
-    const row = db.prepare("SELECT * FROM turns WHERE session = ? AND key = ?").get(sessionNumber, key);
+    const row = db.prepare(`${TURNS} AND key = ?`).get(sessionNumber, key);
     if (row !== undefined) turns.set(key, toTurn(row));
   }
   const settledCalls = new Set(
@@ -147,6 +148,9 @@ export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY
 
 /** Facts without a prompt id go to the last turn that had begun; no agent is this far behind. */
 const RECENT_TURNS = 50;
+
+const TURNS =
+  "SELECT *, EXISTS (SELECT 1 FROM events e WHERE e.id = turns.key) AS hook_alone FROM turns WHERE session = ?";
 
 /** Of one tool and input: more are never near enough in time. */
 const LIKE_CALLS = 50;
@@ -194,6 +198,19 @@ function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
     turn.promptTold ? 1 : 0,
   );
 }
+
+function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
+  db.prepare("UPDATE turns SET key = ?, hook_seen = ? WHERE session = ? AND key = ?").run(
+    to,
+    RENAMED,
+    sessionNumber,
+    from,
+  );
+  db.prepare("UPDATE subagents SET turn_key = ? WHERE session = ? AND turn_key = ?").run(to, sessionNumber, from);
+}
+
+/** In the place of 1, which `hook_seen` is of every other turn that a hook told of. */
+const RENAMED = 2;
 
 function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
   db.prepare(
@@ -299,7 +316,9 @@ function toTurn(row: Row): SettledTurn {
     startMs: Number(row["start_ms"]),
     endMs: Number(row["end_ms"]),
     parts: Number(row["parts"]),
-    hookSeen: row["hook_seen"] === 1,
+    hookSeen: row["hook_seen"] !== 0,
+    ...(row["hook_alone"] === 1 && { hookAlone: true }),
+    ...(row["hook_seen"] === RENAMED && { renamed: true }),
     ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
   };
 }

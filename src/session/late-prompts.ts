@@ -1,0 +1,75 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { SessionContext } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+
+/**
+ * Of agents that give prompts no ids, a transcript that is read when the turns that hooks told of are settled has keys of its
+ * own for them. Such a turn goes by the transcript's key from then on: it would be counted once more otherwise.
+ *
+ * Of equal length, nearest in time first; a prompt that a hook told meanwhile is as good a match as one that was settled.
+ *
+ * @param events what is not settled
+ * @param entries what is not settled
+ * @returns the context itself where there is nothing of that kind
+ */
+export function withLatePrompts(
+  context: SessionContext,
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+): SessionContext {
+  const alone = [...context.turns].filter(([, turn]) => turn.hookAlone === true);
+  if (alone.length === 0) return context;
+  const written = entries
+    .filter((e) => e.kind === "prompt" && e.origin !== "command")
+    .map((e) => ({ key: e.promptKey ?? e.key, ms: e.timeMs, length: e.kind === "prompt" ? e.length : undefined }))
+    .filter(({ key }) => !context.turns.has(key));
+  const told = [
+    ...alone.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength, isSettled: true })),
+    ...events
+      .filter((e) => e.type === "prompt.submit" && extrasOf(e).prompt_id === undefined)
+      .map((e) => ({
+        key: e.id,
+        ms: timeMsOf(e),
+        length: e.type === "prompt.submit" ? e.data?.prompt_length : undefined,
+        isSettled: false,
+      })),
+  ];
+  const pairs = told
+    .flatMap((from) => written.filter((to) => to.length === from.length).map((to) => ({ from, to })))
+    .map((pair) => ({ ...pair, apartMs: Math.abs(pair.from.ms - pair.to.ms) }))
+    .filter(({ from, apartMs }) => !from.isSettled || apartMs <= NEAR_MS)
+    .sort((a, b) => a.apartMs - b.apartMs);
+  const taken = new Set<string>();
+  const renamed = new Map<string, string>();
+  for (const { from, to } of pairs) {
+    if (taken.has(from.key) || taken.has(to.key)) continue;
+    taken.add(from.key).add(to.key);
+    if (from.isSettled) renamed.set(from.key, to.key);
+  }
+  return renamed.size === 0 ? context : renamedIn(context, renamed);
+}
+
+// --- internal ---
+
+/** Between a hook and the line of the same prompt, clocks and slow disks included; calls have as long. */
+const NEAR_MS = 60_000;
+
+function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>): SessionContext {
+  const keyOf = (key: string): string => renamed.get(key) ?? key;
+  return {
+    ...context,
+    renamed,
+    turns: new Map(
+      [...context.turns].map(([key, { hookAlone, ...turn }]) => [
+        keyOf(key),
+        renamed.has(key) ? { ...turn, renamed: true } : { ...turn, ...(hookAlone === true && { hookAlone }) },
+      ]),
+    ),
+    subagents: new Map(
+      [...context.subagents].map(([id, subagent]) => [
+        id,
+        subagent.turnKey === undefined ? subagent : { ...subagent, turnKey: keyOf(subagent.turnKey) },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,59 @@
+// A transcript that can be read only when all that its hooks told is settled: its folder was refused, or a disk slow
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { counterValues } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt } from "../support/clock.ts";
+import { CASES, Replay } from "../support/replay.ts";
+import { booksOf, type Expected, summaryOf } from "../support/summary.ts";
+
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+describe.each([
+  // None of these tells prompts by id
+  ["claude-code", "older-version-2.0.77"],
+  ["copilot", "multi-turn"],
+  ["gemini-cli", "multi-turn"],
+])("%s %s", (source, name) => {
+  const { sessions } = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
+
+  test.each(["metadata", "none"])("at %s every prompt and model call counts once", async (capture) => {
+    replay = new Replay(source, name, { withTranscripts: false });
+    replay.env["OPENHOOK_OTEL_CAPTURE"] = capture;
+    const times = replay.calls.map((call) => Date.parse(call.received_at));
+    const lastMs = Math.max(...times);
+    for (const call of replay.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, clockAt(lastMs));
+    replay.writeTranscripts({ untilMs: ((times[0] ?? 0) + lastMs) / 2 });
+    await replay.drain({}, clockAt(lastMs + 10_000));
+    replay.writeTranscripts();
+    await replay.drain({}, clockAt(lastMs + 20_000));
+    await replay.drain({ endIdle: true }, clockAt(lastMs + 30_000));
+
+    const { storePath } = replay.places;
+    const books = booksOf(storePath);
+    expect(books.counters).toEqual(books.rows);
+    for (const session of sessions) {
+      const got = summaryOf(storePath, session.session_id);
+      expect(got?.prompts).toBe(session.prompts);
+      expect(got?.modelCalls.reduce((sum, call) => sum + call.input, 0)).toBe(session.totals["input"]);
+      expect(got?.unsettled).toBe(0);
+    }
+    expect(humanTurns(storePath)).toBe(sessions.reduce((sum, { prompts }) => sum + prompts, 0));
+  });
+});
+
+// --- internal ---
+
+function humanTurns(storePath: string): number {
+  const db = openDatabase(storePath);
+  try {
+    return counterValues(db)
+      .filter((c) => c.metric === "openhook.turn.count" && c.attributes["openhook.turn.origin"] === "human")
+      .reduce((sum, { value }) => sum + value, 0);
+  } finally {
+    db.close();
+  }
+}
