@@ -78,14 +78,19 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
       ? []
       : [step(SHAPES.invokeAgentInferenceCalls, run.modelCalls.length, facts, name)]),
     step(SHAPES.invokeAgentToolCalls, run.toolCalls.length, facts, name),
-    isTurn
-      ? step(SHAPES.turns, 1, facts, {
-          ...name,
-          [semconv.OPENHOOK_TURN_ORIGIN]: run.origin,
-          [semconv.OPENHOOK_TURN_STATE]: run.state,
-          ...repository(facts),
-        })
-      : step(SHAPES.subagents, 1, facts, name),
+    ...(isTurn
+      ? [
+          step(SHAPES.turns, 1, facts, {
+            ...name,
+            [semconv.OPENHOOK_TURN_ORIGIN]: run.origin,
+            [semconv.OPENHOOK_TURN_STATE]: run.state,
+            ...repository(facts),
+          }),
+        ]
+      : // Its further parts are no other one
+        run.key === run.agentId
+        ? [step(SHAPES.subagents, 1, facts, name)]
+        : []),
   ];
 }
 

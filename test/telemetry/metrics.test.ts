@@ -49,6 +49,13 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     }
   });
 
+  test("a subagent that goes on after it was settled is not another one", () => {
+    const goneOn = session.subagents.map((subagent) => ({ ...subagent, key: `${subagent.agentId}~1` }));
+    const later = goneOn.flatMap((run) => runCounts(run, session.facts)).flatMap((c) => c.increments);
+    expect(sum(steps, "openhook.subagent.count")).toBe(session.subagents.length);
+    expect(sum(later, "openhook.subagent.count")).toBe(0);
+  });
+
   test("tool calls by name and status; only those that ran have a duration", () => {
     for (const { name, status } of tools) {
       const attributes = { "gen_ai.tool.name": name, "openhook.tool.status": status };
