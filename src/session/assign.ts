@@ -189,9 +189,8 @@ function binOf(bins: Map<string, Bin>, key: string): Bin {
 /** No prompt of its own and nothing done: signals alone do not make a turn. */
 function isEmpty(bin: Bin, settled: boolean): boolean {
   const work = bin.calls.length + bin.toolCalls.length;
-  if (work > 0) return false;
-  if (settled) return true;
-  return bin.prompt === undefined && !bin.entries.some((e) => e.kind === "model_error");
+  if (work > 0 || bin.entries.some((e) => e.kind === "model_error")) return false;
+  return settled || bin.prompt === undefined;
 }
 
 function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {

@@ -216,9 +216,11 @@ function finishTool({ promptKey: _, uses: __, ...tool }: PairedTool, closed: boo
   return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, boundMs ?? tool.endMs) };
 }
 
-/** Whether the transcript is about to say more: a turn that ended without its last word, a call without its result. */
+/** Whether the transcript is about to say more: a turn that ended without its last word, or failed without its error, a call without its result. */
 function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
   if (!input.expectsTranscript || input.endIdle !== undefined) return false;
+  // A hook told that it failed; the line that says how is written after it
+  if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;
   if (segment?.endMs !== undefined) {
     const lastCall = run.modelCalls.at(-1);
     const wentOn = "state" in run && (run.state === "ended" || run.state === "unfinished");

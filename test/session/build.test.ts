@@ -185,6 +185,37 @@ describe("buildSession", () => {
     expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 0, closed: true }]);
   });
 
+  describe("of a turn that a hook said failed", () => {
+    const { openhook: _, data: __, ...signal } = prompted("f", 20, "p1") as Extract<Event, { type: "prompt.submit" }>;
+    const failed: Event = { ...signal, type: "turn.error" };
+    const error = {
+      kind: "model_error",
+      key: "error",
+      timeMs: NOON_MS + 19,
+      promptKey: "p1",
+      errorType: "authentication_error",
+      final: true,
+    } satisfies TranscriptEntry;
+
+    test("the transcript's error is waited for, and names it", () => {
+      const events = [prompted("p", 0, "p1"), failed];
+      expect(buildSession(input(events, [])).awaiting).toBe(1);
+      const session = buildSession(input(events, [error]));
+      expect(session.awaiting).toBe(0);
+      expect(session.turns).toMatchObject([{ state: "failed", errorType: "authentication_error", errors: [{}] }]);
+    });
+
+    test("an error that is read when the turn is settled is counted all the same", () => {
+      const context: SessionContext = {
+        ...NOTHING_SETTLED,
+        turns: new Map([["p1", { segment: 0, startMs: NOON_MS, endMs: NOON_MS + 20, parts: 1, hookSeen: true }]]),
+        segment: { ordinal: 0, startMs: NOON_MS, lastActivityMs: NOON_MS + 20, uses: [] },
+      };
+      const session = buildSession({ ...input([], [error]), context });
+      expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", closed: true, errors: [{}] }]);
+    });
+  });
+
   test("a prompt that was typed ahead takes nothing of the turn that ended before it", () => {
     const stop = (id: string, ms: number): Event => {
       const { openhook: _, data: __, ...signal } = prompted(id, ms) as Extract<Event, { type: "prompt.submit" }>;
