@@ -174,6 +174,8 @@ export interface SessionContext {
   readonly knowsCalls: boolean;
   /** Tool calls that were settled: what is told of them again changes nothing. */
   readonly callIds: ReadonlySet<string>;
+  /** Those that their transcript named when they were settled under ids made here: nothing goes by these. */
+  readonly unusedIds?: ReadonlySet<string>;
   /** Those of them that facts without the agent's call id could be about. */
   readonly calls: readonly SettledCall[];
 }

@@ -43,12 +43,17 @@ export interface Drafts {
 /** Key of the activity of a session before, or without, any prompt. */
 export const NO_PROMPT = "none";
 
-/** Puts every call, tool, error and signal into its turn or subagent. Each goes into exactly one. */
+/**
+ * Puts every call, tool, error and signal into its turn or subagent. Each goes into exactly one.
+ *
+ * @param goesBy ids of calls by those that a transcript has for them
+ */
 export function assign(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   tools: readonly PairedTool[],
   context: SessionContext,
+  goesBy: ReadonlyMap<string, string> = new Map(),
 ): Drafts {
   const { prompts, spent } = joinPrompts(events, entries, context);
   const spentHere = [...spent];
@@ -130,10 +135,14 @@ export function assign(
     }
     return [draft];
   });
-  const parentOf = (agentId: string): string | undefined =>
-    subagents.get(agentId)?.meta?.parentCallId ??
-    spawnedBy.get(agentId) ??
-    context.subagents.get(agentId)?.parentCallId;
+  const parentOf = (agentId: string): string | undefined => {
+    const told =
+      subagents.get(agentId)?.meta?.parentCallId ??
+      spawnedBy.get(agentId) ??
+      context.subagents.get(agentId)?.parentCallId;
+    const id = goesBy.get(told ?? "") ?? told;
+    return id !== undefined && context.unusedIds?.has(id) === true ? undefined : id;
+  };
   /** The turn of the call that started it, through any depth of subagents. */
   const turnOf = (agentId: string, depth = 0): string | undefined => {
     const known = context.subagents.get(agentId)?.turnKey;

@@ -21,7 +21,8 @@ export function buildSession(input: SessionInput): Session {
   const live = events.filter((e) => !spent.has(e.id));
   const paired = pairTools(live, entries, context.calls);
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
-  const drafts = assign(live, entries, tools, context);
+  const goesBy = new Map(paired.flatMap((t) => (t.writtenId === undefined ? [] : [[t.writtenId, t.callId]])));
+  const drafts = assign(live, entries, tools, context, goesBy);
   const cut = cutSegments(
     { ...input, events: live },
     drafts.turns.filter((t) => !t.continues || t.segment === undefined).map(({ key, markMs }) => ({ key, ms: markMs })),
@@ -211,7 +212,11 @@ function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | und
 const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);
 
 /** A call that is still open when its run closes was never answered: never invented as success or error. */
-function finishTool({ promptKey: _, uses: __, ...tool }: PairedTool, closed: boolean, boundMs: number | undefined) {
+function finishTool(
+  { promptKey: _, uses: __, writtenId: ___, ...tool }: PairedTool,
+  closed: boolean,
+  boundMs: number | undefined,
+) {
   if (tool.status !== "open" || !closed) return tool;
   return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, boundMs ?? tool.endMs) };
 }

@@ -7,6 +7,8 @@ import { isMinted, mintCallIds } from "./mint.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {
+  /** The transcript's own id, where hooks without ids told of the call first. */
+  readonly writtenId?: string;
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
@@ -131,6 +133,7 @@ function pair(callId: string, call: Told): PairedTool {
     inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
     hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
+    writtenId: use?.callId === callId ? undefined : use?.callId,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });

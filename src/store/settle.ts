@@ -94,6 +94,7 @@ export function contextOf(
     add(agentIds, entry.agentId);
     if (entry.kind === "tool_use" || entry.kind === "tool_result") callIds.add(entry.callId);
     if (entry.kind === "tool_use") add(digests, entry.inputDigest);
+    if (entry.kind === "subagent") add(callIds, entry.parentCallId);
   }
   const subagents = new Map<string, SettledSubagent>();
   for (const id of agentIds) {
@@ -107,12 +108,18 @@ export function contextOf(
     const row = db.prepare(`${TURNS} AND key = ?`).get(sessionNumber, key);
     if (row !== undefined) turns.set(key, toTurn(row));
   }
+  const has = (sql: string, value: string): boolean => db.prepare(sql).get(sessionNumber, value) !== undefined;
   const settledCalls = new Set(
+    [...callIds].filter((id) => has("SELECT 1 FROM tool_calls WHERE session = ? AND call_id = ?", id)),
+  );
+  const unusedIds = new Set(
     [...callIds].filter(
       (id) =>
-        db.prepare("SELECT 1 FROM tool_calls WHERE session = ? AND call_id = ?").get(sessionNumber, id) !== undefined,
+        !settledCalls.has(id) &&
+        has("SELECT 1 FROM entries WHERE session = ? AND key = ? AND settled = 1", `use:${id}`),
     ),
   );
+  for (const id of unusedIds) settledCalls.add(id);
   const calls = [...digests].flatMap((digest) =>
     db
       .prepare("SELECT body FROM tool_calls WHERE session = ? AND input_digest = ? ORDER BY start_ms DESC LIMIT ?")
@@ -125,7 +132,15 @@ export function contextOf(
     db
       .prepare("SELECT 1 FROM model_calls WHERE session = ? AND json_extract(body, '$.covers') IS NULL LIMIT 1")
       .get(sessionNumber) !== undefined;
-  return { turns, subagents, knowsCalls, callIds: settledCalls, calls, ...(segment !== undefined && { segment }) };
+  return {
+    turns,
+    subagents,
+    knowsCalls,
+    callIds: settledCalls,
+    calls,
+    ...(unusedIds.size > 0 && { unusedIds }),
+    ...(segment !== undefined && { segment }),
+  };
 }
 
 /** The last segment of a session with what it adds up to; `undefined` before the first. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "../support/clock.ts";
@@ -12,14 +13,17 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe.each([
-  // None of these tells prompts by id
+  // None of these tells prompts by id; two prompts of the last are of one length
   ["claude-code", "older-version-2.0.77"],
   ["copilot", "multi-turn"],
+  ["copilot", "nested-subagents"],
+  ["copilot", "killed-then-resumed"],
+  ["gemini-cli", "subagent"],
   ["gemini-cli", "multi-turn"],
 ])("%s %s", (source, name) => {
   const { sessions } = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
 
-  test.each(["metadata", "none"])("at %s every prompt and model call counts once", async (capture) => {
+  test.each(["metadata", "none"])("at %s every prompt, call and tool counts once", async (capture) => {
     replay = new Replay(source, name, { withTranscripts: false });
     replay.env["OPENHOOK_OTEL_CAPTURE"] = capture;
     const times = replay.calls.map((call) => Date.parse(call.received_at));
@@ -39,9 +43,11 @@ describe.each([
       const got = summaryOf(storePath, session.session_id);
       expect(got?.prompts).toBe(session.prompts);
       expect(got?.modelCalls.reduce((sum, call) => sum + call.input, 0)).toBe(session.totals["input"]);
+      expect(got?.tools).toHaveLength(session.tool_calls.length);
       expect(got?.unsettled).toBe(0);
     }
     expect(humanTurns(storePath)).toBe(sessions.reduce((sum, { prompts }) => sum + prompts, 0));
+    expect(orphansIn(storePath)).toEqual([]);
   });
 });
 
@@ -53,6 +59,23 @@ function humanTurns(storePath: string): number {
     return counterValues(db)
       .filter((c) => c.metric === "openhook.turn.count" && c.attributes["openhook.turn.origin"] === "human")
       .reduce((sum, { value }) => sum + value, 0);
+  } finally {
+    db.close();
+  }
+}
+
+/** Names of spans whose parent nobody told. */
+function orphansIn(storePath: string): readonly string[] {
+  const db = openDatabase(storePath);
+  try {
+    const spans = db
+      .prepare("SELECT record FROM spans")
+      .all()
+      .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    return spans.flatMap(({ parentSpanId, name }) =>
+      parentSpanId === undefined || ids.has(parentSpanId) ? [] : [name],
+    );
   } finally {
     db.close();
   }
