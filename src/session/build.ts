@@ -126,7 +126,9 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
   const interruption = draft.entries.findLast((e) => e.kind === "interruption");
   const ended = draft.events.some((e) => e.type === "turn.end") || draft.entries.some((e) => e.kind === "turn_end");
   const failed = failure !== undefined || (finalError !== undefined && finalError.timeMs >= (lastCall?.endMs ?? 0));
-  const interrupted = interruption !== undefined && interruption.timeMs >= (lastCall?.startMs ?? 0);
+  const interrupted =
+    (interruption !== undefined && interruption.timeMs >= (lastCall?.startMs ?? 0)) ||
+    (failure !== undefined && extrasOf(failure).error_type === "interrupted");
 
   const segmentEnded = segment?.endMs !== undefined;
   const superseded = draft.markMs < lastTakenUpMs;

@@ -205,6 +205,12 @@ describe("buildSession", () => {
       expect(session.turns).toMatchObject([{ state: "failed", errorType: "authentication_error", errors: [{}] }]);
     });
 
+    test("one that was interrupted is no failure, whether or not a transcript says so", () => {
+      const stopped: Event = { ...failed, extensions: { ...failed.extensions, error_type: "interrupted" } };
+      const { turns } = buildSession({ ...input([prompted("p", 0, "p1"), stopped]), expectsTranscript: false });
+      expect(turns).toMatchObject([{ state: "interrupted", errorType: "interrupted", closed: true }]);
+    });
+
     test("an error that is read when the turn is settled is counted all the same", () => {
       const context: SessionContext = {
         ...NOTHING_SETTLED,
