@@ -280,6 +280,8 @@ export interface Agent {
   /** Declared: "never sent" must not look like "zero". */
   readonly emits: readonly EventType[];
   readonly tokens: "transcript" | "payload" | "none";
+  /** False: what it runs calls no model. That no tokens are told then means that none were used. @default true */
+  readonly callsModels?: boolean;
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

@@ -17,6 +17,7 @@ import {
   settledTurnCounts,
   settledTurns,
   type TurnSummary,
+  wasUsed,
 } from "../store/overview.ts";
 import { isPacked } from "../store/packed.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -66,9 +67,11 @@ type Agents = Pick<DrainDeps, "agents">;
 
 /** What stands in a transcript that was never read is not known, and not zero; nor is what hooks could have told and did not. */
 function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
-  const facts = factsOf({ agents }, stored);
-  const isTold = cardOf({ agents }, stored.source)?.tokens === "transcript" && hasReadTranscript(db, stored.id);
-  return isTold ? facts : { ...facts, usageUnknown: true };
+  const { usageUnknown: _, ...facts } = factsOf({ agents }, stored);
+  const card = cardOf({ agents }, stored.source);
+  const isTold = card?.tokens === "transcript" && hasReadTranscript(db, stored.id);
+  const isNothing = card?.callsModels === false || !wasUsed(db, stored.id);
+  return isTold || isNothing ? facts : { ...facts, usageUnknown: true };
 }
 
 /** Cost depends on what is open, not on the session's length. */

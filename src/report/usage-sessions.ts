@@ -1,6 +1,7 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import type { Repository } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
+import { WAS_USED } from "../store/overview.ts";
 import type { UsageQuery } from "./usage.ts";
 
 /** A session whose rows count, and for whom. */
@@ -29,7 +30,8 @@ export function countedSessions(
         `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
            EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
            EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id)
-             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id) AS told
+             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id) AS told,
+           ${WAS_USED} AS used
          FROM sessions s`,
       )
       .all()
@@ -55,14 +57,15 @@ export function countedSessions(
     if (agent !== undefined && source !== agent) continue;
     if (repository !== undefined && of !== repository) continue;
     if (session !== undefined && root !== session) continue;
-    const tells = cardOf(deps, source)?.tokens ?? "none";
+    const card = cardOf(deps, source);
+    const canBeUntold = card?.callsModels !== false && owner["used"] === 1;
     counted.set(number, {
       root,
       agent: source,
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: of }),
       firstMs: Number(row["first_ms"]),
-      isUntold: owner["told"] !== 1 && (tells !== "transcript" || owner["read"] !== 1),
+      isUntold: canBeUntold && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
     });
   }
   return counted;

@@ -202,6 +202,19 @@ export const sessionsWithoutTranscript = (db: Database, limit: number): readonly
     .all(limit)
     .map((row) => sessionById(db, Number(row["id"])));
 
+/**
+ * Condition on a row `s` of sessions: anything was asked for in it, or done. What was opened and closed again used nothing,
+ * whatever was not told of it.
+ */
+export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
+  OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = s.id)
+  OR EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
+  OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0
+    AND e.type NOT IN ('session.start', 'session.end')))`;
+
+export const wasUsed = (db: Database, sessionNumber: number): boolean =>
+  db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;
+
 // --- internal ---
 
 function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { allAgents } from "../../src/agents/registry.ts";
 import { usageTable } from "../../src/commands/report/tables.ts";
 import { report } from "../../src/commands/report.ts";
+import { sessions } from "../../src/commands/sessions.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { type Dimension, usage } from "../../src/report/usage.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -32,6 +33,28 @@ test("hooks that could have told tokens and did not: unknown, and named", async 
   expect(text).toMatch(/^total +≥\$0\.0161 +█* *≥43\.9k /m);
   expect(text).toMatch(/^tokens not known: 1 session of cursor told none$/m);
   other.remove();
+  of.remove();
+});
+
+test("a session that was opened and closed again, and a program that calls no model, used nothing", async () => {
+  const of = new Replay("claude-code", "basic", { withTranscripts: false });
+  for (const call of of.calls) if (call.event === "SessionStart" || call.event === "SessionEnd") of.put(call);
+  Object.assign(of, { source: "cli-wrapper" });
+  for (const phase of ["pre", "post"]) {
+    const stdin = { phase, cli: "gh", args: ["pr", "list"], exit_code: 0, call: "1-2", shell: "3-4" };
+    of.put({ received_at: of.calls[0]?.received_at ?? "", event: phase, stdin });
+  }
+  await of.drain({ endIdle: true });
+  const now = () => Date.parse(of.calls[0]?.received_at ?? "");
+  const told = JSON.parse(await asked(of.places, ["agent"], { json: true }, { now }));
+  expect(told.rows.map(({ agent }: { agent: string }) => agent).sort()).toEqual(["claude-code", "cli-wrapper"]);
+  for (const row of [...told.rows, told.total]) {
+    expect(row).toMatchObject({ sessions_without_usage: 0, model_calls: 0, input: 0, cost_usd: 0 });
+  }
+  expect(await asked(of.places, ["agent"], {}, { now })).not.toMatch(/[?≥]/);
+  const { context, out } = contextAt(of.places, { now });
+  expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
+  expect(out()).not.toContain("?");
   of.remove();
 });
 

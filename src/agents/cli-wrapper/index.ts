@@ -10,6 +10,7 @@ export default {
   docs: "src/agents/cli-wrapper/README.md",
   emits: ["tool.start", "tool.end"],
   tokens: "none",
+  callsModels: false,
   capabilities: {
     basis: "recorded",
     subagents: false,
