@@ -23,11 +23,14 @@ export function buildSession(input: SessionInput): Session {
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
   const goesBy = new Map(paired.flatMap((t) => (t.writtenId === undefined ? [] : [[t.writtenId, t.callId]])));
   const drafts = assign(live, entries, tools, context, goesBy);
-  const cut = cutSegments(
-    { ...input, events: live },
-    drafts.turns.filter((t) => !t.continues || t.segment === undefined).map(({ key, markMs }) => ({ key, ms: markMs })),
-  );
   const idle = input.endIdle;
+  const begun = drafts.turns.filter((t) => !t.continues || t.segment === undefined);
+  // Of a session that is gone a subagent alone may be left: it was at work then
+  const isLeft = idle !== undefined && drafts.turns.length === 0 && context.segment === undefined;
+  const cut = cutSegments({ ...input, events: live }, [
+    ...begun.map(({ key, markMs }) => ({ key, ms: markMs })),
+    ...(isLeft ? drafts.subagents.map(({ key, startMs }) => ({ key, ms: startMs })) : []),
+  ]);
   const segments = cut.segments.map((s): Segment => {
     const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, cut.segmentOf));
     const seen = { ...s, lastActivityMs };

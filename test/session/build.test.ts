@@ -161,7 +161,11 @@ describe("buildSession", () => {
     const { promptKey: _, ...call } = answered(9, "p1") as Extract<TranscriptEntry, { kind: "model_call" }>;
     const alone = input([], [{ ...call, agentId: "a1" }]);
     expect(buildSession(alone).subagents).toMatchObject([{ agentId: "a1", closed: false }]);
-    expect(buildSession({ ...alone, ...IDLE }).subagents).toMatchObject([{ closed: true, modelCalls: [{}] }]);
+    const over = buildSession({ ...alone, ...IDLE });
+    expect(over.subagents).toMatchObject([{ segment: 0, closed: true, modelCalls: [{}] }]);
+    const [{ startMs, endMs } = { startMs: 0, endMs: 0 }] = over.subagents;
+    expect(over.segments).toMatchObject([{ ordinal: 0, startMs, endMs, reason: "timeout" }]);
+    expect(buildSession(alone).segments).toEqual([]);
   });
 
   test("a call that is open when its session ends is unfinished, and ends with it", () => {
