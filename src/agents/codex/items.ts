@@ -1,6 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/json.ts";
+import { openCall } from "./call-ids.ts";
 import { ofExit } from "./outcome.ts";
 import { at, callKey, type Here, type Line } from "./state.ts";
 import { isInnerCall } from "./tools.ts";
@@ -39,8 +40,8 @@ type Outcome = Partial<
 >;
 
 function result(here: Here, item: Line, { status, ...rest }: Loose): readonly TranscriptEntry[] {
-  const callId = asString(item["id"]) ?? asString(item["call_id"]);
-  if (callId === undefined || status === undefined || here.state.open?.includes(callId) !== true) return [];
+  const callId = openCall(here.state, asString(item["id"]) ?? asString(item["call_id"]));
+  if (callId === undefined || status === undefined) return [];
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
@@ -108,7 +109,7 @@ function lineCount(text: string): number {
 /** Told in the parent's file. A script that starts a helper is itself the call, the last one still at work. */
 function spawned(here: Here, item: Line, threadIds: readonly unknown[]): readonly TranscriptEntry[] {
   const told = asString(item["id"]) ?? asString(item["call_id"]);
-  const parentCallId = isInnerCall(told) ? here.state.open?.at(-1) : told;
+  const parentCallId = isInnerCall(told) ? here.state.open?.at(-1) : (openCall(here.state, told) ?? told);
   const { threadId, rootId } = here.state;
   return threadIds.flatMap((value): TranscriptEntry[] => {
     const agentId = asString(value);

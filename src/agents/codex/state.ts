@@ -27,6 +27,8 @@ export interface LineState {
   readonly isWaiting?: true;
   /** Tool calls without an output so far. */
   readonly open?: readonly string[];
+  /** Ids of calls that could come again. */
+  readonly used?: readonly string[];
   /** Usage comes in records of its own; the totals are not looked at. */
   readonly hasRecords?: true;
   /** The totals go on from those of the thread it was forked from. */

@@ -2,6 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asObject, asString, parsedObject } from "../shared/json.ts";
+import { openCall, uniqueCallId } from "./call-ids.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
 import { answering, asking, at, callKey, type Here, type Line, type Read } from "./state.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
@@ -15,8 +16,9 @@ export function toolCall(here: Here, by: "asked" | "hosted"): Read {
   const { p, state } = here;
   const type = String(p["type"]);
   const told = asString(p["call_id"]) ?? asString(p["id"]);
-  const callId = told ?? (by === "hosted" ? `${type}@${here.timeMs}` : undefined);
-  if (callId === undefined) return { entries: [], state };
+  const given = told ?? (by === "hosted" ? `${type}@${here.timeMs}` : undefined);
+  if (given === undefined) return { entries: [], state };
+  const { callId, used } = uniqueCallId(here, given);
   const namespace = asString(p["namespace"]);
   const name = asString(p["name"]) ?? type;
   const use = defined<EntryOf<"tool_use">>({
@@ -30,17 +32,18 @@ export function toolCall(here: Here, by: "asked" | "hosted"): Read {
   if (by === "hosted") {
     const status = p["status"] === "failed" ? "error" : "success";
     const result = { kind: "tool_result", ...at(here, callKey("result", here, callId)), callId, status } as const;
-    return { entries: [use, result], state: answering(state) };
+    return { entries: [use, result], state: { ...answering(state), ...used } };
   }
   const open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
-  return { entries: [use], state: { ...answering(state, true), open } };
+  return { entries: [use], state: { ...answering(state, true), ...used, open } };
 }
 
 /** What the model was given for its call; what items say of that call later changes nothing any more. */
 export function toolOutput(here: Here): Read {
   const { p, timeMs, state } = here;
-  const callId = asString(p["call_id"]);
-  if (callId === undefined) return { entries: [], state };
+  const given = asString(p["call_id"]);
+  if (given === undefined) return { entries: [], state };
+  const callId = openCall(state, given) ?? given;
   const text = outputText(p["output"]);
   const { status, exitCode, errorType } = outcomeOf(text);
   const entry = defined<EntryOf<"tool_result">>({

@@ -294,6 +294,53 @@ describe("tools, turns and subagents", () => {
       expect(call.endMs - (call.startMs ?? 0)).toBeLessThan(1_000);
     }
   });
+  test("calls of a provider that counts from nought in every answer are calls of their own", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
+    const item = (seconds: number, payload: object) => ({ timestamp: at(seconds), type: "response_item", payload });
+    const call = (seconds: number, name: string) =>
+      item(seconds, { type: "function_call", name, arguments: "{}", call_id: "call_0" });
+    const output = (seconds: number, text: string) =>
+      item(seconds, { type: "function_call_output", call_id: "call_0", output: text });
+    const path = put(session("2026/11/21", id), [
+      { timestamp: at(0), type: "session_meta", payload: { id } },
+      call(1, "exec_command"),
+      output(2, "Wall time: 0.1 seconds\nProcess exited with code 3\nOutput:\n"),
+      call(3, "spawn_agent"),
+      {
+        timestamp: at(4),
+        type: "event_msg",
+        payload: {
+          type: "item_completed",
+          item: { type: "SubAgentActivity", id: "call_0", kind: "started", agent_thread_id: PLAIN },
+        },
+      },
+      output(5, "done"),
+      call(6, "exec_command"),
+      {
+        timestamp: at(7),
+        type: "event_msg",
+        payload: {
+          type: "item_completed",
+          item: { type: "CommandExecution", id: "call_0", status: "failed", exit_code: 7 },
+        },
+      },
+    ]);
+    const entries = merged((await read({ path })).entries);
+    const second = `call_0#${Date.parse(at(3))}`;
+    const third = `call_0#${Date.parse(at(6))}`;
+    expect(kindOf(entries, "tool_use").map(({ callId, name }) => [callId, name])).toEqual([
+      ["call_0", "exec_command"],
+      [second, "spawn_agent"],
+      [third, "exec_command"],
+    ]);
+    expect(kindOf(entries, "tool_result").map(({ callId, status, exitCode }) => [callId, status, exitCode])).toEqual([
+      ["call_0", "error", 3],
+      [second, "success", undefined],
+      [third, "error", 7],
+    ]);
+    expect(kindOf(entries, "subagent")).toMatchObject([{ agentId: PLAIN, parentCallId: second }]);
+  });
 });
 
 describe("reading on", () => {

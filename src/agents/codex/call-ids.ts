@@ -1,0 +1,26 @@
+import type { Here, LineState } from "./state.ts";
+
+/**
+ * Ids are the provider's, and some count `call_0` from nought in every answer: the first call of a thread has such an id for
+ * itself, the id of a later one is completed by its time.
+ *
+ * @returns with what has to be remembered of it
+ */
+export function uniqueCallId({ state, timeMs }: Here, given: string) {
+  if (isRandom(given)) return { callId: given, used: {} };
+  const used = state.used ?? [];
+  if (used.includes(given)) return { callId: `${given}#${timeMs}`, used: {} };
+  return { callId: given, used: { used: [...used, given].slice(-REMEMBERED_IDS) } };
+}
+
+/** The call of that id that waits for its output, the newest first. */
+export const openCall = ({ open }: LineState, given: string | undefined): string | undefined =>
+  given === undefined ? undefined : open?.findLast((id) => id === given || id.startsWith(`${given}#`));
+
+// --- internal ---
+
+/** Ids that count are short and few; those of a session that makes up each of its own are many. */
+const REMEMBERED_IDS = 1_000;
+
+/** Ids that providers and gateways draw have 16 characters and more after their prefix. */
+const isRandom = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
