@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { counterValues } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import { type Expected, type ExpectedSession, summaryOf } from "../support/summary.ts";
@@ -24,7 +26,32 @@ describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook told"
   });
 });
 
+test("a fork of claude-code has none of the errors, interruptions and ends of turns that it copies", async () => {
+  const copied = [
+    { type: "system", subtype: "api_error", error: { status: 529 }, uuid: "01" },
+    { type: "user", message: { content: "[Request interrupted by user]" }, uuid: "02" },
+    { type: "system", subtype: "turn_duration", durationMs: 40, uuid: "03" },
+  ].map((line) => JSON.stringify({ ...line, timestamp: "2026-11-21T08:56:49.552Z" }));
+  // Behind the first turn, in both files; the fork itself is killed before its own turn says its last word
+  const edit = (text: string, path: string): string => {
+    if (path === "hooks.jsonl") return text;
+    const lines = text.split("\n");
+    const own = lines.findIndex((line) => line.includes("stop_hook_summary")) + 1;
+    const said = path.includes(FORK) ? lines.slice(own, own + 1) : lines.slice(own);
+    return [...lines.slice(0, own), ...copied, ...said, ""].join("\n");
+  };
+  at = new Replay("claude-code", "fork", { edit });
+  await drained(at.calls.filter(({ event, stdin }) => stdin?.["session_id"] !== FORK || event === "UserPromptSubmit"));
+  expect(summaryOf(at.places.storePath, FORK)).toMatchObject({ lastTurn: "unfinished", modelCalls: [] });
+  const db = openDatabase(at.places.storePath);
+  const errors = counterValues(db).filter(({ metric }) => metric === "openhook.model.error.count");
+  db.close();
+  expect(errors.map(({ value }) => value)).toEqual([1]);
+});
+
 // --- internal ---
+
+const FORK = "eded04c6-2966-4926-948e-65e9e29739b0";
 
 function forkOf(source: string) {
   at = new Replay(source, "fork");

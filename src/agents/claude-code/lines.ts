@@ -178,6 +178,12 @@ function at(here: Here, key: string, globalKey?: string) {
   });
 }
 
+/** The same of what no agent's id is told of: a fork copies the line with its own. */
+function atLine(here: Here, kind: string) {
+  const key = `${kind}:${lineId(here)}`;
+  return at(here, key, key);
+}
+
 // --- user lines: prompts, tool results, interruptions ---
 
 function userLine(here: Here) {
@@ -189,7 +195,7 @@ function userLine(here: Here) {
   const text = textOf(content);
   const facts = sessionFacts(here);
   if (o["interruptedMessageId"] !== undefined || text?.startsWith("[Request interrupted by user") === true) {
-    const entry: TranscriptEntry = { kind: "interruption", ...at(here, `interruption:${lineId(here)}`) };
+    const entry: TranscriptEntry = { kind: "interruption", ...atLine(here, "interruption") };
     return { entries: [...facts.entries, entry], state: facts.state };
   }
   const inputMs = here.timeMs;
@@ -201,7 +207,7 @@ function userLine(here: Here) {
   const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
     // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
-    ...at({ ...here, state }, `prompt:${lineId(here)}`, `prompt:${lineId(here)}`),
+    ...atLine({ ...here, state }, "prompt"),
     origin: originOf(o, text),
     length: text?.length,
   } as EntryOf<"prompt">);
@@ -378,7 +384,7 @@ function modelError(here: Here): readonly TranscriptEntry[] {
   return [
     defined<EntryOf<"model_error">>({
       kind: "model_error",
-      ...at(here, `error:${lineId(here)}`),
+      ...atLine(here, "error"),
       errorType: asCode(o["apiErrorType"]) ?? asCode(o["error"]) ?? "_OTHER",
       httpStatus: asCount(o["apiErrorStatus"]),
       final: true,
@@ -396,7 +402,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       return [
         defined<EntryOf<"model_error">>({
           kind: "model_error",
-          ...at(here, `error:${lineId(here)}`),
+          ...atLine(here, "error"),
           errorType: httpStatus === undefined ? "_OTHER" : String(httpStatus),
           httpStatus,
           final: false,
@@ -407,8 +413,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       return [
         defined<EntryOf<"compaction">>({
           kind: "compaction",
-          // A fork copies it like any other line
-          ...at(here, `compaction:${lineId(here)}`, `compaction:${lineId(here)}`),
+          ...atLine(here, "compaction"),
           trigger: asCode(asObject(o["compactMetadata"])?.["trigger"]),
         } as EntryOf<"compaction">),
       ];
@@ -416,7 +421,7 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       return [
         defined<EntryOf<"turn_end">>({
           kind: "turn_end",
-          ...at(here, `turn_end:${lineId(here)}`),
+          ...atLine(here, "turn_end"),
           durationMs: asCount(o["durationMs"]),
         } as EntryOf<"turn_end">),
       ];
