@@ -28,8 +28,8 @@ const isRandom = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
 /** By call id the part that had it first. Part ids ascend with time; copies in a fork are not told of. */
 function firstUses(db: View, sessionIds: readonly string[]): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
-  for (const { id, callId, endMs } of sessionIds.flatMap((sessionId) => toolRows(db, sessionId))) {
-    if (callId === undefined || (endMs !== undefined && isCopy(id, endMs))) continue;
+  for (const { id, callId, lastMs } of sessionIds.flatMap((sessionId) => toolRows(db, sessionId))) {
+    if (callId === undefined || (lastMs !== undefined && isCopy(id, lastMs))) continue;
     const known = first.get(callId);
     if (known === undefined || id < known) first.set(callId, id);
   }

@@ -102,14 +102,16 @@ export interface ToolRow {
   readonly id: string;
   readonly tool: string;
   readonly callId: string | undefined;
-  readonly endMs: number | undefined;
+  /** When it ended; of one that was left at work, when it began. */
+  readonly lastMs: number | undefined;
 }
 
 /** Every tool part of a session, oldest first. */
 export const toolRows = (db: View, sessionId: string): readonly ToolRow[] =>
   db
     .all(
-      `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id, ${field("$.state.time.end")} AS end_ms
+      `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id,
+              coalesce(${field("$.state.time.end")}, ${field("$.state.time.start")}) AS last_ms
          FROM part WHERE session_id = ? AND ${field("$.type")} = 'tool' ORDER BY id`,
       sessionId,
     )
@@ -213,7 +215,7 @@ const toolRow = (row: Row): ToolRow => ({
   id: String(row["id"]),
   tool: textOf(row["tool"]) ?? "",
   callId: textOf(row["call_id"]),
-  endMs: numberOf(row["end_ms"]),
+  lastMs: numberOf(row["last_ms"]),
 });
 
 const textOf = (value: Value | undefined): string | undefined =>

@@ -424,6 +424,17 @@ describe("subagents", () => {
       `functions.bash:0#${inside}`,
     ]);
   });
+
+  test("a call that was left at work takes no id away from the fork that copied it", async () => {
+    const running = { status: "running", time: { start: T - 40_000 } };
+    const copied = made.answer(S, made.prompt(S, T + 1), T + 2, { time: { created: T - 50_000 } });
+    made.tool(S, copied, T + 3, "functions.bash:0", running);
+    made.tool(S, made.answer(S, made.prompt(S, T + 10), T + 20), T + 30, "functions.bash:0");
+    expect(ofKind(await read(), "tool_use").map(({ callId, timeMs }) => [callId, timeMs])).toContainEqual([
+      "functions.bash:0",
+      T + 30,
+    ]);
+  });
 });
 
 describe("how things end", () => {
