@@ -35,6 +35,10 @@ export function dollars(nanoUsd: number): string {
 export const costText = ({ costNanoUsd, unpricedCalls, incompleteCalls }: CallSums): string =>
   costNanoUsd === undefined ? "?" : `${least(unpricedCalls + incompleteCalls > 0)}${dollars(costNanoUsd)}`;
 
+/** Calls that told their tokens and whose price is not known: of what told none it may well be. */
+export const pricelessOf = ({ unpricedCalls, callsWithoutUsage }: CallSums): number =>
+  unpricedCalls - callsWithoutUsage;
+
 /** `10.2k→80`; with `≥` before what some call did not tell, or not in whole; `?` where no call tells any. */
 export function tokensText({ input, output, callsWithoutUsage, incompleteCalls }: CallSums): string {
   if (input === undefined) return "?";

@@ -15,7 +15,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { chosenSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
-import { count, dollars, duration, localTime, plural } from "./figures.ts";
+import { count, dollars, duration, localTime, plural, pricelessOf } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { jsonParts } from "./session-json.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
@@ -157,9 +157,11 @@ function tokens(sums: SessionView["sums"]): readonly Part[] {
 }
 
 /** `$1.20`, `≥ $1.20 (2 calls unpriced)`, `cost unknown`. */
-function costInWords({ costNanoUsd, unpricedCalls, incompleteCalls }: SessionView["sums"]): string {
+function costInWords(sums: SessionView["sums"]): string {
+  const { costNanoUsd, unpricedCalls, incompleteCalls } = sums;
   if (costNanoUsd === undefined) return "cost unknown";
-  const unpriced = unpricedCalls === 0 ? "" : ` (${plural(unpricedCalls, "call")} unpriced)`;
+  const priceless = pricelessOf(sums);
+  const unpriced = priceless === 0 ? "" : ` (${plural(priceless, "call")} unpriced)`;
   return `${unpricedCalls + incompleteCalls > 0 ? "≥ " : ""}${dollars(costNanoUsd)}${unpriced}`;
 }
 

@@ -3,7 +3,6 @@ import { QUARTER_MS } from "../model/packed.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Database } from "../store/database.ts";
 import { bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
-import { hasUsage } from "./session-view.ts";
 import {
   type CallFigures,
   type Fact,
@@ -193,7 +192,7 @@ class Row {
     this.#sessions.add(root);
     if (isUntold) this.#untold.set(root, agent);
     // Whoever tells after all, in a session that is not settled yet
-    if (fact.kind === "calls" && hasUsage(fact.figures)) this.#told.add(root);
+    if (fact.kind === "calls" && fact.figures.input !== undefined) this.#told.add(root);
     if (fact.kind === "calls") addTo(this.#calls, fact.figures, CALL_FIGURES);
     else if (fact.kind === "tools") addTo(this.#tools, fact.figures, TOOL_FIGURES);
     else addTo(this.#turns, fact.figures, TURN_FIGURES);

@@ -323,7 +323,7 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubj
       [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
     }),
     // Usage that stands on no span of its own
-    ...(run.modelCalls.some((call) => call.covers !== undefined) && {
+    ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
       [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
       [semconv.GEN_AI_USAGE_CACHE_CREATION]: totals.cacheWrite,
     }),

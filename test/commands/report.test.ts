@@ -36,6 +36,30 @@ test("hooks that could have told tokens and did not: unknown, and named", async 
   of.remove();
 });
 
+test("of turns of which one told no tokens a lower bound is shown", async () => {
+  const of = new Replay("cursor", "basic");
+  const stop = of.calls.find(({ event }) => event === "stop");
+  if (stop?.stdin === undefined) throw new Error("no turn ended");
+  for (const call of of.calls) of.put(call);
+  const { input_tokens: _, output_tokens: __, cache_read_tokens: ___, cache_write_tokens: ____, ...rest } = stop.stdin;
+  const cancelled = { ...rest, generation_id: "1f6a0b52-77a4-4c0e-8d39-0d7e7a3b0009", status: "aborted" };
+  const prompt = of.calls.find(({ event }) => event === "beforeSubmitPrompt")?.stdin;
+  const later = new Date(Date.parse(stop.received_at) + 5_000).toISOString();
+  const told = { ...prompt, generation_id: cancelled.generation_id };
+  of.put({ received_at: later, event: "beforeSubmitPrompt", stdin: told });
+  of.put({ received_at: later, event: "stop", stdin: cancelled });
+  await of.drain({ endIdle: true });
+  const now = () => Date.parse("2026-09-15");
+  const text = await asked(of.places, ["agent"], {}, { now });
+  expect(text).toMatch(/^cursor +≥\$0\.0161 +█* *≥43\.9k +65% +≥1076 /m);
+  expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn told none$/m);
+  expect(text).not.toContain("no price known");
+  const { context, out } = contextAt(of.places, { now });
+  expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
+  expect(out()).toContain("≥43.9k→≥1076");
+  of.remove();
+});
+
 test("a session that was opened and closed again, and a program that calls no model, used nothing", async () => {
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
   for (const call of of.calls) if (call.event === "SessionStart" || call.event === "SessionEnd") of.put(call);

@@ -15,13 +15,14 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   if (read === undefined || !read.isNative) return [];
   switch (read.native) {
     case "stop": {
-      const usage = turnUsage(read, intake);
+      const usage = [turnUsage(read, intake) ?? untoldUsage(read, payload, intake)];
       const cut = read.p["status"] === "aborted" ? [interruption(read, payload, intake)] : [];
       return [...usage, ...cut];
     }
     case "afterAgentResponse":
       // Which turn's it is, is told by the generation alone
-      return read.promptId === undefined ? [] : turnUsage(read, intake);
+      if (read.promptId === undefined) return [];
+      return [turnUsage(read, intake)].filter((sum) => sum !== undefined);
     case "subagentStart":
       return subagent(read, intake);
     default:
@@ -45,23 +46,23 @@ const at = (key: string, { promptId }: Payload, { timeMs }: IntakeFacts) =>
  * The sums of all model calls of a turn. A response and the turn's end tell the same sums: they have one key, and the larger
  * ones count. Where nothing names the turn, its counters do: no two turns of a conversation have the same.
  */
-function turnUsage(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
-  const { p, session, promptId } = read;
-  const usage = usageOf(p);
-  if (usage === undefined) return [];
-  const turn = promptId ?? payloadDigest(usage);
-  return [
-    {
-      kind: "model_call",
-      ...at(`usage:${session.id}:${turn}`, read, intake),
-      endMs: intake.timeMs,
-      usage,
-      complete: true,
-      covers: "turn",
-      ...defined<{ model: string }>({ model: modelOf(p) }),
-    },
-  ];
+function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | undefined {
+  const usage = usageOf(read.p);
+  return usage && { ...sumOf(read, read.promptId ?? payloadDigest(usage), intake), usage };
 }
+
+/** A turn that ended without a word on its tokens, as cancelled ones do, used nobody knows how many. */
+const untoldUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
+  sumOf(read, read.promptId ?? payloadDigest(payload), intake);
+
+const sumOf = (read: Payload, turn: string, intake: IntakeFacts): EntryOf<"model_call"> => ({
+  kind: "model_call",
+  ...at(`usage:${read.session.id}:${turn}`, read, intake),
+  endMs: intake.timeMs,
+  complete: true,
+  covers: "turn",
+  ...defined<{ model: string }>({ model: modelOf(read.p) }),
+});
 
 /** Input holds what was read from and written to a cache. */
 function usageOf(p: Payload["p"]): TokenUsage | undefined {

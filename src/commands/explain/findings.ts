@@ -1,7 +1,7 @@
 import type { Explanation } from "../../report/explain.ts";
 import type { Cause } from "../../report/explain-money.ts";
 import { sumOf } from "../../report/session-view.ts";
-import { costText, count, duration, plural } from "../figures.ts";
+import { costText, count, duration, plural, pricelessOf } from "../figures.ts";
 import { printable } from "../terminal.ts";
 
 /** Something worth saying about a session. */
@@ -27,14 +27,18 @@ export function findingsOf(explanation: Explanation): readonly Finding[] {
 /** What cannot be said of this session, and why. */
 export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {
   const { total } = money;
-  const calls = total.modelCalls + total.sumsTold;
   const toolCalls = view.toolCalls.length;
   const unknowns: string[] = [];
-  if (calls === 0 && view.facts.usageUnknown === true) {
+  if (total.input === undefined && view.facts.usageUnknown === true) {
     unknowns.push("tokens and cost are not known: the agent tells none, or its transcript was not read");
-  } else if (total.unpricedCalls > 0) {
-    const names = money.models.filter(({ sums }) => sums.unpricedCalls > 0).map(({ of }) => printable(of ?? "no name"));
-    unknowns.push(`no price is known for ${plural(total.unpricedCalls, "call")} (${names.slice(0, 3).join(", ")})`);
+  } else if (pricelessOf(total) > 0) {
+    const names = money.models.filter(({ sums }) => pricelessOf(sums) > 0).map(({ of }) => printable(of ?? "no name"));
+    unknowns.push(`no price is known for ${plural(pricelessOf(total), "call")} (${names.slice(0, 3).join(", ")})`);
+  }
+  if (total.input !== undefined && total.callsWithoutUsage > 0) {
+    unknowns.push(
+      `tokens and cost of ${plural(total.callsWithoutUsage, "call or turn", "calls or turns")} were not told`,
+    );
   }
   if (total.incompleteCalls > 0) {
     const answers = plural(total.incompleteCalls, "answer was", "answers were");

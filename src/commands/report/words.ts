@@ -1,6 +1,6 @@
 import type { UsageRow } from "../../report/usage.ts";
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { localTime, plural } from "../figures.ts";
+import { localTime, plural, pricelessOf } from "../figures.ts";
 import { printable } from "../terminal.ts";
 import type { Question } from "./question.ts";
 import { unnamed } from "./tables.ts";
@@ -37,8 +37,8 @@ export function notesOf({ total, unpriced, leftOut, rows }: Answer): readonly st
   if (calls?.costNanoUsd !== undefined) {
     notes.push(`cost: list prices of ${PRICE_TABLE}, or of the version that first saw the call`);
   }
-  if (calls !== undefined && calls.unpricedCalls > 0) {
-    notes.push(`no price known: ${plural(calls.unpricedCalls, "call")}, ${namesOf(unpriced)}`);
+  if (calls !== undefined && pricelessOf(calls) > 0) {
+    notes.push(`no price known: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);
   }
   if (calls?.cacheToldInput !== undefined) {
     notes.push(
@@ -49,6 +49,10 @@ export function notesOf({ total, unpriced, leftOut, rows }: Answer): readonly st
   }
   if (calls !== undefined && calls.incompleteCalls > 0) {
     notes.push(`output is a lower bound: ${plural(calls.incompleteCalls, "answer was", "answers were")} cut short`);
+  }
+  if (calls?.input !== undefined && calls.callsWithoutUsage > 0) {
+    const told = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
+    notes.push(`tokens and cost are a lower bound: ${told} told none`);
   }
   if (total !== undefined && total.untoldSessions > 0) {
     const agents = total.untold.map(printable).join(", ");
@@ -62,9 +66,11 @@ export function notesOf({ total, unpriced, leftOut, rows }: Answer): readonly st
 const MAX_NAMES = 5;
 
 function namesOf(unpriced: readonly UsageRow[]): string {
-  const names = unpriced
-    .slice(0, MAX_NAMES)
-    .map(({ key, calls }) => `${printable(key.model ?? unnamed("model"))} (${calls?.unpricedCalls ?? 0})`);
-  const more = unpriced.length > MAX_NAMES ? ` and ${unpriced.length - MAX_NAMES} more models` : "";
+  const priceless = unpriced
+    .map(({ key, calls }) => ({ name: key.model ?? unnamed("model"), n: calls === undefined ? 0 : pricelessOf(calls) }))
+    .filter(({ n }) => n > 0)
+    .sort((a, b) => b.n - a.n);
+  const names = priceless.slice(0, MAX_NAMES).map(({ name, n }) => `${printable(name)} (${n})`);
+  const more = priceless.length > MAX_NAMES ? ` and ${priceless.length - MAX_NAMES} more models` : "";
   return `${names.join(", ")}${more}`;
 }
