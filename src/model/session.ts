@@ -170,7 +170,7 @@ export interface SessionContext {
   /** Turns that go by another key from now on, by the one they had: see `withLatePrompts`. */
   readonly renamed?: ReadonlyMap<string, string>;
   readonly subagents: ReadonlyMap<string, SettledSubagent>;
-  /** Model calls of this session were told one by one: sums over all of them add nothing. */
+  /** Tokens of this session were told call by call: sums over all of them add nothing. */
   readonly knowsCalls: boolean;
   /** Tool calls that were settled: what is told of them again changes nothing. */
   readonly callIds: ReadonlySet<string>;

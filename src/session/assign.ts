@@ -81,11 +81,11 @@ export function assign(
     else turnBin(prompt.key).prompt = prompt;
   }
   for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
-  const knowsCalls = context.knowsCalls || entries.some((e) => e.kind === "model_call" && e.covers === undefined);
+  const knowsCalls = context.knowsCalls || entries.some(isToldCall);
   for (const entry of entries) {
     switch (entry.kind) {
       case "model_call":
-        // Sums over a session stand in for calls that nobody told; beside them they would count twice
+        // Sums over a session stand in for calls whose tokens nobody told; beside those they would count twice
         if (entry.covers === "session" && knowsCalls) spentHere.push(entry.key);
         else binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
         break;
@@ -188,6 +188,9 @@ interface Bin {
   readonly calls: EntryOf<"model_call">[];
   readonly toolCalls: PairedTool[];
 }
+
+const isToldCall = (e: TranscriptEntry): boolean =>
+  e.kind === "model_call" && e.covers === undefined && e.usage !== undefined;
 
 function binOf(bins: Map<string, Bin>, key: string): Bin {
   const bin = bins.get(key) ?? { events: [], entries: [], calls: [], toolCalls: [] };

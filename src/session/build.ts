@@ -237,7 +237,9 @@ function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: S
     return (
       run.toolCalls.some((t) => t.status === "unfinished") ||
       (wentOn && lastCall?.asksForTools === true) ||
-      (lastCall === undefined ? run.errors.length === 0 && !("agentId" in run) : !lastCall.complete)
+      (lastCall === undefined
+        ? run.errors.length === 0 && !("agentId" in run)
+        : !lastCall.complete || lastCall.usage === undefined)
     );
   }
   return "state" in run && run.state === "ended" && !run.closed;

@@ -130,7 +130,9 @@ export function contextOf(
   const segment = lastSegment(db, sessionNumber)?.segment;
   const knowsCalls =
     db
-      .prepare("SELECT 1 FROM model_calls WHERE session = ? AND json_extract(body, '$.covers') IS NULL LIMIT 1")
+      .prepare(
+        "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1",
+      )
       .get(sessionNumber) !== undefined;
   return {
     turns,

@@ -117,9 +117,11 @@ class Reading {
     }
   }
 
-  /** Sums over a session stand in for calls that nobody told: beside them they would count twice. */
+  /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
-    const knowsCalls = [...this.#calls.values()].some(({ covers }) => covers === undefined);
+    const knowsCalls = [...this.#calls.values()].some(
+      ({ covers, usage }) => covers === undefined && usage !== undefined,
+    );
     return new Map([...this.#calls].filter(([, { covers }]) => covers !== "session" || !knowsCalls));
   }
 
