@@ -210,12 +210,16 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
   return [subagent, ...usageOf(session, agentId)];
 }
 
-/** Turns whose counts are counts. Zeros beside credits are placeholders: unknown, and never told as zero. */
+/**
+ * Turns whose counts are counts. Zeros beside credits are placeholders: unknown, and never told as zero. A session that has
+ * nothing else says nothing; beside counts they say that these are not all.
+ */
 function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEntry[] {
-  return session.turns.flatMap((value, at) => {
-    const turn = asObject(value);
-    const usage = turn === undefined ? undefined : countsOf(turn);
-    if (turn === undefined || usage === undefined) return [];
+  const turns = session.turns.map((value) => asObject(value) ?? {});
+  if (!turns.some(countsOf)) return [];
+  return turns.flatMap((turn, at) => {
+    const usage = countsOf(turn);
+    if (usage === undefined && !isBilled(turn)) return [];
     const endMs = asTimeMs(turn["end_timestamp"]) ?? session.updatedMs;
     return [
       defined<EntryOf<"model_call">>({
@@ -240,6 +244,9 @@ function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEnt
     ];
   });
 }
+
+const isBilled = (turn: Fields): boolean =>
+  asArray(turn["metering_usage"]).some((use) => Number(asObject(use)?.["value"]) > 0);
 
 function countsOf(turn: Fields): TokenUsage | undefined {
   const told = asCount(turn["input_token_count"]);

@@ -66,6 +66,19 @@ describe("a turn's counts", () => {
     expect(await usageOf({ input_token_count: 5 })).toBeUndefined();
     expect(await usageOf({ input_token_count: -5, output_token_count: "7" })).toBeUndefined();
   });
+  it("that are placeholders beside real ones say that those are not all", async () => {
+    const zeros = { input_token_count: 0, output_token_count: 0 };
+    write(ROOT_ID, [
+      turn(1, zeros),
+      turn(2, { input_token_count: 1100, output_token_count: 25 }),
+      turn(3, zeros, { metering_usage: [] }),
+    ]);
+    const calls = (await entries(ROOT_ID)).filter((entry) => entry.kind === "model_call");
+    expect(calls.map(({ covers, usage }) => [covers, usage?.input])).toEqual([
+      ["turn", undefined],
+      ["turn", 1100],
+    ]);
+  });
   it("count where they are real, for the turn, not as one call", async () => {
     write(ROOT_ID, [
       turn(1, { input_token_count: 900, output_token_count: 40, cache_read_input_token_count: 300 }),
