@@ -23,6 +23,7 @@ import { saveBackup } from "../../src/config/backup.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { until } from "../intake/intakes.ts";
 import { contextAt } from "../support/context.ts";
+import { removeFolder } from "../support/remove.ts";
 
 let root: string;
 let home: string;
@@ -41,7 +42,7 @@ beforeEach(() => {
   for (const name of ["gh", "aws", "kubectl", "docker"]) program(usr, name);
 });
 // what a wrapper told last may still be on its way
-afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+afterEach(() => removeFolder(root));
 
 const program = (directory: string, name: string, text = `#!/bin/sh\necho real ${name} "$@"\n`): string => {
   mkdirSync(directory, { recursive: true });
