@@ -168,7 +168,7 @@ export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession):
     source: stored.source,
     sessionId: stored.sessionId,
     ...(provider !== undefined && { provider }),
-    ...((card?.tokens ?? "none") === "none" && { usageUnknown: true as const }),
+    ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },

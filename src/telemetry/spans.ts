@@ -127,7 +127,9 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_NATIVE_END_REASON]: segment.nativeReason,
       [semconv.OPENHOOK_TURNS]: totals.turns,
       [semconv.OPENHOOK_MODEL_CALLS]:
-        totals.modelCalls === 0 && totals.callsWithUsage > 0 ? undefined : totals.modelCalls,
+        totals.modelCalls === 0 && (totals.callsWithUsage > 0 || facts.usageUnknown === true)
+          ? undefined
+          : totals.modelCalls,
       [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
       [semconv.OPENHOOK_SUBAGENTS]: totals.subagents,
       ...(totals.callsWithUsage > 0 && {
@@ -316,7 +318,7 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubj
     [semconv.GEN_AI_REQUEST_MODEL]: models.length === 1 ? models[0] : undefined,
     [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: finish === undefined ? undefined : [finish],
     [semconv.OPENHOOK_SPAN_KIND]: kind,
-    [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run),
+    [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run, facts),
     [semconv.OPENHOOK_TOOL_CALLS]: run.toolCalls.length,
     ...(totals.callsWithUsage > 0 && {
       [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
@@ -333,9 +335,11 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubj
   };
 }
 
-/** Unknown where usage is told per turn alone. */
-const callsOf = (run: Turn | Subagent): number | undefined =>
-  run.modelCalls.some((call) => call.covers !== undefined) ? undefined : run.modelCalls.length;
+/** Unknown where usage is told per turn alone, and where the agent tells of no calls. */
+const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined =>
+  modelCalls.some((call) => call.covers !== undefined) || (modelCalls.length === 0 && usageUnknown === true)
+    ? undefined
+    : modelCalls.length;
 
 const costAttributes = (nanoUsd: number | undefined): Loose =>
   nanoUsd === undefined

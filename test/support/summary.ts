@@ -121,6 +121,18 @@ export function booksOf(storePath: string) {
   }
 }
 
+/** All spans of a store, as they are kept. */
+export function spansIn(storePath: string): string {
+  const db = openDatabase(storePath);
+  try {
+    const rows = db.prepare("SELECT record FROM spans").all();
+    if (rows.length === 0) throw new Error("the store has no spans");
+    return rows.map(({ record }) => String(record)).join("\n");
+  } finally {
+    db.close();
+  }
+}
+
 export const by =
   (key: string) =>
   (a: Record<string, unknown>, b: Record<string, unknown>): number =>

@@ -1,7 +1,8 @@
 // The documented cases through the whole drain: what the store holds in the end
 import { afterEach, describe, expect, test } from "vitest";
+import * as semconv from "../../../src/telemetry/semconv.ts";
 import { Replay } from "../../support/replay.ts";
-import { booksOf, summaryOf } from "../../support/summary.ts";
+import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -31,6 +32,7 @@ describe.each([1, 2])("told %i times", (times) => {
   test("the command line in print mode tells no prompt and no tokens", async () => {
     const { prompts, tokens, statuses, segments } = await drained("cli-print", times);
     expect([prompts, tokens, statuses]).toEqual([0, [], ["success"]]);
+    expect(spansIn(replay?.places.storePath ?? "")).not.toContain(semconv.OPENHOOK_MODEL_CALLS);
     expect(segments).toEqual([{ reason: "completed", native: "completed", ended: true }]);
   });
 

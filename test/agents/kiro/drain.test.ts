@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import * as semconv from "../../../src/telemetry/semconv.ts";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
-import { booksOf, summaryOf } from "../../support/summary.ts";
+import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const CLI_SESSION = "c186a259-e55f-4572-abc7-bd3697cf0001";
@@ -43,6 +44,7 @@ test("a session of the CLI: two calls, one prompt, and tokens that nobody knows"
     calls: 0,
     tools: { success: 2 },
   });
+  expect(spansIn(run.places.storePath)).not.toContain(semconv.OPENHOOK_MODEL_CALLS);
 });
 
 test("counts that are real count once, however often the file is read", async () => {

@@ -48,7 +48,7 @@ export const toolUsage = new Groups(9);
 export const turnUsage = new Groups(5);
 /** Calls that may have a price, as `Unpriced` has them. */
 export const noted = new Table(72);
-/** As `figures` of ../sums.ts names them. */
+/** In the order in which ../sums.ts takes them. */
 export const figures = new StaticArray<f64>(13);
 
 let isSimple = true;
