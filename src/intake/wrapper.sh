@@ -306,7 +306,10 @@ in_background() {
     sent=''
     wait "$child" 2>/dev/null
     again=$?
-    [ "$again" = 127 ] || status=$again # it had ended before the signal came
+    case $again in
+      127 | -1) ;; # it had ended before the signal came; -1 is bash's word where both came at once, and it knows no more
+      *) status=$again ;;
+    esac
   done
 }
 
