@@ -46,7 +46,7 @@ export interface TableSums extends Pick<Packed, "tools" | "turns"> {
   readonly totals: SummedTotals;
 }
 
-/** In the words of `Totals`. */
+/** Sums over runs, but for their cost. Tokens count calls whose usage is known only; how many are not, stands beside them. */
 export interface SummedTotals {
   readonly turns: number;
   readonly subagents: number;

@@ -67,11 +67,10 @@ type Agents = Pick<DrainDeps, "agents">;
 
 /** What stands in a transcript that was never read is not known, and not zero; nor is what hooks could have told and did not. */
 function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
-  const { usageUnknown: _, ...facts } = factsOf({ agents }, stored);
-  const card = cardOf({ agents }, stored.source);
-  const isTold = card?.tokens === "transcript" && hasReadTranscript(db, stored.id);
-  const isNothing = card?.callsModels === false || !wasUsed(db, stored.id);
-  return isTold || isNothing ? facts : { ...facts, usageUnknown: true };
+  const { usageUnknown, ...facts } = factsOf({ agents }, stored);
+  const isUnread = cardOf({ agents }, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
+  const isUnknown = (usageUnknown === true || isUnread) && wasUsed(db, stored.id);
+  return isUnknown ? { ...facts, usageUnknown: true } : facts;
 }
 
 /** Cost depends on what is open, not on the session's length. */

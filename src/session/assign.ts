@@ -1,6 +1,7 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { ModelCall, ModelError, SessionContext, SettledTurn } from "../model/session.ts";
+import { isToldCall } from "../model/told-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
@@ -188,9 +189,6 @@ interface Bin {
   readonly calls: EntryOf<"model_call">[];
   readonly toolCalls: PairedTool[];
 }
-
-const isToldCall = (e: TranscriptEntry): boolean =>
-  e.kind === "model_call" && e.covers === undefined && e.usage !== undefined;
 
 function binOf(bins: Map<string, Bin>, key: string): Bin {
   const bin = bins.get(key) ?? { events: [], entries: [], calls: [], toolCalls: [] };

@@ -3,6 +3,7 @@ import { isKind } from "../model/names.ts";
 import type { SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { isMinted } from "./mint.ts";
+import { nearestPairs } from "./nearest.ts";
 
 /**
  * Finds which calls are one and the same although only one side knows the agent's id: hooks without ids, the transcript with.
@@ -83,7 +84,6 @@ const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks }: Settl
 const sameness = (name: string | undefined, digest: string | undefined): string =>
   JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""]);
 
-/** Pairs of ids, each id once: of all that could be paired, those nearest in time. */
 function matches(
   from: readonly Call[],
   to: readonly Call[],
@@ -96,15 +96,7 @@ function matches(
       return apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
     }),
   );
-  candidates.sort((x, y) => x.apartMs - y.apartMs || x.order - y.order);
-  const pairs = new Map<string, string>();
-  const taken = new Set<string>();
-  for (const { a, b } of candidates) {
-    if (pairs.has(a) || taken.has(b)) continue;
-    pairs.set(a, b);
-    taken.add(b);
-  }
-  return [...pairs];
+  return [...nearestPairs(candidates)];
 }
 
 /** Equal, and no hook told the same of both; half a call that lies within another one may be the half of one like it. */

@@ -1,6 +1,7 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { nearestPairs } from "./nearest.ts";
 
 /**
  * Of agents that give prompts no ids, a transcript that is read when the turns that hooks told of are settled has keys of its
@@ -23,29 +24,24 @@ export function withLatePrompts(
     .filter((e) => e.kind === "prompt" && e.origin !== "command")
     .map((e) => ({ key: e.promptKey ?? e.key, ms: e.timeMs, length: e.kind === "prompt" ? e.length : undefined }))
     .filter(({ key }) => !context.turns.has(key));
+  const settled = new Set(alone.map(([key]) => key));
   const told = [
-    ...alone.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength, isSettled: true })),
+    ...alone.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength })),
     ...events
       .filter((e) => e.type === "prompt.submit" && extrasOf(e).prompt_id === undefined)
       .map((e) => ({
         key: e.id,
         ms: timeMsOf(e),
         length: e.type === "prompt.submit" ? e.data?.prompt_length : undefined,
-        isSettled: false,
       })),
   ];
-  const pairs = told
-    .flatMap((from) => written.filter((to) => to.length === from.length).map((to) => ({ from, to })))
-    .map((pair) => ({ ...pair, apartMs: Math.abs(pair.from.ms - pair.to.ms) }))
-    .filter(({ from, apartMs }) => !from.isSettled || apartMs <= NEAR_MS)
-    .sort((a, b) => a.apartMs - b.apartMs);
-  const taken = new Set<string>();
-  const renamed = new Map<string, string>();
-  for (const { from, to } of pairs) {
-    if (taken.has(from.key) || taken.has(to.key)) continue;
-    taken.add(from.key).add(to.key);
-    if (from.isSettled) renamed.set(from.key, to.key);
-  }
+  const candidates = told.flatMap(({ key, ms, length }) =>
+    written
+      .filter((line) => line.length === length)
+      .map((line) => ({ a: key, b: line.key, apartMs: Math.abs(ms - line.ms) }))
+      .filter(({ apartMs }) => !settled.has(key) || apartMs <= NEAR_MS),
+  );
+  const renamed = new Map([...nearestPairs(candidates)].filter(([key]) => settled.has(key)));
   return renamed.size === 0 ? context : renamedIn(context, renamed);
 }
 

@@ -1,21 +1,12 @@
+import type { SummedTotals } from "../model/fact-tables.ts";
 import type { ModelCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
-/** Sums over runs. Tokens count calls whose usage is known only; how many are not, stands beside them. */
-export interface Totals {
-  readonly turns: number;
-  readonly subagents: number;
-  readonly modelCalls: number;
-  readonly toolCalls: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly callsWithUsage: number;
-  readonly incompleteCalls: number;
+/** Sums over runs, with what their calls cost. */
+export interface Totals extends Omit<SummedTotals, "firstMs" | "lastMs"> {
   readonly costNanoUsd: number;
   readonly pricedCalls: number;
   readonly unpricedCalls: number;
-  readonly compactions: number;
+  /** Absent where there is no run. */
   readonly firstMs?: number;
   readonly lastMs?: number;
   readonly reported?: ReportedUsage;

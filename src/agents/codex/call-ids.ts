@@ -1,3 +1,4 @@
+import { isRandomId } from "../shared/call-ids.ts";
 import type { Here, LineState } from "./state.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { Here, LineState } from "./state.ts";
  * @returns with what has to be remembered of it
  */
 export function uniqueCallId({ state, timeMs }: Here, given: string) {
-  if (isRandom(given)) return { callId: given, used: {} };
+  if (isRandomId(given)) return { callId: given, used: {} };
   const used = state.used ?? [];
   if (used.includes(given)) return { callId: `${given}#${timeMs}`, used: {} };
   return { callId: given, used: { used: [...used, given].slice(-REMEMBERED_IDS) } };
@@ -21,6 +22,3 @@ export const openCall = ({ open }: LineState, given: string | undefined): string
 
 /** Ids that count are short and few; those of a session that makes up each of its own are many. */
 const REMEMBERED_IDS = 1_000;
-
-/** Ids that providers and gateways draw have 16 characters and more after their prefix. */
-const isRandom = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);

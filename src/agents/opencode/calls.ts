@@ -1,3 +1,4 @@
+import { isRandomId } from "../shared/call-ids.ts";
 import type { View } from "./database.ts";
 import { isCopy } from "./ids.ts";
 import { toolRows } from "./rows.ts";
@@ -14,16 +15,13 @@ import { toolRows } from "./rows.ts";
 export function uniqueCallIds(db: View, sessionIds: readonly string[]): (callId: string, partId: string) => string {
   let firstOf: ReadonlyMap<string, string> | undefined;
   return (callId, partId) => {
-    if (isRandom(callId)) return callId;
+    if (isRandomId(callId)) return callId;
     firstOf ??= firstUses(db, sessionIds);
     return (firstOf.get(callId) ?? partId) === partId ? callId : `${callId}#${partId}`;
   };
 }
 
 // --- internal ---
-
-/** Ids that providers and gateways draw have 16 characters and more after their prefix. */
-const isRandom = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
 
 /** By call id the part that had it first. Part ids ascend with time; copies in a fork are not told of. */
 function firstUses(db: View, sessionIds: readonly string[]): ReadonlyMap<string, string> {

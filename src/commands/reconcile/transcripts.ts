@@ -6,6 +6,7 @@ import { rootsOf } from "../../drain/roots.ts";
 import type { TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import { mergeEntries } from "../../model/merge.ts";
 import { START } from "../../model/start.ts";
+import { isToldCall } from "../../model/told-call.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import type { Database } from "../../store/database.ts";
 import type { StoredSession } from "../../store/sessions.ts";
@@ -119,9 +120,7 @@ class Reading {
 
   /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
-    const knowsCalls = [...this.#calls.values()].some(
-      ({ covers, usage }) => covers === undefined && usage !== undefined,
-    );
+    const knowsCalls = [...this.#calls.values()].some(isToldCall);
     return new Map([...this.#calls].filter(([, { covers }]) => covers !== "session" || !knowsCalls));
   }
 
