@@ -13,18 +13,18 @@ export class DigestSet {
     return this.#slots[this.#placeOf(digest)] === digest;
   }
 
-  hasAny(digests: Float64Array): boolean {
-    return digests.some((digest) => this.has(digest));
-  }
-
-  addAll(digests: Float64Array): void {
+  /** @returns whether none of them was there before: each is looked for once, since it is far from the one before it */
+  addAll(digests: Float64Array): boolean {
     while (this.#size + digests.length > this.#slots.length * FULL) this.#grow();
-    for (const digest of digests) {
+    const before = this.#size;
+    for (let i = 0; i < digests.length; i++) {
+      const digest = digests[i] ?? 0;
       const place = this.#placeOf(digest);
       if (this.#slots[place] === digest) continue;
       this.#slots[place] = digest;
       this.#size++;
     }
+    return this.#size === before + digests.length;
   }
 
   /** Where it is, or would be. */

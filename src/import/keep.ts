@@ -106,10 +106,11 @@ export class Keeper {
       report.problems.push(...nonsense(task, result));
       return undefined;
     }
-    const added = this.#addNew(task, result, session);
+    // What is not kept after all is looked up in the store once more than needed
+    const isUnowned = this.#owned.addAll(session.packed.owned);
+    const added = isUnowned ? this.#addNew(task, result, session) : undefined;
     if (added !== undefined) {
       this.#count(task, result, session, added, lines);
-      this.#owned.addAll(session.packed.owned);
       packs.push({ id: added, packed: priced(session.packed, this.#providerOf(task.source)) });
       return added;
     }
@@ -131,8 +132,7 @@ export class Keeper {
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
-    if (isNew && !bare && !this.#hasForgotten && !this.#owned.hasAny(session.packed.owned)) {
-      this.#owned.addAll(session.packed.owned);
+    if (isNew && !bare && !this.#hasForgotten && isUnowned) {
       packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)) });
       return stored.id;
     }
@@ -156,7 +156,7 @@ export class Keeper {
   ): number | undefined {
     const level = levelOf(this.#drain, {});
     if (level === "none" || this.#hasForgotten || hasWishes(this.#drain, session.cwd)) return undefined;
-    if (files.length === 0 || this.#owned.hasAny(session.packed.owned)) return undefined;
+    if (files.length === 0) return undefined;
     const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
     const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
       cwd,

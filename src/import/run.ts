@@ -7,7 +7,7 @@ import { enforceLevel } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
 import { makePrivate } from "../drain/own-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
-import { checkpoint } from "../store/database.ts";
+import { checkpoint, commitLater } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
@@ -103,6 +103,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();
       ownInstance(drain);
       enforceLevel(drain);
+      commitLater(db);
       done = await pass(drain, options);
       mergeRuns(db);
       checkpoint(db);

@@ -45,6 +45,16 @@ export function checkpoint(db: Database): void {
   at("store.checkpoint", () => db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
 }
 
+/**
+ * From now on a commit is on disk with the next checkpoint, not before it returns: for what can be read again. A power
+ * failure undoes the last commits, whole and in their order; without a log beside the file that could not be said, and
+ * nothing changes.
+ */
+export function commitLater(db: Database): void {
+  if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal")
+    db.prepare("PRAGMA synchronous = NORMAL").get();
+}
+
 /** Moves the files of a store to another name, the main file first. Nothing of them is deleted. */
 export function moveStore(from: string, to: string): void {
   const there = filesOf(to);

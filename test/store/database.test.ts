@@ -4,7 +4,7 @@ import Libsql from "libsql";
 import { describe, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
 import { openStore } from "../../src/drain/open.ts";
-import { type Database, openDatabase, StoreError } from "../../src/store/database.ts";
+import { commitLater, type Database, openDatabase, StoreError } from "../../src/store/database.ts";
 import { readMeta, writeMeta } from "../../src/store/meta.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { temporaryStores } from "./temporary.ts";
@@ -25,6 +25,16 @@ describe("a new store", () => {
     const dir = dirname(stores.path());
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test("may wait with that for what can be read again, where a log keeps the commits in order", () => {
+    const db = stores.open();
+    commitLater(db);
+    expect(pragma(db, "synchronous")).toBe(1);
+    db.prepare("PRAGMA journal_mode = DELETE").get();
+    db.prepare("PRAGMA synchronous = FULL").get();
+    commitLater(db);
+    expect(pragma(db, "synchronous")).toBe(2);
   });
 
   test("takes the access of others away from one that exists", () => {

@@ -248,6 +248,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.getByRole("heading", { name: "By agent" }).waitFor();
     expect(await page.getByRole("table").first().innerText()).toContain("Codex");
     await page.getByRole("link", { name: "Tools", exact: true }).click();
+    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
     await page.getByLabel("Time").selectOption("all");
     const servers = page.getByRole("table").first();
     await page.getByRole("heading", { name: "By MCP server" }).waitFor();
