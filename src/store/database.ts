@@ -82,14 +82,20 @@ function connect(path: string): Libsql.Database {
     ? "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL"
     : "PRAGMA journal_mode = WAL";
   try {
-    // Vacuum: of a new store alone; the pages that pruning leaves free can then be given back a few at a time
-    raw.exec("PRAGMA busy_timeout = 10000; PRAGMA auto_vacuum = INCREMENTAL");
+    raw.exec("PRAGMA busy_timeout = 10000");
+    // Of a new store alone, elsewhere it would write a page for nothing: what pruning frees can be given back a few pages at a time
+    if (isEmpty(raw)) raw.exec("PRAGMA auto_vacuum = INCREMENTAL");
     raw.exec(`${journal}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
     return raw;
   } catch (error) {
     raw.close();
     throw error;
   }
+}
+
+function isEmpty(raw: Libsql.Database): boolean {
+  const row = raw.prepare("PRAGMA page_count").get() as { readonly page_count: number };
+  return row.page_count === 0;
 }
 
 function wrap(raw: Libsql.Database, path: string): Database {
