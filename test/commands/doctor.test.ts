@@ -154,7 +154,7 @@ describe("doctor", () => {
     expect(about("quarantine")).toEqual(["ok: empty"]);
     expect(about("Claude Code")).toEqual([
       expect.stringMatching(/^ok: version 2\.1\.329/),
-      `ok: registered in ${settingsPath()} (user, 11 events)`,
+      `ok: registered in ${settingsPath()} (user, 10 events)`,
       expect.stringMatching(/^ok: last event 1m 0\ds ago, 1 session in all$/),
       "ok: the last session's transcript can be read (1 part)",
     ]);
@@ -207,8 +207,8 @@ describe("doctor", () => {
       `${of.places.stateDir} is private again`,
       `${of.places.storePath} is private again`,
       `installed the hook program anew: ${of.places.hookPath}`,
-      expect.stringMatching(/^Claude Code: enabled in \S+settings\.json \(11 events/),
-      expect.stringMatching(/^Claude Code: enabled in \S+acme-shop\S+ \(8 events/),
+      expect.stringMatching(/^Claude Code: enabled in \S+settings\.json \(10 events/),
+      expect.stringMatching(/^Claude Code: enabled in \S+acme-shop\S+ \(7 events/),
     ]);
     expect(statSync(of.places.stateDir).mode & 0o777).toBe(0o700);
     expect(statSync(of.places.storePath).mode & 0o777).toBe(0o600);
@@ -236,7 +236,7 @@ describe("doctor", () => {
     expect(own?.findings).toContainEqual({
       area: "Claude Code",
       level: "remark",
-      text: `registered in ${settingsPath()} (user, 11 events), but not as this version would`,
+      text: `registered in ${settingsPath()} (user, 10 events), but not as this version would`,
       todo: "openhook-otel enable claude-code brings it up to date",
     });
     expect(own?.findings).toContainEqual(expect.objectContaining({ text: "no event has come yet" }));

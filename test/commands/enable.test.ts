@@ -282,7 +282,7 @@ describe("enable", () => {
     expect(execFileSync("sh", ["-c", read], { encoding: "utf8" })).toBe(
       `${places.stateDir}\n/usr/bin/node\n/opt/it's here/openhook-otel.cjs\n`,
     );
-    expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(8 events\)\nThe next session is collected\./);
+    expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(7 events\)\nThe next session is collected\./);
   });
 
   it("says so the second time and changes no byte", async () => {
@@ -301,7 +301,7 @@ describe("enable", () => {
     await on({ scope: "project" });
     expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks).toHaveProperty("StopFailure");
     expect(JSON.parse(readFileSync(projectSettings(), "utf8")).hooks).not.toHaveProperty("StopFailure");
-    expect(printed).toContain("11 events of Claude Code 2.1.329");
+    expect(printed).toContain("10 events of Claude Code 2.1.329");
   });
 
   it("without a name takes the agents that are here", async () => {

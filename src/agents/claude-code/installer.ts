@@ -63,8 +63,9 @@ const OLDEST = "0.0.0";
  * with the set that this table gives it.
  *
  * Left out on purpose: PostToolBatch (the only hook that a denied tool's end has, but the transcript tells it too, and it is a
- * third hook to wait for at every tool), WorktreeCreate (a hook takes the creation over: `claude -w` fails), MessageDisplay (per chunk,
- * in the foreground), Notification, InstructionsLoaded and the rest (nothing in them that a span would say).
+ * third hook to wait for at every tool), PreCompact (`/compact` prints each of its hooks, command line and all, for the user and
+ * to the model; the transcript has the compaction), WorktreeCreate (a hook takes the creation over: `claude -w` fails),
+ * MessageDisplay (per chunk, in the foreground), Notification, InstructionsLoaded and the rest (nothing in them that a span would say).
  */
 const WISHES: readonly Wish[] = [
   { event: "SessionStart", matcher: "*", drain: "if-waiting", timeoutS: TIMEOUT_S, since: OLDEST },
@@ -76,7 +77,6 @@ const WISHES: readonly Wish[] = [
   { event: "StopFailure", drain: "yes", timeoutS: TIMEOUT_S, since: "2.1.80" },
   { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.55" },
   { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
-  { event: "PreCompact", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
   // without a timeout of its own a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
   { event: "SessionEnd", matcher: "*", drain: "yes", timeoutS: 10, since: "1.0.128" },
 ];

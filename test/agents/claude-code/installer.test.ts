@@ -21,15 +21,7 @@ const remove = (text: string): string | undefined => installer.remove([{ path, t
 const registered = (text: string): readonly string[] => installer.registered([{ path, text }]);
 
 // Read from each version's program on 2026-11-21
-const SINCE_1_0_80 = [
-  "SessionStart",
-  "UserPromptSubmit",
-  "PreToolUse",
-  "PostToolUse",
-  "Stop",
-  "SubagentStop",
-  "PreCompact",
-];
+const SINCE_1_0_80 = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStop"];
 const BASE = [...SINCE_1_0_80, "SessionEnd"];
 const SINCE_2_0_55 = [...BASE, "SubagentStart"];
 const SINCE_2_0_77 = [...SINCE_2_0_55, "PostToolUseFailure"];
@@ -57,6 +49,12 @@ describe("events by version", () => {
     expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
   });
 
+  it("takes the hook before a compaction out again: /compact prints it to the user and the model", () => {
+    const older = JSON.stringify({ hooks: { PreCompact: JSON.parse(add(undefined, "2.1.329")).hooks.SessionEnd } });
+    expect(registered(older)).toEqual(["PreCompact"]);
+    expect(registered(add(older, "2.1.329"))).not.toContain("PreCompact");
+  });
+
   it("an upgrade and a downgrade keep exactly what the version knows", () => {
     const old = add(undefined, "2.0.77");
     const upgraded = add(old, "2.1.329");
@@ -80,14 +78,7 @@ describe("the form of a registration", () => {
 
   it("has a matcher where the event takes one", () => {
     const matched = Object.keys(hooks).filter((event) => hooks[event][0].matcher === "*");
-    expect(matched.sort()).toEqual([
-      "PostToolUse",
-      "PostToolUseFailure",
-      "PreCompact",
-      "PreToolUse",
-      "SessionEnd",
-      "SessionStart",
-    ]);
+    expect(matched.sort()).toEqual(["PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart"]);
     for (const event of ["Stop", "UserPromptSubmit", "StopFailure"])
       expect(hooks[event][0]).not.toHaveProperty("matcher");
   });
