@@ -209,7 +209,7 @@ function userLine(here: Here) {
     // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
     ...atLine({ ...here, state }, "prompt"),
     origin: originOf(o, text),
-    length: text?.length,
+    length: isOfShell(text) ? undefined : text?.length,
   } as EntryOf<"prompt">);
   return { entries: [...facts.entries, prompt], state };
 }
@@ -221,9 +221,16 @@ function isCompanion(o: Line, text: string | undefined): boolean {
     o["isCompactSummary"] === true ||
     o["isVisibleInTranscriptOnly"] === true ||
     o["repeatsCompactSummary"] === true ||
-    /^<(?:local-command-|bash-(?:input|stdout|stderr)>|user-memory-input>)/.test(text ?? "")
+    /^<(?:local-command-|user-memory-input>)/.test(text ?? "") ||
+    (isOfShell(text) && o["turnOrigin"] === undefined)
   );
 }
+
+/**
+ * A command that the user ran (`!git status`) and, in a line of its own, what it printed. Since 2.1.329 at the latest the model
+ * is asked about that, without a hook for a prompt; the line that it is asked with says whose turn it begins.
+ */
+const isOfShell = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
 
 function originOf(o: Line, text: string | undefined): "human" | "machine" | "command" {
   if (

@@ -64,6 +64,7 @@ describe("user lines", () => {
     ["watch", { origin: { kind: "task-notification" } }, "machine"],
     ["<command-name>/clear</command-name>", {}, "command"],
     ["<command-name>/review</command-name>", { turnOrigin: "command" }, "human"],
+    ["<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>", { turnOrigin: "human" }, "human"],
     ["fix it", {}, "human"],
   ])("%s %j was written by: %s", (text, rest, origin) => {
     expect(entriesOf([user(text, rest)])).toMatchObject([{ kind: "prompt", origin }]);
@@ -75,6 +76,19 @@ describe("user lines", () => {
     ["for the screen alone", { isVisibleInTranscriptOnly: true }],
   ])("what the agent wrote for itself is no prompt: %s", (_, rest) => {
     expect(entriesOf([user("Caveat: …", rest)])).toEqual([]);
+  });
+
+  test("a command of the user's own begins a turn once the model is asked about it, not before", () => {
+    const printed = "<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>";
+    expect(entriesOf([user("<bash-input>git branch</bash-input>"), user(printed)])).toEqual([]);
+    const [prompt, call] = entriesOf([
+      user("<bash-input>git branch</bash-input>", { promptId: "p2" }),
+      user(printed, { promptId: "p2", turnOrigin: "human" }),
+      assistant({ stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 2 } }, {}, 900),
+    ]);
+    expect(prompt).toMatchObject({ kind: "prompt", promptKey: "p2", origin: "human" });
+    expect(prompt).not.toHaveProperty("length"); // of what it printed, not of what the user typed
+    expect(call).toMatchObject({ kind: "model_call", promptKey: "p2" });
   });
 
   test("an interruption", () => {
