@@ -16,6 +16,8 @@ export interface LineState {
   /** Where the thread's own lines begin again, in versions that number them. */
   readonly ownOrdinal?: number;
   readonly turnId?: string;
+  /** The last turn whose prompt was told: what the user writes while it is at work joins it. */
+  readonly prompted?: string;
   /** The turn of the main thread that a subagent's turn belongs to. */
   readonly rootTurnId?: string;
   readonly model?: string;

@@ -4,14 +4,16 @@ import { asCode, asCount, asObject } from "../shared/json.ts";
 import { outputText } from "./outcome.ts";
 import { asking, at, type Here, inTurn, isSubagent, type Line, type Read } from "./state.ts";
 
-/** What a user wrote. A subagent's task comes from another agent: no prompt of anybody's. */
+/** What a user wrote; the first of it is the turn's prompt. A subagent's task comes from another agent: no prompt of anybody's. */
 export function prompt(here: Here, content: unknown): Read {
   const { p, timeMs } = here;
   const named = inTurn(here.state, p);
   if (isSubagent(named)) return { entries: [], state: { ...here.state, inputMs: timeMs } };
   // Before turns had ids a message began one
   const isNameless = named.turnId === undefined || named.turnId.startsWith(NAMELESS);
-  const state = asking({ ...named, ...(isNameless && { turnId: `${NAMELESS}${timeMs}` }) }, timeMs);
+  const turnId = isNameless ? `${NAMELESS}${timeMs}` : named.turnId;
+  const state = asking({ ...named, turnId, prompted: turnId }, timeMs);
+  if (named.prompted === turnId) return { entries: [], state };
   const text = outputText(content);
   const entry = defined<EntryOf<"prompt">>({
     kind: "prompt",

@@ -193,6 +193,29 @@ describe("what was used", () => {
     expect(kindOf(entries, "session")).toHaveLength(1);
   });
 
+  test("a turn begins with its first message: what the user writes while it is at work joins it", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const event = (second: number, payload: object) => ({
+      timestamp: `2026-11-21T10:00:0${second}.000Z`,
+      type: "event_msg",
+      payload: { turn_id: "01a1fcbb-0001-7000-8000-000000000000", ...payload },
+    });
+    const message = (text: string) => ({
+      type: "item_completed",
+      item: { type: "UserMessage", content: [{ type: "text", text }] },
+    });
+    put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.169.0" } },
+      event(1, { type: "task_started" }),
+      event(1, message("Write a changelog")),
+      event(4, message("in English")),
+      event(6, { type: "task_complete", last_agent_message: "Done." }),
+    ]);
+    expect(kindOf(await readSession(id), "prompt")).toMatchObject([
+      { timeMs: Date.parse("2026-11-21T10:00:01.000Z"), length: "Write a changelog".length },
+    ]);
+  });
+
   test("totals that begin anew, and those that repeat", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const count = (input: number, output: number, second: number) => ({
