@@ -76,7 +76,7 @@ const isContext = (text: string | undefined): boolean => text?.startsWith("<sess
 const isMachinery = (text: string | undefined): boolean =>
   isContext(text) ||
   text === "Please continue." ||
-  /^(?:<state_snapshot>|System: Potential loop detected\.|Here is (?:the user's|a summary of changes in the user's) editor context\b)/.test(
+  /^(?:<state_snapshot>|System: Potential loop detected\.|Here is (?:the user's|a summary of changes in the user's) editor context\b|I ran the following shell command:\n```sh\n)/.test(
     text ?? "",
   );
 

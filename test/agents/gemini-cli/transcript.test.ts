@@ -275,6 +275,10 @@ describe("prompts", () => {
       user("i1", "Here is the user's editor context as a JSON object. This is for your information only."),
       user("i2", "Please continue."),
       user("i3", "System: Potential loop detected. Details: Repetitive patterns identified."),
+      user(
+        "i4",
+        "I ran the following shell command:\n```sh\ngit status\n```\n\nThis produced the following result:\n```\n\n```",
+      ),
       user("u2", "/tmp/acme is empty"),
     );
     expect(ofKind((await read({ path })).entries, "prompt").map((p) => [p.key, p.promptKey, p.length])).toEqual([
