@@ -1,8 +1,8 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/json.ts";
-import { at, type Fields, type Here, type LineResult, nothing, one } from "./here.ts";
-import { reportedSums, sessionSums, usageOf } from "./usage.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing, one, type Sums } from "./here.ts";
+import { nextSums, plus, reportedSums, sessionSums, usageOf } from "./usage.ts";
 
 /** One per answered call, of the main agent and of subagents alike. */
 export function usageRecord(here: Here): LineResult {
@@ -36,8 +36,9 @@ export function assistantMessage(here: Here): LineResult {
   const { data } = here;
   const id = asString(data["apiCallId"]);
   const key = `call:${id ?? asString(data["messageId"]) ?? here.id}`;
+  const state = { ...here.state, answers: oneMore(here.state.answers, key) };
   return one(
-    here,
+    { ...here, state },
     defined<EntryOf<"model_call">>({
       kind: "model_call",
       ...at(here, key),
@@ -53,14 +54,23 @@ export function assistantMessage(here: Here): LineResult {
   );
 }
 
-/** Cumulative, also over the runs of a resumed session. Where calls have records of their own, a cross-check only. */
+/** Where calls have records of their own, a cross-check only. */
 export function sums(here: Here): LineResult {
-  const reported = reportedSums(here.data);
-  if (reported === undefined) return nothing(here);
-  const entry: TranscriptEntry = { kind: "reported_usage", ...at(here, "reported_usage"), byModel: reported };
-  const standIns =
-    here.state.hasRecords === true ? [] : sessionSums(here.data, reported, { ...at(here, ""), endMs: here.timeMs });
-  return { entries: [...standIns, entry], state: here.state };
+  const told = reportedSums(here.data);
+  if (told === undefined) return nothing(here);
+  const reported = (byModel: Sums): TranscriptEntry => ({
+    kind: "reported_usage",
+    ...at(here, "reported_usage"),
+    byModel,
+  });
+  if (here.state.hasRecords === true) return one(here, reported(told));
+  const { answers, ...state } = here.state;
+  const next = nextSums(here.data, told, state.sums, answers?.count ?? 0);
+  const all = plus(next.before, told);
+  return {
+    entries: [...sessionSums(next.startMs, all, { ...at(here, ""), endMs: here.timeMs }), reported(all)],
+    state: { ...state, sums: next },
+  };
 }
 
 // --- internal ---
@@ -75,4 +85,12 @@ function accountingKey(usage: Fields): string | undefined {
   const sequence = asCount(accounting?.["sequence"]);
   if (source === undefined || sequence === undefined) return undefined;
   return `usage:${source}:${sequence}:${asString(accounting?.["usageId"]) ?? ""}`;
+}
+
+const REMEMBERED_ANSWERS = 8;
+
+function oneMore(answers: LineState["answers"], key: string): NonNullable<LineState["answers"]> {
+  if (answers === undefined) return { count: 1, last: [key] };
+  if (answers.last.includes(key)) return answers;
+  return { count: answers.count + 1, last: [...answers.last.slice(1 - REMEMBERED_ANSWERS), key] };
 }

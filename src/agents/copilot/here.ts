@@ -1,5 +1,5 @@
 import { defined } from "../../model/defined.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 
 /** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
 export interface LineState {
@@ -13,11 +13,27 @@ export interface LineState {
   readonly facts?: string;
   /** The file has a record per model call; older versions wrote sums only. */
   readonly hasRecords?: true;
+  /** The sums that were told last, where they stand in for the calls. */
+  readonly sums?: ToldSums;
+  /** The answers since then: how many, and the latest of them, since one can come in several pieces. */
+  readonly answers?: { readonly count: number; readonly last: readonly string[] };
   /** Why the compaction that is at work began. */
   readonly compactionTrigger?: string;
   /** Tool calls that the user or the program made, not the model. */
   readonly foreignCalls?: readonly string[];
 }
+
+/** Sums over a session, whichever way its version counts. */
+export interface ToldSums {
+  readonly startMs: number;
+  /** As they stood in the line: over all runs, or over the last alone. */
+  readonly told: Sums;
+  /** What the runs had used before it, where the count began anew with it. */
+  readonly before: Sums;
+  readonly requests: number;
+}
+
+export type Sums = EntryOf<"reported_usage">["byModel"];
 
 export interface LineResult {
   readonly entries: readonly TranscriptEntry[];

@@ -1,6 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asCount, asObject, asTimeMs } from "../shared/json.ts";
+import type { Fields, Sums, ToldSums } from "./here.ts";
 
 /**
  * Tokens of a call, or of a model's sum. Copilot's input includes what was read from and written to a cache, whatever the
@@ -23,8 +24,6 @@ export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): T
   });
 }
 
-type Sums = EntryOf<"reported_usage">["byModel"];
-
 /** The sums of a shutdown or checkpoint line, per model; `undefined` where it has none. */
 export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | undefined {
   const metrics = asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
@@ -36,16 +35,27 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
 }
 
 /**
- * Sums in the place of the calls that a file does not tell one by one. Later sums of the same count replace earlier ones;
- * a count that began anew, by its start, is another one.
+ * What a line of sums means after the one before it. Some versions (1.0.75) go on counting when a session is resumed, others
+ * (1.0.60) begin anew with each run, and neither says so: a figure that fell began anew, and so did one of about as many
+ * requests as there were answers since.
+ *
+ * @param answers since the line before
  */
+export function nextSums(data: Fields, told: Sums, last: ToldSums | undefined, answers: number): ToldSums {
+  const at = data["sessionStartTime"] ?? asObject(data["accountingSnapshot"])?.["sessionStartTime"];
+  const startMs = asCount(at) ?? asTimeMs(at) ?? 0;
+  const requests = requestsIn(data);
+  if (last?.startMs !== startMs) return { startMs, told, before: {}, requests };
+  const isAnew = hasFallen(last.told, told) || (requests > 0 && requests < answers + last.requests / 2);
+  return { startMs, told, before: isAnew ? plus(last.before, last.told) : last.before, requests };
+}
+
+/** Sums in the place of the calls that a file does not tell one by one. Later sums of the same count replace earlier ones. */
 export function sessionSums(
-  data: Readonly<Record<string, unknown>>,
+  startMs: number,
   sums: Sums,
   at: Pick<EntryOf<"model_call">, "timeMs" | "promptKey" | "endMs">,
 ): readonly EntryOf<"model_call">[] {
-  const told = data["sessionStartTime"] ?? asObject(data["accountingSnapshot"])?.["sessionStartTime"];
-  const startMs = asCount(told) ?? asTimeMs(told) ?? 0;
   return Object.entries(sums).map(([model, usage]) => ({
     kind: "model_call",
     ...defined<typeof at>({ timeMs: at.timeMs, promptKey: at.promptKey, endMs: at.endMs }),
@@ -55,4 +65,38 @@ export function sessionSums(
     complete: true,
     covers: "session",
   }));
+}
+
+/** Both together, model by model. */
+export function plus(a: Sums, b: Sums): Sums {
+  const models = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...models].map((model) => [model, bothOf(a[model], b[model])]));
+}
+
+// --- internal ---
+
+const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
+
+const bothOf = (a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage =>
+  defined<TokenUsage>({
+    ...(a ?? b),
+    ...Object.fromEntries(
+      FIGURES.map((figure) => {
+        const values = [a?.[figure], b?.[figure]].filter((value) => value !== undefined);
+        return [figure, values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)];
+      }),
+    ),
+  } as TokenUsage);
+
+const hasFallen = (last: Sums, now: Sums): boolean =>
+  Object.entries(last).some(([model, usage]) =>
+    FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
+  );
+
+function requestsIn(data: Fields): number {
+  const metrics = asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
+  const counts = Object.values(metrics ?? {}).map((value) =>
+    asCount(asObject(asObject(value)?.["requests"])?.["count"]),
+  );
+  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }

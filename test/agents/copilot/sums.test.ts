@@ -1,4 +1,5 @@
-// Versions that write no record per call: only a run's end tells tokens, in sums over all runs of the session
+// Versions that write no record per call: only a run's end tells tokens, in sums over all runs of the session (1.0.75) or over
+// that run alone (1.0.60)
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -18,14 +19,37 @@ const withoutRecords = (text: string, path: string): string =>
         .filter((line) => !line.includes('"type":"session.usage_record"'))
         .join("\n");
 
+/** As 1.0.60 counts: anew with each run of a session. */
+function countedPerRun(text: string, path: string): string {
+  let before: Readonly<Record<string, number>> = {};
+  const less = (value: Record<string, number>, last: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(value).map(([name, n]) => [name, n - (last[name] ?? 0)]));
+  return withoutRecords(text, path)
+    .split("\n")
+    .map((line) => {
+      if (!line.includes('"type":"session.shutdown"')) return line;
+      const { data, ...rest } = JSON.parse(line);
+      const { sessionStartTime, modelMetrics } = data.accountingSnapshot;
+      const [model = ""] = Object.keys(modelMetrics);
+      const { usage, requests } = modelMetrics[model];
+      const now = { ...usage, count: requests.count };
+      const { count, ...own } = less(now, before);
+      before = now;
+      const metrics = { [model]: { requests: { count }, usage: own } };
+      return JSON.stringify({ ...rest, data: { sessionStartTime, modelMetrics: metrics } });
+    })
+    .join("\n");
+}
+
 test.each([
   ["basic", 3],
   ["subagent", 5],
   ["multi-turn", 5],
   ["killed-then-resumed", 3],
-])("%s: the last sums are the session's tokens, beside calls that tell none", async (name, calls) => {
+  ["multi-turn", 5, countedPerRun],
+])("%s: the sums are the session's tokens, beside calls that tell none", async (name, calls, edit = withoutRecords) => {
   const { sessions } = JSON.parse(readFileSync(join(CASES, "copilot", name, "expected.json"), "utf8")) as Expected;
-  replay = new Replay("copilot", name, { withTranscripts: false, edit: withoutRecords });
+  replay = new Replay("copilot", name, { withTranscripts: false, edit });
   const lastMs = Math.max(...replay.calls.map((call) => Date.parse(call.received_at)));
   for (const call of replay.calls) {
     const ms = Date.parse(call.received_at);
@@ -44,11 +68,14 @@ test.each([
   expect(summaryOf(storePath, sessions[0]?.session_id ?? "")?.unsettled).toBe(0);
 });
 
-test("the same where they are imported", async () => {
+test.each([
+  ["sums over all runs", withoutRecords],
+  ["sums of each run", countedPerRun],
+])("the same where they are imported: %s", async (_, edit) => {
   const { sessions } = JSON.parse(
     readFileSync(join(CASES, "copilot", "multi-turn", "expected.json"), "utf8"),
   ) as Expected;
-  replay = new Replay("copilot", "multi-turn", { edit: withoutRecords });
+  replay = new Replay("copilot", "multi-turn", { edit });
   await importInto(replay, "copilot");
   await unpackAll(replay, "copilot");
   const { counters, rows } = booksOf(replay.places.storePath);
