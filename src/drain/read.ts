@@ -9,7 +9,7 @@ import { twice } from "../model/twice.ts";
 import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
 import { openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
-import { learn, rootOf, type StoredSession, sessionById, setFork } from "../store/sessions.ts";
+import { learn, rootOf, type StoredSession, sessionById, sessionOf, setFork } from "../store/sessions.ts";
 import { adopt } from "./adopt.ts";
 import { boundContent, boundEntries, boundMemo } from "./bound.ts";
 import { keepContent } from "./content.ts";
@@ -214,6 +214,9 @@ function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"sessio
     branch: entry.gitBranch,
   });
   if (entry.parentSessionId !== undefined) adopt(drain.db, session, entry.parentSessionId, entry.timeMs);
+  if (entry.subagentSessionId === undefined) return;
+  const child = sessionOf(drain.db, session.source, entry.subagentSessionId, entry.timeMs);
+  adopt(drain.db, child, session.sessionId, entry.timeMs);
 }
 
 /**

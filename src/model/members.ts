@@ -22,6 +22,7 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "parentCallId",
   "parentAgentId",
   "parentSessionId",
+  "subagentSessionId",
   "inputDigest",
 ]);
 

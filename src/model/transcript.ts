@@ -45,6 +45,8 @@ export const SessionFacts = z.object({
   gitBranch: z.string().optional(),
   /** The session that this one is a subagent of. */
   parentSessionId: z.string().optional(),
+  /** A subagent of this session, by the session id that its own hooks come with. */
+  subagentSessionId: z.string().optional(),
 });
 
 export const Prompt = z.object({

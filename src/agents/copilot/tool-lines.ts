@@ -68,15 +68,19 @@ export function subagent(here: Here): LineResult {
   const callId = asString(data["toolCallId"]);
   const agentId = here.agentId ?? callId;
   if (agentId === undefined) return nothing(here);
-  return one(
-    here,
-    defined<EntryOf<"subagent">>({
-      kind: "subagent",
-      ...at({ ...here, agentId }, `subagent:${agentId}`),
-      agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
-      parentCallId: callId,
-    } as EntryOf<"subagent">),
-  );
+  const entry = defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    ...at({ ...here, agentId }, `subagent:${agentId}`),
+    agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
+    parentCallId: callId,
+  } as EntryOf<"subagent">);
+  // Its hooks come under its id; those of 1.0.60 and 1.0.75 do not say whose subagent it is
+  const own: EntryOf<"session"> = {
+    kind: "session",
+    ...at({ ...here, agentId: undefined }, `subagent_session:${agentId}`),
+    subagentSessionId: agentId,
+  };
+  return { entries: [own, entry], state: here.state };
 }
 
 // --- internal ---
