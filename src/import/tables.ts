@@ -1,7 +1,8 @@
+import { defined } from "../model/defined.ts";
 import { encodeTables } from "../model/fact-columns.ts";
 import type { FactTables } from "../model/fact-tables.ts";
 import { ENDED_IDLE } from "../model/session.ts";
-import { NO_TOTALS } from "../telemetry/totals.ts";
+import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
 import { ownedBy } from "./owned.ts";
 import type { PackOptions, Unpriced } from "./pack.lazy.ts";
 
@@ -20,12 +21,14 @@ export function packTables(tables: FactTables, { facts, reported }: PackOptions)
     segments: [
       {
         segment: { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE },
-        totals: {
+        totals: defined<Totals>({
           ...NO_TOTALS,
           ...totals,
+          cacheRead: usage.some((row) => row[10] !== null) ? totals.cacheRead : undefined,
+          cacheWrite: usage.some((row) => row[11] !== null) ? totals.cacheWrite : undefined,
           unpricedCalls: totals.modelCalls,
-          ...(reported !== undefined && { reported }),
-        },
+          reported,
+        }),
       },
     ],
     usage,

@@ -3,7 +3,7 @@ import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.
 import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import * as semconv from "./semconv.ts";
-import { type Totals, totalOf } from "./totals.ts";
+import { sumTold, type Totals, totalOf } from "./totals.ts";
 
 /** How spans are named and cut. */
 export interface SpanSettings {
@@ -352,8 +352,8 @@ const costAttributes = (nanoUsd: number | undefined): Loose =>
 
 function reportedAttributes({ reported }: Totals): Loose {
   if (reported === undefined) return {};
-  const sum = (pick: (u: NonNullable<Totals["reported"]>[string]) => number | undefined): number =>
-    Object.values(reported).reduce((total, usage) => total + (pick(usage) ?? 0), 0);
+  const sum = (pick: (u: NonNullable<Totals["reported"]>[string]) => number | undefined): number | undefined =>
+    sumTold(Object.values(reported).map(pick));
   return {
     [semconv.OPENHOOK_REPORTED.input]: sum((u) => u.input),
     [semconv.OPENHOOK_REPORTED.output]: sum((u) => u.output),

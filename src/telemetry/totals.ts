@@ -1,8 +1,12 @@
+import { defined } from "../model/defined.ts";
 import type { SummedTotals } from "../model/fact-tables.ts";
 import type { ModelCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs, with what their calls cost. */
-export interface Totals extends Omit<SummedTotals, "firstMs" | "lastMs"> {
+export interface Totals extends Omit<SummedTotals, "cacheRead" | "cacheWrite" | "firstMs" | "lastMs"> {
+  /** Absent where no call told any: not every agent does. */
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
   readonly costNanoUsd: number;
   readonly pricedCalls: number;
   readonly unpricedCalls: number;
@@ -19,8 +23,6 @@ export const NO_TOTALS: Totals = {
   toolCalls: 0,
   input: 0,
   output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
   callsWithUsage: 0,
   incompleteCalls: 0,
   costNanoUsd: 0,
@@ -45,8 +47,7 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
     toolCalls: sum(runs.map((run) => run.toolCalls.length)),
     input: sum(used.map((u) => u.input)),
     output: sum(used.map((u) => u.output)),
-    cacheRead: sum(used.map((u) => u.cacheRead ?? 0)),
-    cacheWrite: sum(used.map((u) => u.cacheWrite ?? 0)),
+    ...cached(used),
     callsWithUsage: used.length,
     incompleteCalls: calls.filter((call) => !call.complete).length,
     costNanoUsd: sum(priced),
@@ -69,6 +70,7 @@ export function addTotals(a: Totals, b: Totals): Totals {
   const reported = b.reported ?? a.reported;
   return {
     ...numbers,
+    ...cached([a, b]),
     ...(firsts.length > 0 && { firstMs: Math.min(...firsts) }),
     ...(lasts.length > 0 && { lastMs: Math.max(...lasts) }),
     ...(reported !== undefined && { reported }),
@@ -95,3 +97,19 @@ export function segmentTotals(
     ...(reported !== undefined && { reported }),
   };
 }
+
+/** The sum of those that tell it; `undefined` where none does: unknown is not 0. */
+export function sumTold(values: readonly (number | undefined)[]): number | undefined {
+  const told = values.filter((value) => value !== undefined);
+  return told.length === 0 ? undefined : told.reduce((a, b) => a + b, 0);
+}
+
+// --- internal ---
+
+type Cached = Pick<Totals, "cacheRead" | "cacheWrite">;
+
+const cached = (parts: readonly { readonly [K in keyof Cached]: number | undefined }[]): Cached =>
+  defined<Cached>({
+    cacheRead: sumTold(parts.map((part) => part.cacheRead)),
+    cacheWrite: sumTold(parts.map((part) => part.cacheWrite)),
+  });
