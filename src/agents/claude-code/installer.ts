@@ -1,20 +1,19 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; what each version does: README.md beside this file
 import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import type { HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { HookCommand } from "../../model/agent.ts";
 import { oneFile } from "../shared/one-file.ts";
 import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "../shared/settings.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
+import { check } from "./check.ts";
+import { configDirOf, settingsPath } from "./settings.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
-  path(scope, { home, project, env }) {
-    if (scope === "project") return join(project, ".claude", "settings.json");
-    return join(configDirOf({ home, project, env }), "settings.json");
-  },
+  path: settingsPath,
   add: (text, { command, version }) => addRegistrations(text, registrationsFor(command, version)),
   remove: removeRegistrations,
   registered: registeredEvents,
+  check,
   async detect(target) {
     const version = await versionOf("claude", target.env);
     if (version !== undefined) return { present: true, version };
@@ -23,11 +22,6 @@ export default oneFile({
 });
 
 // --- internal ---
-
-function configDirOf({ home, project, env }: InstallTarget): string {
-  const moved = env["CLAUDE_CONFIG_DIR"];
-  return moved === undefined || moved === "" ? join(home, ".claude") : resolve(project, moved);
-}
 
 const isDirectory = (path: string): Promise<boolean> =>
   stat(path).then(

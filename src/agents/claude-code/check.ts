@@ -1,0 +1,88 @@
+import { readdir, readFile } from "node:fs/promises";
+import { platform } from "node:os";
+import { dirname, join } from "node:path";
+import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { asArray, asObject } from "../shared/json.ts";
+import { parseDocument, plainOf } from "../shared/jsonc.ts";
+import { settingsPath } from "./settings.ts";
+
+/**
+ * What keeps registered hooks from running. Claude Code says nothing of it: the hooks are passed over. 2.1.329 was run with
+ * each of these in each of the files.
+ *
+ * @param managed the administrator's folder, whose settings go before everybody's
+ */
+export async function check(
+  _: readonly SettingsText[],
+  target: InstallTarget,
+  managed: string = managedFolder(platform()),
+): Promise<readonly Finding[]> {
+  const ofManaged = await layersOf([join(managed, "managed-settings.json"), ...(await dropInsOf(managed))]);
+  const ofUsers = await layersOf([
+    settingsPath("user", target),
+    settingsPath("project", target),
+    join(target.project, ".claude", "settings.local.json"),
+  ]);
+  return [...switchedOff([...ofUsers, ...ofManaged]), ...managedAlone(ofManaged)];
+}
+
+// --- internal ---
+
+interface Layer {
+  readonly path: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+function managedFolder(system: NodeJS.Platform): string {
+  if (system === "darwin") return "/Library/Application Support/ClaudeCode";
+  return system === "win32" ? "C:\\Program Files\\ClaudeCode" : "/etc/claude-code";
+}
+
+async function dropInsOf(managed: string): Promise<readonly string[]> {
+  const folder = join(managed, "managed-settings.d");
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".json") && !name.startsWith("."))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** From the weakest to the one that wins; what cannot be read says nothing. */
+async function layersOf(paths: readonly string[]): Promise<readonly Layer[]> {
+  const layers = await Promise.all(
+    [...new Set(paths)].map(async (path) => ({ path, settings: await settingsAt(path) })),
+  );
+  return layers.flatMap(({ path, settings }) => (settings === undefined ? [] : [{ path, settings }]));
+}
+
+async function settingsAt(path: string): Promise<Layer["settings"] | undefined> {
+  try {
+    return asObject(plainOf(parseDocument((await readFile(path, "utf8")).replace(/^\uFEFF/, ""))));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last layer that has a word on it. */
+const lastWith = (layers: readonly Layer[], key: string): Layer | undefined =>
+  layers.findLast(({ settings }) => settings[key] !== undefined);
+
+/** One file switches off the hooks of all, also of the user's own: the nearest one that has a word on it counts. */
+function switchedOff(layers: readonly Layer[]): readonly Finding[] {
+  const told = lastWith(layers, "disableAllHooks");
+  if (told?.settings["disableAllHooks"] !== true) return [];
+  return [broken(`hooks are switched off: "disableAllHooks" is true in ${told.path}; take that out`)];
+}
+
+/** An administrator can let run only what stands in the administrator's own settings. */
+function managedAlone(layers: readonly Layer[]): readonly Finding[] {
+  return ["allowManagedHooksOnly", "strictPluginOnlyCustomization"].flatMap((key): Finding[] => {
+    const layer = lastWith(layers, key);
+    const value = layer?.settings[key];
+    if (layer === undefined || !(value === true || asArray(value).includes("hooks"))) return [];
+    const todo = `have whoever looks after ${dirname(layer.path)} take that out, or copy our entries into that file`;
+    return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${todo}`)];
+  });
+}
+
+const broken = (text: string): Finding => ({ level: "broken", text });
