@@ -62,7 +62,13 @@ export function readOtelVariables(env: Env): OtelLayer {
 // --- internal ---
 
 /** Variables with our prefix that other parts of the program read. */
-const NO_SETTING: ReadonlySet<string> = new Set(["OPENHOOK_OTEL_HOME", "OPENHOOK_OTEL_DRAIN"]);
+const NO_SETTING: ReadonlySet<string> = new Set([
+  "OPENHOOK_OTEL_HOME",
+  "OPENHOOK_OTEL_DRAIN",
+  // of wrappers; whoever works below a wrapped program has them too
+  "OPENHOOK_OTEL_WRAP",
+  "OPENHOOK_OTEL_WRAPPED",
+]);
 
 const VARIABLES = SETTINGS.map(({ variable }) => variable);
 

@@ -168,6 +168,8 @@ describe("our variables", () => {
       OPENHOOK_OTEL_OTLP_ENDPIONT: "http://a.example",
       OPENHOOK_OTEL_HOME: "/tmp/x",
       OPENHOOK_OTEL_DRAIN: "0",
+      OPENHOOK_OTEL_WRAP: "off",
+      OPENHOOK_OTEL_WRAPPED: "make <1 1:/usr/bin/make",
     });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain("Did you mean OPENHOOK_OTEL_OTLP_ENDPOINT?");
