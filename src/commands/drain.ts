@@ -1,3 +1,5 @@
+import type { LoadedConfig } from "../config/load.ts";
+import { whyUnsent } from "../config/unsent.ts";
 import type { DrainDeps, DrainReport } from "../drain/deps.ts";
 import { messageOf } from "../drain/deps.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
@@ -19,9 +21,11 @@ export interface DrainCommandOptions {
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
   const log = new Log(context);
+  let deps: DrainDeps;
   let report: DrainReport | undefined;
   try {
-    report = await drainNow(await drainDeps(context, log.line), options);
+    deps = await drainDeps(context, log.line);
+    report = await drainNow(deps, options);
   } catch (error) {
     log.line(messageOf(error));
     await log.flush();
@@ -31,7 +35,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   await log.flush();
   if (options.quiet) return 0;
   if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
-  else context.stdout.write(inWords(report));
+  else context.stdout.write(inWords(report, deps.loaded));
   return 0;
 }
 
@@ -61,7 +65,7 @@ export async function drainNow(
   }
 }
 
-function inWords(report: DrainReport | undefined): string {
+function inWords(report: DrainReport | undefined, loaded: LoadedConfig): string {
   if (report === undefined) return "another drain is at work; it will take what waits\n";
   const lines = [
     `${report.files} files from the inbox: ${report.events} new events` +
@@ -70,10 +74,12 @@ function inWords(report: DrainReport | undefined): string {
     `${report.spans} new spans; ` +
       (report.hasDestination
         ? `${report.sent} sent, ${report.waiting} waiting`
-        : "kept in the store, no endpoint is set (openhook-otel config set otlp.endpoint <url>)") +
+        : `kept in the store, ${whyUnsent("traces", loaded) ?? whyUnsent("metrics", loaded) ?? NO_ENDPOINT}`) +
       (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : "") +
       (report.dropped > 0 ? `, ${report.dropped} dropped` : ""),
     ...report.problems.map((problem) => `! ${problem}`),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+const NO_ENDPOINT = "no endpoint is set (openhook-otel config set otlp.endpoint <url>)";

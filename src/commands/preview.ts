@@ -1,5 +1,7 @@
+import type { LoadedConfig } from "../config/load.ts";
 import { shownValue } from "../config/redact.ts";
 import { SETTINGS } from "../config/settings.ts";
+import { whyUnsent } from "../config/unsent.ts";
 import type { Drain } from "../drain/deps.ts";
 import { type Preview, type PreviewedRequest, previewDelivery } from "../drain/preview.ts";
 import { drain as runDrain } from "../pipeline.ts";
@@ -35,13 +37,18 @@ export async function preview(session: string | undefined, options: PreviewOptio
   }
   for (const line of said) context.stderr.write(`${printable(line)}\n`);
   if (options.json) for (const { body } of found.requests) context.stdout.write(`${body}\n`);
-  else writeLines(context.stdout, inWords(found, session, terminalOf(context)));
+  else writeLines(context.stdout, inWords(found, session, deps.loaded, terminalOf(context)));
   return 0;
 }
 
 // --- internal ---
 
-function* inWords({ requests, settings }: Preview, session: string | undefined, terminal: Terminal): Generator<string> {
+function* inWords(
+  { requests, settings }: Preview,
+  session: string | undefined,
+  loaded: LoadedConfig,
+  terminal: Terminal,
+): Generator<string> {
   if (requests.length === 0) {
     const what = session === undefined ? "nothing waits" : "nothing of this session waits";
     yield* wrapped({ text: "" }, `${what}: all that was collected has been sent, or no turn has ended yet`, terminal);
@@ -49,7 +56,7 @@ function* inWords({ requests, settings }: Preview, session: string | undefined, 
   }
   for (const [i, request] of requests.entries()) {
     if (i > 0) yield "";
-    yield* head(request, `request ${i + 1} of ${requests.length}`, settings, terminal);
+    yield* head(request, `request ${i + 1} of ${requests.length}`, settings, loaded, terminal);
     yield* lines(JSON.parse(request.body) as Json, 0, terminal);
   }
 }
@@ -58,6 +65,7 @@ function* head(
   { signal, body }: PreviewedRequest,
   title: string,
   settings: Preview["settings"],
+  loaded: LoadedConfig,
   terminal: Terminal,
 ): Generator<string> {
   const to = settings[signal];
@@ -66,11 +74,16 @@ function* head(
       [{ text: title, style: "bold" }],
       [{ text: signal }],
       [{ text: plural(Buffer.byteLength(body), "byte") }],
-      [{ text: to === undefined ? "no destination is set: it would stay here" : `to ${printable(shownUrl(to.url))}` }],
+      [{ text: to === undefined ? whyItStays(signal, loaded) : `to ${printable(shownUrl(to.url))}` }],
       ...Object.keys(to?.headers ?? {}).map((name) => [{ text: `header ${printable(name)}: ***` }]),
     ],
     terminal,
   );
+}
+
+function whyItStays(signal: PreviewedRequest["signal"], loaded: LoadedConfig): string {
+  const why = whyUnsent(signal, loaded);
+  return why === undefined ? "no destination is set: it would stay here" : `it would stay here, ${why}`;
 }
 
 const ENDPOINT = SETTINGS.find(({ key }) => key === "otlp.endpoint");

@@ -131,6 +131,36 @@ test("a session of one moment: imported and explained, without a table of no tim
   expect(text).not.toMatch(/\n\s*\n\s*\n|\n\n$/);
 });
 
+test("in a directory that was deleted: what needs none works, the rest says so in one line", async () => {
+  const inDeleted = (command: string) =>
+    machine.shell(`mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${PROGRAM}' ${command}`);
+  expect(await inDeleted("sessions")).toMatchObject({ code: 0, stderr: "" });
+  expect(await inDeleted("enable claude-code")).toMatchObject({
+    code: 1,
+    stderr: "openhook-otel: the directory that you are in was deleted: change to another one\n",
+  });
+});
+
+test("a drain and a preview that send nothing say why", async () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+  for (const [env, why] of [
+    [{}, "no endpoint is set (openhook-otel config set otlp.endpoint <url>)"],
+    [{ ...endpoint, OTEL_SDK_DISABLED: "true" }, "not sent: sending is switched off (disabled)"],
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "not sent until the configuration is right"],
+    [
+      { ...endpoint, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" },
+      "not sent: switched off (otlp.traces.enabled)",
+    ],
+  ] as const) {
+    expect(await machine.ok(["drain"], { env })).toContain(`kept in the store, ${why}\n`);
+    if (why.startsWith("not sent")) {
+      expect(await machine.ok(["preview"], { env })).toContain(
+        `it would stay here, ${why.replace("traces", "metrics")}`,
+      );
+    }
+  }
+});
+
 test("into a pipe goes no colour, to the end of what fits", async () => {
   await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
   await machine.drain(["--end-idle"]);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { LoadedConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import { redactUrl } from "../../config/redact.ts";
+import { whyUnsent } from "../../config/unsent.ts";
 import { type Overflow, overflowState } from "../../store/counters.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
@@ -58,7 +59,7 @@ export function deliveryOf(
   const problem = meta(`${signal}.last_reason`);
   return {
     endpoint: url === undefined ? null : redactUrl(url),
-    why_not_sent: url === undefined ? whyNotSent(signal, loaded) : null,
+    why_not_sent: url === undefined ? (whyUnsent(signal, loaded) ?? NO_ENDPOINT) : null,
     last_ok: ms("last_ok_ms") > 0 ? isoTime(ms("last_ok_ms")) : null,
     last_problem: problem === undefined || problem === "" ? null : problem,
     not_before: ms("not_before_ms") > now() ? isoTime(ms("not_before_ms")) : null,
@@ -168,9 +169,4 @@ function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
   ];
 }
 
-function whyNotSent(signal: "traces" | "metrics", { config, sources }: LoadedConfig): string {
-  if (sources.get(`otlp.${signal}.enabled`)?.kind === "withheld") return "not sent until the configuration is right";
-  if (config.disabled) return "not sent: sending is switched off (disabled)";
-  if (!config.otlp[signal].enabled) return `not sent: switched off (otlp.${signal}.enabled)`;
-  return "no endpoint: the store alone is the destination";
-}
+const NO_ENDPOINT = "no endpoint: the store alone is the destination";
