@@ -1,8 +1,7 @@
-import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { type Context, UserError } from "./commands/context.ts";
-import { placesOf } from "./config/places.ts";
+import { homeDirectory, placesOf } from "./config/places.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 
@@ -13,14 +12,13 @@ const packageRoot = dirname(__dirname);
 const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
 const context: Context = {
   env: process.env,
-  cwd: process.cwd(),
+  // asked for by those who need it: it may have been deleted
+  get cwd() {
+    return workingDirectory();
+  },
   platform: process.platform,
   arch: process.arch,
-  places: placesOf({
-    env: process.env,
-    home: isAbsolute(homedir()) ? homedir() : userInfo().homedir,
-    platform: process.platform,
-  }),
+  places: placesOf({ env: process.env, home: homeDirectory(), platform: process.platform }),
   stdin: process.stdin,
   stdout: safeOutput(process.stdout),
   stderr: safeOutput(process.stderr),
@@ -329,6 +327,16 @@ async function configure(action: import("./commands/config.ts").ConfigAction): P
 async function agentLookup() {
   const { allAgents, findAgent } = await import("./agents/registry.ts");
   return { list: allAgents, find: findAgent };
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new UserError("E_CWD", "the directory that you are in was deleted: change to another one", 1, {
+      cause: error,
+    });
+  }
 }
 
 /** Aborted by Ctrl-C, and by whoever else asks us to end. */

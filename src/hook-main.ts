@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import { replyOf } from "./agents/replies.ts";
-import { placesOf } from "./config/places.ts";
+import { homeDirectory, placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
 
 // The agent waits for this file alone: no framework, no validation, and whatever happens, exit 0.
@@ -10,11 +9,7 @@ process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
 const own = ownPath();
 const here = dirname(own);
-const { stateDir, inboxDir } = placesOf({
-  env: process.env,
-  home: isAbsolute(homedir()) ? homedir() : userInfo().homedir,
-  platform: process.platform,
-});
+const { stateDir, inboxDir } = placesOf({ env: process.env, home: homeDirectory(), platform: process.platform });
 const conf = installation(join(here, "hook.conf"));
 void runHook(
   process.argv.slice(process.argv[2] === "hook" ? 3 : 2),

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
 
 /** Where things lie on this machine. Absolute paths; nothing is created by asking. */
 export interface Places {
@@ -48,6 +49,21 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
     hookPath: join(hookDir, platform === "win32" ? "hook.cjs" : "hook"),
     hookConfPath: join(hookDir, "hook.conf"),
   };
+}
+
+/**
+ * The user's home directory. A user of a container can have neither `HOME` nor an entry in the list of users: then it is
+ * `/`, as container runtimes have it, and `OPENHOOK_OTEL_HOME` says where there is room.
+ */
+export function homeDirectory(): string {
+  for (const told of [homedir, () => userInfo().homedir]) {
+    try {
+      if (isAbsolute(told())) return told();
+    } catch {
+      // nobody of that number is known here
+    }
+  }
+  return "/";
 }
 
 // --- internal ---

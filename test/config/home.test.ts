@@ -1,0 +1,30 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { homeDirectory } from "../../src/config/places.ts";
+
+const system = vi.hoisted(() => ({ homedir: vi.fn<() => string>(), userInfo: vi.fn<() => { homedir: string }>() }));
+vi.mock("node:os", () => system);
+
+const unknown = (): never => {
+  throw new Error("uv_os_homedir returned ENOENT (no such file or directory)");
+};
+beforeEach(() => {
+  system.homedir.mockReset().mockReturnValue("/home/dev");
+  system.userInfo.mockReset().mockReturnValue({ homedir: "/home/listed" });
+});
+
+it("is what the system says", () => {
+  expect(homeDirectory()).toBe("/home/dev");
+});
+
+it("is that of the list of users where HOME is no path", () => {
+  system.homedir.mockReturnValue("");
+  expect(homeDirectory()).toBe("/home/listed");
+});
+
+it("is / for a container's user whom nobody knows", () => {
+  system.homedir.mockImplementation(unknown);
+  system.userInfo.mockImplementation(unknown);
+  expect(homeDirectory()).toBe("/");
+  system.homedir.mockReturnValue("");
+  expect(homeDirectory()).toBe("/");
+});
