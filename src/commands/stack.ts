@@ -1,4 +1,4 @@
-import { mkdir, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
 import { removeFile, writeFileAtomic } from "../config/files.ts";
@@ -123,7 +123,6 @@ async function mayPoint(
 async function carryOut({ folder, writes, removes }: StackPlan): Promise<void> {
   for (const { path, content } of writes) {
     const target = join(folder, path);
-    await mkdir(dirname(target), { recursive: true, mode: 0o755 });
     // Containers read them as users of their own
     await writeFileAtomic(target, content, { mode: 0o644, forceMode: true, dirMode: 0o755 });
   }

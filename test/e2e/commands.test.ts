@@ -196,7 +196,12 @@ test("a home that cannot be written: one line each, no stack, and the hook stays
   rmSync(home, { recursive: true });
   writeFileSync(home, "a file where the home should be");
   const cwd = dirname(home);
-  for (const command of [["drain"], ["enable", "claude-code", "--yes"], ["config", "set", "otlp.timeoutMs", "5000"]]) {
+  for (const command of [
+    ["drain"],
+    ["enable", "claude-code", "--yes"],
+    ["config", "set", "otlp.timeoutMs", "5000"],
+    ["stack", "--yes"],
+  ]) {
     const { code, stdout, stderr } = await machine.run(command, { cwd });
     expect({ code, stdout }, command.join(" ")).toEqual({ code: 1, stdout: "" });
     expect(stderr, command.join(" ")).toMatch(/^openhook-otel: [^\n]+\n$/);
