@@ -35,7 +35,7 @@ export function brokenRegistrations({ title, source, registrations }: AgentStatu
     const { scope, state } = registration;
     const flag = scope === "project" ? " --scope project" : "";
     if (state === "unreadable")
-      return [`cannot read ${title}'s settings ${whereOf(registration)}: make it readable for you`];
+      return [`cannot read ${title}'s settings ${whereOf(registration)}: it must be UTF-8 text, and readable for you`];
     if (state !== "gone" || isOfDeletedProject(registration)) return [];
     return [
       `${title} is not collected: our registration is gone from ${whereOf(registration)}; openhook-otel enable ${source}${flag} puts it back, openhook-otel disable ${source}${flag} forgets it`,
