@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
 import { misfitRule } from "../model/redaction.ts";
@@ -21,6 +22,11 @@ const compression = z.enum(["gzip", "none"]);
 // Ten minutes: a drain that waits longer for one answer is stuck, not patient.
 const timeoutMs = z.int().min(1).max(600_000);
 const path = z.string().min(1);
+const folders = z.string().superRefine((text, issue) => {
+  const named = text.split(delimiter).filter((folder) => folder !== "");
+  // neither a list in JSON nor ~ means anything in them
+  if (!named.every(isAbsolute)) issue.addIssue(`must hold absolute paths, with "${delimiter}" between them`);
+});
 // What node:http accepts; anything else would throw at the first request, far from whoever wrote it.
 const headers = z.record(
   z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
@@ -167,8 +173,7 @@ export const Config = z.strictObject({
     .describe("When a session is over."),
   transcripts: z
     .strictObject({
-      folders: z
-        .string()
+      folders: folders
         .optional()
         .describe("Further folders that transcripts may be read from, absolute, parted as in PATH."),
     })

@@ -37,6 +37,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
   if (setting.path.at(-1) === "endpoint" || setting.path[0] === "reconcile") {
     return fc.tuple(fc.domain(), fc.integer({ min: 1, max: 65535 })).map(([host, port]) => `http://${host}:${port}/x`);
   }
+  if (setting.key === "transcripts.folders") return fc.stringMatching(/^\/[a-z][a-z0-9./-]{0,9}(:\/[a-z]{1,5})?$/);
   return fc.stringMatching(setting.key === "identity.salt" ? /^[a-z]{16,30}$/ : /^[a-z/][a-z0-9./-]{0,20}$/);
 }
 
