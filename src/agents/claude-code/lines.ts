@@ -303,8 +303,10 @@ function statusOf(o: Line, block: Line, text: string): ToolStatus {
   if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
     return "denied";
   if (block["is_error"] !== true) return "success";
-  // Up to 2.1.197 only the wording tells a refusal from a failure
-  return /^(?:Permission to use |The user doesn't want to |Claude requested permissions |\S+ hook error: )/.test(text)
+  // In older versions, and of files that a rule denies in all but the newest, only the wording tells a refusal from a failure
+  return /^(?:Permission to \w+ |The user doesn't want to |Claude requested permissions |\S+ hook error: |<tool_use_error>File is in a directory that is denied by )/.test(
+    text,
+  )
     ? "denied"
     : "error";
 }

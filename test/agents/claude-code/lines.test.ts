@@ -104,6 +104,7 @@ describe("user lines", () => {
 
 /** Written for a call that the user refused, and for one that was stopped at work. */
 const REFUSAL = { content: "The user doesn't want to proceed with this tool use.", is_error: true };
+const DENIED_FILE = "File is in a directory that is denied by your permission settings.";
 const ASKED = { permissionDecision: { decision: "reject", source: "user_reject" } };
 
 describe("tool results", () => {
@@ -119,6 +120,9 @@ describe("tool results", () => {
     [{ content: "no", is_error: true }, { toolDenialKind: "rule" }, { status: "denied" }],
     [{ content: "The user doesn't want to proceed", is_error: true }, {}, { status: "denied" }],
     [{ content: "Permission to use Bash has been denied", is_error: true }, {}, { status: "denied" }],
+    [{ content: "Permission to read /home/dev/x has been denied.", is_error: true }, {}, { status: "denied" }],
+    [{ content: `<tool_use_error>${DENIED_FILE}</tool_use_error>`, is_error: true }, {}, { status: "denied" }],
+    [{ content: "<tool_use_error>File does not exist.</tool_use_error>", is_error: true }, {}, { status: "error" }],
     [{ content: "PreToolUse:Bash hook error: no", is_error: true }, {}, { status: "denied" }],
     [{ content: "[Tool call interrupted: the process ended]", is_error: true }, {}, { status: "unfinished" }],
     [{ content: "no", is_error: true }, { toolDenialKind: "interrupted" }, { status: "error" }],

@@ -87,6 +87,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       "P\\u0065rmission to use Bash",
       "The user doesn\\u0027t want to proceed",
       "Claude requested permissions\\u0020to write",
+      "Permission to read /home/dev/x has been denied.",
+      "<tool_use_error>File is in a directory that is denied by your permission settings.</tool_use_error>",
       "\\\\u0050ermission to use Bash",
       "\\n\\u0050ermission to use Bash",
     ].map((text, n) => result(n + 2, `,"is_error":true,"content":"${text}"`).replace('"t1"', `"t${n}"`)),

@@ -15,7 +15,7 @@ export function firstOf(text: Span): u32 {
 /** Whether the text of an error can tell a refusal. */
 export function saysHow(text: Span): bool {
   if (text.length === 0) return false;
-  if (startsWith(text.at, "Permission to use ") || startsWith(text.at, "The user doesn't want to ")) return true;
+  if (startsWith(text.at, "Permission to ") || startsWith(text.at, "The user doesn't want to ")) return true;
   if (startsWith(text.at, "Claude requested permissions ") || isHidden(text.at, text.at + 29)) return true;
   const end = text.at + text.length;
   for (let at = text.at; at < end; at++) {
