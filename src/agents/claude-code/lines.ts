@@ -145,8 +145,9 @@ function needsWhole(o: Line): boolean {
     }
     case "assistant":
       return asArray(content).some((block) => {
-        const command = asObject(asObject(block)?.["input"])?.["command"];
-        return typeof command === "string" && isCut(command);
+        const input = asObject(asObject(block)?.["input"]);
+        const command = input?.["command"];
+        return (typeof command === "string" && isCut(command)) || (input !== undefined && hooksTellNoCallId(o));
       });
     case "api-request":
       return typeof o["id"] === "string" && isCut(o["id"]);
@@ -290,9 +291,8 @@ const isInterrupted = (o: Line, text: string): boolean =>
 function isBrokenOffAtWork(o: Line): boolean {
   const kind = o["toolDenialKind"];
   if (kind !== "user-rejected") return kind === "interrupted" || kind === "cancelled";
-  const version = parseVersion(asString(o["version"]) ?? "");
   const isTold = o["permissionDecision"] !== undefined || o["toolDenialBeforeRun"] === true;
-  return !isTold && version !== undefined && compareVersions(version, DECISIONS_SINCE) >= 0;
+  return !isTold && (compareToVersion(o, DECISIONS_SINCE) ?? -1) >= 0;
 }
 const DECISIONS_SINCE = "2.1.329";
 
@@ -340,6 +340,7 @@ function assistantLine(here: Here) {
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
   } as EntryOf<"model_call">);
+  const isJoinedByInput = hooksTellNoCallId(o);
   const uses = asArray(message["content"]).flatMap((block): TranscriptEntry[] => {
     const b = asObject(block) ?? {};
     const callId = asString(b["id"]);
@@ -352,10 +353,22 @@ function assistantLine(here: Here) {
         callId,
         name,
         executable: executableOf(asObject(b["input"])?.["command"]),
+        inputDigest: isJoinedByInput ? inputDigest(b["input"]) : undefined,
       } as EntryOf<"tool_use">),
     ];
   });
   return { entries: [...facts.entries, call, ...uses], state: facts.state };
+}
+
+/** Hooks told a call's id from this version on; for those before, calls are joined by tool and input. */
+const CALL_IDS_SINCE = "2.0.43";
+
+const hooksTellNoCallId = (o: Line): boolean => (compareToVersion(o, CALL_IDS_SINCE) ?? 0) < 0;
+
+/** The version that wrote the line, as `compareVersions` tells it: a fork's copies keep theirs. */
+function compareToVersion(o: Line, other: string): number | undefined {
+  const version = parseVersion(asString(o["version"]) ?? "");
+  return version === undefined ? undefined : compareVersions(version, other);
 }
 
 /**

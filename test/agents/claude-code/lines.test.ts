@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
+import { inputDigest } from "../../../src/agents/shared/digest.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { shortLine, wholeLine } from "../shared/line.ts";
 
@@ -183,6 +184,16 @@ describe("assistant lines", () => {
     const told = [{ usage }, { usage, stop_details: null }, { usage: { input_tokens: 12, output_tokens: 3 } }];
     const calls = told.map((message) => entriesOf([assistant({ ...message, stop_reason: "end_turn" })])[0]);
     expect(calls).toMatchObject([{ complete: false }, { complete: true }, { complete: true }]);
+  });
+
+  test("calls of versions whose hooks tell no id are known by their input, long as it may be", () => {
+    const input = { file_path: "/home/dev/shop/a.txt", content: "pears\n".repeat(5_000) };
+    const digests = ["2.0.42", "2.0.44"].map((version) => {
+      const content = [{ type: "tool_use", id: "t1", name: "Write", input }];
+      const use = entriesOf([assistant({ content }, { version })]).find(({ kind }) => kind === "tool_use");
+      return use?.kind === "tool_use" && use.inputDigest;
+    });
+    expect(digests).toEqual([inputDigest(input), undefined]);
   });
 
   test("an answer that was not streamed has a true reason, also where its server gives no details", () => {

@@ -49,6 +49,18 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(4, "m3", '{"type":"text","text":"ok"},null,"ok"'),
     doubtful(5, "m4", ""),
   ],
+  "calls of versions that are known by their input, and of those that are not": [
+    prompt(1, '"x"'),
+    ...["2.0.42", "2.0.43", "1.0.128", "1.0.128-beta", "one", "2.0", "2.0.4\\u0032", "2.0.0042", "3.0.0"].map(
+      (version, n) =>
+        answer(
+          n + 2,
+          `m${n}`,
+          `,"version":"${version}"`,
+          `{"type":"tool_use","id":"t${n}","name":"Read","input":{"a":1}}`,
+        ),
+    ),
+  ],
   "a companion that is none after all": [prompt(1, '"x"', ',"isMeta":true,"isMeta":false'), answer(2, "m1")],
   "a companion in two ways that is one of them": [
     prompt(1, '"x"', ',"isMeta":true,"isCompactSummary":true,"isMeta":false'),

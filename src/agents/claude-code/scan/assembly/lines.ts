@@ -45,7 +45,7 @@ import { ODD_PROGRAM, programOf } from "./programs";
 import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
 import { CALL_ASKS, CALL_COMPLETE, CALL_USAGE, NONE, textOf } from "./tables";
-import { idOf, isText, timeOf, utf16Length } from "./values";
+import { idOf, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
 
 /** Everything it says is in the tables. */
 export const DONE: i32 = 0;
@@ -131,13 +131,19 @@ function isPlain(): bool {
   return !(Line.isSidechain && State.agent === NONE) && takeSession();
 }
 
+/** As in ../../lines.ts. */
+const CALL_IDS_SINCE: i32 = 2000043;
+
 function assistantLine(): i32 {
   if (!isPlain()) return HARD;
   if (messageId.length === 0 || !isText(messageId) || !isText(model) || !isText(requestId)) return HARD;
   if (!isText(requestedModel) || !isText(stopReason) || !isText(requestRef) || Blocks.tooMany) return HARD;
   if (nameAt(NAMES, model.at, model.length) === N.SYNTHETIC && model.length > 0) return HARD;
+  const writtenBy = versionOf(version);
+  if (writtenBy === ODD_VERSION) return HARD;
   for (let n = 0; n < Blocks.count; n++) {
     if (blockKind(n) !== N.TOOL_USE) continue;
+    if (writtenBy !== NONE && writtenBy < CALL_IDS_SINCE) return HARD;
     if (!isText(blockId(n)) || !isText(blockName(n))) return HARD;
     const program = programOf(blockCommand(n));
     if (program === ODD_PROGRAM) return HARD;

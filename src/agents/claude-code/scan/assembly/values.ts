@@ -32,6 +32,33 @@ export function startsWith(at: usize, text: string): bool {
   return true;
 }
 
+/** Somebody else must look at it. */
+export const ODD_VERSION: i32 = -2;
+
+/** `2.1.329` as 2001329; `NONE` for a text without any digit, `ODD_VERSION` for any other way to write one. */
+export function versionOf(text: Span): i32 {
+  let number = 0;
+  let part = 0;
+  let digits = 0;
+  let parts = 0;
+  let isOdd = text.hasEscapes !== 0;
+  let hasDigits = false;
+  for (let i = 0; i < text.length; i++) {
+    const b = byte(text.at + i);
+    if (isDigit(b)) {
+      hasDigits = true;
+      part = part * 10 + b - 0x30;
+      if (++digits > 3) return ODD_VERSION;
+    } else if (b === 0x2e && digits > 0) {
+      number = number * 1000 + part;
+      part = digits = 0;
+      if (++parts > 2) return ODD_VERSION;
+    } else isOdd = true;
+  }
+  if (text.length === 0 || (!hasDigits && text.hasEscapes === 0)) return NONE;
+  return isOdd || parts !== 2 || digits === 0 ? ODD_VERSION : number * 1000 + part;
+}
+
 /** `2026-11-21T10:32:05.123Z` in milliseconds since 1970; NaN for any other way to write a time. */
 export function timeOf(text: Span): f64 {
   const at = text.at;
