@@ -336,7 +336,7 @@ function assistantLine(here: Here) {
     startMs: requested ?? here.state.inputMs,
     endMs: here.timeMs,
     usage: usageOf(asObject(message["usage"])),
-    complete: finishReason !== undefined && !isBrokenOff(message),
+    complete: finishReason !== undefined && !isBrokenOff(o, message),
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
   } as EntryOf<"model_call">);
@@ -362,6 +362,8 @@ function assistantLine(here: Here) {
 
 /** Hooks told a call's id from this version on; for those before, calls are joined by tool and input. */
 const CALL_IDS_SINCE = "2.0.43";
+/** From this version on every true `stop_reason` has its details, if only null. */
+const DETAILS_SINCE = "2.1.150";
 
 const hooksTellNoCallId = (o: Line): boolean => (compareToVersion(o, CALL_IDS_SINCE) ?? 0) < 0;
 
@@ -372,13 +374,12 @@ function compareToVersion(o: Line, other: string): number | undefined {
 }
 
 /**
- * 2.1.329 makes up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its beginning.
- * Versions that know of `fallback_credit` give every true reason its details, if only null. An answer that was not streamed
- * has them where its server gave them, but its blocks are in one line.
+ * 2.1.197 and later make up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its
+ * beginning. An answer that was not streamed has details where its server gave them, but its blocks are in one line.
  */
-const isBrokenOff = (message: Line): boolean =>
-  asObject(message["usage"])?.["fallback_credit"] !== undefined &&
+const isBrokenOff = (o: Line, message: Line): boolean =>
   message["stop_details"] === undefined &&
+  (compareToVersion(o, DETAILS_SINCE) ?? -1) >= 0 &&
   asArray(message["content"]).filter((block) => asObject(block) !== undefined).length < 2;
 
 /** Anthropic's `input_tokens` leaves the cache out; ours includes it. */

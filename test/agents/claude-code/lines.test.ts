@@ -179,11 +179,16 @@ describe("assistant lines", () => {
     ]);
   });
 
-  test("a reason that stands there for an answer whose stream broke off is none", () => {
-    const usage = { input_tokens: 12, output_tokens: 3, fallback_credit: null };
-    const told = [{ usage }, { usage, stop_details: null }, { usage: { input_tokens: 12, output_tokens: 3 } }];
-    const calls = told.map((message) => entriesOf([assistant({ ...message, stop_reason: "end_turn" })])[0]);
-    expect(calls).toMatchObject([{ complete: false }, { complete: true }, { complete: true }]);
+  test.each([
+    [{ version: "2.1.250" }, {}, false],
+    [{ version: "2.1.329" }, {}, false],
+    [{ version: "2.1.250" }, { stop_details: null }, true],
+    [{ version: "2.1.120" }, {}, true],
+    [{}, {}, true],
+  ])("a reason that stands there for an answer whose stream broke off is none: %j %j", (rest, message, complete) => {
+    const usage = { input_tokens: 12, output_tokens: 3 };
+    const entries = entriesOf([assistant({ usage, stop_reason: "end_turn", ...message }, rest)]);
+    expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete });
   });
 
   test("calls of versions whose hooks tell no id are known by their input, long as it may be", () => {
@@ -197,13 +202,13 @@ describe("assistant lines", () => {
   });
 
   test("an answer that was not streamed has a true reason, also where its server gives no details", () => {
-    const usage = { input_tokens: 12, output_tokens: 30, fallback_credit: null };
+    const usage = { input_tokens: 12, output_tokens: 30 };
     const content = [
       { type: "text", text: "Listing." },
       { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } },
     ];
-    const [call] = entriesOf([assistant({ usage, content, stop_reason: "tool_use" })]);
-    expect(call).toMatchObject({ kind: "model_call", complete: true });
+    const entries = entriesOf([assistant({ usage, content, stop_reason: "tool_use" }, { version: "2.1.329" })]);
+    expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete: true });
   });
 
   test("what the agent does not say is unknown, not zero", () => {

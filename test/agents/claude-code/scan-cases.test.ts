@@ -18,8 +18,8 @@ const answer = (second: number, id: string, rest = "", block = '{"type":"text","
       `"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":${second}}}${rest}`,
   );
 /** Its stream may have broken off: nothing is told of its reason. */
-const doubtful = (second: number, id: string, blocks: string): string =>
-  answer(second, id, "", blocks).replace('"output_tokens"', '"fallback_credit":null,"output_tokens"');
+const doubtful = (second: number, id: string, blocks: string, version = "2.1.329"): string =>
+  answer(second, id, `,"version":"${version}"`, blocks);
 const result = (second: number, block: string, rest = ""): string =>
   line(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"${block}}]}${rest}`);
 const file = (...lines: readonly string[]): readonly MadeFile[] => [{ bytes: Buffer.from(`${lines.join("\n")}\n`) }];
@@ -48,6 +48,21 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(3, "m2", '{"type":"text","text":"ok"},{"type":"text","text":"done"}'),
     doubtful(4, "m3", '{"type":"text","text":"ok"},null,"ok"'),
     doubtful(5, "m4", ""),
+  ],
+  "answers without a word about their reason, of versions that give none, that give one, and of odd ones": [
+    prompt(1, '"x"'),
+    ...[
+      "2.1.149",
+      "2.1.150",
+      "2.2.0",
+      "1.0.999",
+      "one",
+      "2.1",
+      "2.1.150-beta",
+      "v2.1.150",
+      "2.1.1500",
+      "2.1.15\\u0030",
+    ].map((version, n) => doubtful(n + 2, `m${n}`, '{"type":"text","text":"ok"}', version)),
   ],
   "calls of versions that are known by their input, and of those that are not": [
     prompt(1, '"x"'),

@@ -133,6 +133,7 @@ function isPlain(): bool {
 
 /** As in ../../lines.ts. */
 const CALL_IDS_SINCE: i32 = 2000043;
+const DETAILS_SINCE: i32 = 2001150;
 
 function assistantLine(): i32 {
   if (!isPlain()) return HARD;
@@ -164,7 +165,7 @@ function assistantLine(): i32 {
   const requested = requestRef.length > 0 ? State.requestedMs(textOf(requestRef.at, requestRef.length)) : NaN;
   Call.startMs = isNaN(requested) ? State.inputMs : requested;
   Call.flags =
-    (finish === NONE || (Line.hasCredit && !Line.hasDetails && Blocks.count < 2) ? 0 : CALL_COMPLETE) |
+    (finish === NONE || (writtenBy >= DETAILS_SINCE && !Line.hasDetails && Blocks.count < 2) ? 0 : CALL_COMPLETE) |
     (nameAt(NAMES, stopReason.at, stopReason.length) === N.TOOL_USE && stopReason.length > 0 ? CALL_ASKS : 0) |
     (Line.hasUsage ? CALL_USAGE : 0);
   if (!Line.hasUsage) {

@@ -38,7 +38,6 @@ export class Line {
   static isOdd: bool = false;
   static hasUsage: bool = false;
   static hasDetails: bool = false;
-  static hasCredit: bool = false;
   static isInterrupted: bool = false;
   static isCreated: bool = false;
   static hasPatch: bool = false;
@@ -84,7 +83,6 @@ function clearMessage(): void {
   Line.hasBlocks = false;
   Line.hasUsage = false;
   Line.hasDetails = false;
-  Line.hasCredit = false;
   Blocks.clear();
 }
 
@@ -241,7 +239,6 @@ function readMessage(): void {
 /** What kinds of tokens the answer took, into `Call`. @returns whether it told enough to be usage */
 function readUsage(): bool {
   let fresh = NO_COUNT;
-  Line.hasCredit = false;
   Call.output = Call.cacheRead = Call.cacheWrite = Call.cacheWrite5m = Call.cacheWrite1h = Call.reasoning = NO_COUNT;
   if (!enterObject()) return false;
   do {
@@ -263,10 +260,6 @@ function readUsage(): bool {
         break;
       case N.OUTPUT_DETAILS:
         readDetails();
-        break;
-      case N.FALLBACK_CREDIT:
-        Line.hasCredit = true;
-        skip();
         break;
       default:
         skip();
