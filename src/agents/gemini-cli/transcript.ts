@@ -10,6 +10,7 @@ import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/open.ts";
 import { messageContent } from "./content.ts";
+import { guestsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
 import type { ChatState, Fields } from "./state.ts";
@@ -103,18 +104,19 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   let content: ToldContent[] = [];
   let unreadable = 0;
   const next: Offset = { bytes: stats.size, memo: {} };
+  const merged = { guests: await guestsIn(file.path, file.roots), heard: [] };
   for await (const element of elementsOf(file.path, "messages", { roots: file.roots })) {
     const message = element === undefined ? undefined : parsedObject(element);
     if (message === undefined) {
       unreadable++;
       continue;
     }
-    const result = readMessage(message, state, file.agentId);
+    const result = readMerged(message, state, file.agentId, merged);
     // Nothing is ever written twice here
     const { repeating: _, ...kept } = result.state;
     state = kept;
-    entries.push(...result.entries);
-    if (wanted.content === true) content.push(...messageContent(message, result.entries));
+    entries.push(...result.entries, ...result.untold);
+    if (wanted.content === true) content.push(...messageContent(result.message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
     yield { entries, content, next, unreadable };
     [entries, content, unreadable] = [[], [], 0];
