@@ -1,23 +1,28 @@
 import { join } from "node:path";
 import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
 import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/past.ts";
-import { FOLDERS, type Rollout, readHead, rolloutAt, topOf } from "./rollouts.ts";
+import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, topOf } from "./rollouts.ts";
 
 /**
  * Main threads, by the times in their files' names, and last the roots of subagents that are left without theirs. Whether a
  * thread is a main one only its first line says; `files` wants to know the same, and each is read once.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const threads = new Map<string, Rollout>();
+  /** By thread: its first file, which says when it began, and its newest. */
+  const threads = new Map<string, { readonly first: Rollout; readonly last: Rollout }>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     for (const rollout of await rolloutsBelow(folder, query)) {
-      if (!threads.has(rollout.threadId)) threads.set(rollout.threadId, rollout);
+      const { first = rollout, last = rollout } = threads.get(rollout.threadId) ?? {};
+      threads.set(rollout.threadId, {
+        first: byName(rollout, first) < 0 ? rollout : first,
+        last: byName(rollout, last) > 0 ? rollout : last,
+      });
     }
   }
   const mains = new Set<string>();
   const parents = new Map<string, string>();
   const subagents: Rollout[] = [];
-  for (const rollout of [...threads.values()].sort(byName)) {
+  for (const { last: rollout } of [...threads.values()].sort((a, b) => byName(a.first, b.first))) {
     const head = await readHead(rollout.path, query.roots);
     if (head === undefined) await tellUnreadable(rollout.path, query, NO_HEAD);
     else if (head.rootId !== head.threadId) {
@@ -45,8 +50,10 @@ const NO_HEAD = "its first line does not say whose it is: no session, or one of 
 const DIGITS = [4, 2, 2];
 
 /** The time stands at the beginning of a name. */
-const byName = (a: Rollout, b: Rollout): number => (nameOf(a) < nameOf(b) ? -1 : 1);
-const nameOf = ({ path }: Rollout): string => path.slice(path.search(/rollout-[^/\\]*$/));
+function byName({ path: a }: Rollout, { path: b }: Rollout): number {
+  const [one, other] = [nameOf(a), nameOf(b)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
 
 /** In the folder itself, where archived ones lie, and in its folders of days. */
 async function rolloutsBelow(folder: string, query: LocateQuery, depth = 0): Promise<readonly Rollout[]> {

@@ -1,5 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { firstBytes } from "../shared/open.ts";
 import { type Head, headOfBytes } from "./head.ts";
@@ -10,19 +10,20 @@ export interface Rollout {
   readonly threadId: string;
   /** When the thread was made, where its id says so. */
   readonly bornMs?: number;
+  /** A later part: a thread that was taken back goes on in a file of its own, under the same thread id. */
+  readonly partId?: string;
 }
 
 /** The file of a thread, by its name. */
 export function rolloutAt(path: string, name: string): Rollout | undefined {
-  const threadId = threadIdOf(name);
+  const [, threadId, partId] = NAME.exec(name) ?? [];
   if (threadId === undefined) return undefined;
   const bornMs = v7Ms(threadId);
-  return { path, threadId, ...(bornMs !== undefined && { bornMs }) };
+  return { path, threadId, ...(bornMs !== undefined && { bornMs }), ...(partId !== undefined && { partId }) };
 }
 
-/** Name of a rollout file → the thread it is of. */
-export const threadIdOf = (name: string): string | undefined =>
-  /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(name)?.[1];
+/** Without its folders a path begins with the time at which the file was made. */
+export const nameOf = (path: string): string => basename(path);
 
 /** The folders that threads of one Codex lie in: archived ones in another, of which each may be moved for itself. */
 export function foldersBeside(path: string): readonly string[] {
@@ -48,12 +49,30 @@ export async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGe
   for await (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
 }
 
-/** The file of one thread; its folder is that of the day in its id, give or take a time zone. */
-export async function findRollout(root: string, threadId: string): Promise<string | undefined> {
+/**
+ * The files of one thread, oldest first. The folder of the first is that of the day in the thread's id, give or take a time
+ * zone; parts lie in those of the days on which they were made.
+ *
+ * @param lastPath its newest file, where that is known: of a thread in one piece it is all of it
+ */
+export async function partsOf(
+  folders: readonly string[],
+  threadId: string,
+  lastPath: string | undefined,
+): Promise<readonly string[]> {
+  const last = lastPath === undefined ? undefined : rolloutAt(lastPath, nameOf(lastPath));
+  if (lastPath !== undefined && last?.partId === undefined) return [lastPath];
   const bornMs = v7Ms(threadId);
-  const [from, to] = bornMs === undefined ? [] : [dayOf(bornMs - DAY_MS), dayOf(bornMs + DAY_MS)];
-  for await (const found of rolloutsIn(root, from, to)) if (found.threadId === threadId) return found.path;
-  return undefined;
+  const lastMs = last?.partId === undefined ? undefined : v7Ms(last.partId);
+  const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
+  const to = lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
+  const found = new Map<string, string>();
+  for (const folder of folders) {
+    for await (const { path, threadId: id } of rolloutsIn(folder, from, to)) {
+      if (id === threadId && !found.has(nameOf(path))) found.set(nameOf(path), path);
+    }
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
 }
 
 /**
@@ -61,7 +80,7 @@ export async function findRollout(root: string, threadId: string): Promise<strin
  * file was last written to; only the first bytes of files that can be one are read.
  *
  * @param folders that they can lie in
- * @param mainPath the root's own file; `undefined` where it is gone
+ * @param mainPath the root's own file, the newest of several; `undefined` where it is gone
  */
 export async function subagentsOf(
   folders: readonly string[],
@@ -118,6 +137,10 @@ export const isFile = (path: string): Promise<boolean> =>
   );
 
 // --- internal ---
+
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+/** The thread, and which part of it. */
+const NAME = new RegExp(`^rollout-.*?(${ID})(?:_(${ID}))?\\.jsonl$`);
 
 const DAY_MS = 86_400_000;
 /** A thread's file is made a moment after its id. */

@@ -15,7 +15,7 @@ import { Kinds } from "../shared/kinds.ts";
 import { lineContent } from "./content.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";
-import { FOLDERS, findRollout, foldersBeside, isFile, readHead, subagentsOf } from "./rollouts.ts";
+import { FOLDERS, foldersBeside, isFile, partsOf, readHead, subagentsOf } from "./rollouts.ts";
 import type { LineState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -27,21 +27,26 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * The main thread's file, then one for each subagent. A subagent that is asked for gives the file that names its parent; one
+ * The main thread's file, all of them where it was taken back, then one for each subagent. A subagent that is asked for gives the file that names its parent; one
  * that is told as where its root lies gives the root's, or of a root that is gone its subagents'.
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const told = await findMain(sessionId, path, home);
+  // Where it was told; else by its name: notifications tell no path, and archived files have moved
+  const isThere = path !== undefined && (await isFile(path));
+  const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
+  const told = isThere ? path : (await partsOf(beside, sessionId, undefined)).at(-1);
   const head = told === undefined ? undefined : await readHead(told, roots);
   if (told === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
   if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${told}` }];
   const folders = foldersBeside(told);
-  const main = isRoot ? told : await findRolloutIn(folders, sessionId);
   const rootId = isRoot ? head.threadId : sessionId;
-  const children = await subagentsOf(folders, rootId, main, roots);
-  const parts = children.map((child) => ({ path: child.path, agentId: child.threadId }));
-  return main === undefined ? parts : [{ path: main }, ...parts];
+  const parts = await partsOf(folders, rootId, isRoot ? told : undefined);
+  const children = await subagentsOf(folders, rootId, parts.at(-1), roots);
+  return [
+    ...parts.map((part) => ({ path: part })),
+    ...children.map((child) => ({ path: child.path, agentId: child.threadId })),
+  ];
 }
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
@@ -103,18 +108,4 @@ const PARENT_OF = "parent of ";
 function parentOf({ rootId, threadId, beganMs, timeMs }: LineState): readonly TranscriptEntry[] {
   if (rootId === undefined || rootId === threadId) return [];
   return [{ kind: "session", key: `session:${threadId}`, timeMs: beganMs ?? timeMs, parentSessionId: rootId }];
-}
-
-/** Where it was told; else by its name: notifications tell no path, and archived files have moved. */
-async function findMain(sessionId: string, path: string | undefined, home: string): Promise<string | undefined> {
-  if (path !== undefined && (await isFile(path))) return path;
-  return findRolloutIn(foldersBeside(path ?? join(home, ".codex", "sessions", "x")), sessionId);
-}
-
-async function findRolloutIn(folders: readonly string[], sessionId: string): Promise<string | undefined> {
-  for (const folder of folders) {
-    const found = await findRollout(folder, sessionId);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -216,6 +216,29 @@ describe("what was used", () => {
     ]);
   });
 
+  test("a thread that was taken back goes on in a file of its own, days later: all its files are one session", async () => {
+    const [id, part] = ["01a1fcbb-0000-7000-8000-000000000000", "01a20cbb-0000-7000-8000-000000000000"];
+    const lines = (day: string, turnId: string, responseId: string) => [
+      {
+        timestamp: `${day}T10:00:00.000Z`,
+        type: "session_meta",
+        payload: { id, session_id: id, cli_version: "0.169.0" },
+      },
+      {
+        timestamp: `${day}T10:00:01.000Z`,
+        type: "token_usage_record",
+        payload: { turn_id: turnId, response_id: responseId, usage: { input_tokens: 100, output_tokens: 5 } },
+      },
+    ];
+    const first = put(session("2026/11/21", id), lines("2026-11-21", "t1", "resp_1"));
+    const name = `rollout-2026-11-24T00-00-00-${id}_${part}.jsonl`;
+    const second = put(join(home, ".codex/sessions/2026/11/24", name), lines("2026-11-24", "t2", "resp_2"));
+
+    expect((await locateAll(reader, home)).sessions).toMatchObject([{ sessionId: id, path: second }]);
+    expect(await reader.files({ sessionId: id, home })).toEqual([{ path: first }, { path: second }]);
+    expect(sums(await readSession(id, second))).toEqual([2, 200, 10, 0]);
+  });
+
   test("totals that begin anew, and those that repeat", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const count = (input: number, output: number, second: number) => ({
