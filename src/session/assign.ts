@@ -38,14 +38,13 @@ export interface Draft {
 export interface Drafts {
   readonly turns: readonly Draft[];
   readonly subagents: readonly Draft[];
-  readonly spent: readonly string[];
 }
 
 /** Key of the activity of a session before, or without, any prompt. */
 export const NO_PROMPT = "none";
 
 /**
- * Puts every call, tool, error and signal into its turn or subagent. Each goes into exactly one.
+ * Puts every call, tool, error and signal into its turn or subagent. Each goes into one at the most.
  *
  * @param goesBy ids of calls by those that a transcript has for them
  */
@@ -56,8 +55,7 @@ export function assign(
   context: SessionContext,
   goesBy: ReadonlyMap<string, string> = new Map(),
 ): Drafts {
-  const { prompts, spent } = joinPrompts(events, entries, context);
-  const spentHere = [...spent];
+  const prompts = joinPrompts(events, entries, context);
   const turns = new Map<string, Bin>();
   const subagents = new Map<string, Bin>();
   const timeline = [
@@ -78,8 +76,7 @@ export function assign(
 
   for (const prompt of prompts) {
     // A command is a turn only if the model was called for it, and then its calls say so
-    if (prompt.origin === "command") spentHere.push(...prompt.uses);
-    else turnBin(prompt.key).prompt = prompt;
+    if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
   }
   for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
   const knowsCalls = context.knowsCalls || entries.some(isToldCall);
@@ -87,8 +84,8 @@ export function assign(
     switch (entry.kind) {
       case "model_call":
         // Sums over a session stand in for calls whose tokens nobody told; beside those they would count twice
-        if (entry.covers === "session" && knowsCalls) spentHere.push(entry.key);
-        else binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
+        if (entry.covers !== "session" || !knowsCalls)
+          binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
         break;
       case "model_error":
       case "interruption":
@@ -117,8 +114,7 @@ export function assign(
         break;
       case "subagent.start":
       case "subagent.end":
-        if (extras.agent_id === undefined) spentHere.push(event.id);
-        else binOf(subagents, extras.agent_id).events.push(event);
+        if (extras.agent_id !== undefined) binOf(subagents, extras.agent_id).events.push(event);
         break;
       default:
     }
@@ -128,14 +124,9 @@ export function assign(
   const spawnedBy = new Map(
     tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
   );
-  const turnDrafts = [...turns].flatMap(([key, bin]) => {
-    const draft = turnDraft(key, bin, context);
-    if (isEmpty(bin, context.turns.has(key))) {
-      spentHere.push(...draft.uses);
-      return [];
-    }
-    return [draft];
-  });
+  const turnDrafts = [...turns].flatMap(([key, bin]) =>
+    isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
+  );
   const parentOf = (agentId: string): string | undefined => {
     const told =
       subagents.get(agentId)?.meta?.parentCallId ??
@@ -161,16 +152,14 @@ export function assign(
     return key === NO_PROMPT ? undefined : key;
   };
   const subagentDrafts = [...subagents].flatMap(([agentId, bin]) => {
-    const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
     const settled = context.subagents.has(agentId);
     const started = bin.events.some((e) => STARTS.has(e.type)) || bin.meta !== undefined;
     const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
-    if (working || (started && !settled)) return [draft];
     // An end without a start or any work is the agent's own housekeeping, as during compaction
-    spentHere.push(...draft.uses);
-    return [];
+    if (!working && (!started || settled)) return [];
+    return [subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context)];
   });
-  return { turns: turnDrafts.sort(byMark), subagents: subagentDrafts.sort(byMark), spent: spentHere };
+  return { turns: turnDrafts.sort(byMark), subagents: subagentDrafts.sort(byMark) };
 }
 
 // --- internal ---

@@ -68,10 +68,6 @@ export function buildSession(input: SessionInput): Session {
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
     return toSubagent(draft, segment, turn, idle !== undefined);
   });
-  for (const key of [...drafts.spent, ...cut.spent]) spent.add(key);
-  for (const tool of paired) {
-    if (context.callIds.has(tool.callId)) for (const key of tool.uses) spent.add(key);
-  }
   // Whatever found no place has nothing more to tell: it must not be looked at for ever
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
   for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {

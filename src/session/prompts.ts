@@ -17,13 +17,13 @@ export interface JoinedPrompt {
  * Joins the prompts that hooks told with those in the transcript: by the agent's prompt id, and for agents that have
  * none by equal length, nearest in time first.
  *
- * @returns prompts that open a turn or may, in order of time; `spent` are hook events of turns settled before
+ * @returns prompts that open a turn or may, in order of time; none of turns settled before
  */
 export function joinPrompts(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   context: SessionContext,
-): { readonly prompts: readonly JoinedPrompt[]; readonly spent: readonly string[] } {
+): readonly JoinedPrompt[] {
   const written = entries
     .filter((e) => e.kind === "prompt")
     .filter((e) => !context.turns.has(e.promptKey ?? e.key))
@@ -39,15 +39,12 @@ export function joinPrompts(
     .sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
   const hooks = new Map<string, (typeof told)[number][]>();
-  const spent: string[] = [];
   const settledUnseen = new Set([...context.turns].filter(([, turn]) => !turn.hookSeen).map(([key]) => key));
   for (const event of told) {
     const id = extrasOf(event).prompt_id;
     const key = id ?? nearest(event, byKey, hooks) ?? sameLength(event, context, settledUnseen) ?? event.id;
-    if (context.turns.has(key)) {
-      settledUnseen.delete(key);
-      spent.push(event.id);
-    } else hooks.set(key, [...(hooks.get(key) ?? []), event]);
+    if (context.turns.has(key)) settledUnseen.delete(key);
+    else hooks.set(key, [...(hooks.get(key) ?? []), event]);
   }
 
   const prompts = [...new Set([...byKey.keys(), ...hooks.keys()])].map((key): JoinedPrompt => {
@@ -71,7 +68,7 @@ export function joinPrompts(
       (inTranscriptOrder.get(a.key) ?? 0) - (inTranscriptOrder.get(b.key) ?? 0) ||
       (a.key < b.key ? -1 : 1),
   );
-  return { prompts, spent: [...spent, ...entriesOfSettled(entries, context)] };
+  return prompts;
 }
 
 // --- internal ---
@@ -93,6 +90,3 @@ function nearest(
 function sameLength(event: Submitted, context: SessionContext, unseen: ReadonlySet<string>): string | undefined {
   return [...unseen].find((key) => context.turns.get(key)?.promptLength === event.data?.prompt_length);
 }
-
-const entriesOfSettled = (entries: readonly TranscriptEntry[], context: SessionContext): readonly string[] =>
-  entries.filter((e) => e.kind === "prompt" && context.turns.has(e.promptKey ?? e.key)).map((e) => e.key);

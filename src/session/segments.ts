@@ -6,8 +6,6 @@ export interface Cut {
   readonly segments: readonly Segment[];
   /** Ordinal of the segment of each activity, by its key. */
   readonly segmentOf: ReadonlyMap<string, number>;
-  /** Start and end events that open or close nothing. */
-  readonly spent: readonly string[];
   /** The start event that waits for something to happen after it. */
   readonly pending?: string;
 }
@@ -127,10 +125,9 @@ interface Open {
 class Walk {
   readonly #list: Open[] = [];
   readonly #segmentOf = new Map<string, number>();
-  readonly #spent: string[] = [];
   #pending: StartMark | undefined;
-  /** Ends that found nothing to end. */
-  readonly #unmatched: EndMark[] = [];
+  /** The last end that found nothing to end. */
+  #early: EndMark | undefined;
   #starts = 0;
   #ends = 0;
   readonly #isOneLife: boolean;
@@ -176,7 +173,6 @@ class Walk {
       return;
     }
     if (current === undefined) {
-      if (this.#pending !== undefined) this.#spent.push(this.#pending.id);
       this.#pending = mark;
       return;
     }
@@ -201,24 +197,19 @@ class Walk {
     else if (last?.superseded === true) {
       last.superseded = false;
       this.#close(last, mark);
-    } else this.#unmatched.push(mark);
+    } else this.#early = mark;
   }
 
   finish(endIdle: boolean): Cut {
     const current = this.#current();
-    const early = this.#unmatched.at(-1);
+    const early = this.#early;
     if (early !== undefined && this.#list.length === 0) this.#close(this.#open(early.ms), early);
     else if (early !== undefined && current !== undefined && this.#wasEarly(early, current))
       this.#close(current, early);
-    for (const mark of this.#unmatched) this.#spent.push(mark.id);
-    if (endIdle && this.#pending !== undefined) {
-      if (this.#list.length === 0) this.#open(this.#pending.ms);
-      else this.#spent.push(this.#pending.id);
-    }
+    if (endIdle && this.#pending !== undefined && this.#list.length === 0) this.#open(this.#pending.ms);
     return {
       segments: this.#list.map(toSegment),
       segmentOf: this.#segmentOf,
-      spent: this.#spent,
       ...(this.#pending !== undefined && !endIdle && { pending: this.#pending.id }),
     };
   }

@@ -22,7 +22,7 @@ export function sourcesOf(
 ): Sources {
   const once = [...new Map(events.map((event) => [event.id, event])).values()];
   return {
-    prompts: new Map(joinPrompts(once, entries, context).prompts.map(({ key, uses }) => [key, uses])),
+    prompts: new Map(joinPrompts(once, entries, context).map(({ key, uses }) => [key, uses])),
     toolCalls: new Map(pairTools(once, entries, context.calls).map(({ callId, uses }) => [callId, uses])),
     hooks: new Set(once.map(({ id }) => id)),
   };

@@ -105,14 +105,24 @@ describe("cutSegments", () => {
     );
   });
 
-  test.each(STORIES)("$title: every start and end is used or spent", ({ steps }) => {
+  test.each(STORIES)("$title: every start and end is used once at the most", ({ steps }) => {
     const { events, activities } = input(steps);
     const cut = cutSegments(withContext(events), activities);
-    const used = new Set([...cut.segments.flatMap((s) => s.uses), ...cut.spent]);
+    const used = cut.segments.flatMap((segment) => segment.uses);
     const bounds = events.filter((e) => e.type !== "prompt.submit").map((e) => e.id);
+    expect(used).toEqual([...new Set(used)]);
+    expect(bounds).toEqual(expect.arrayContaining(used));
     // A start that nothing followed waits for what it starts
-    const waiting = steps.every((s) => s.kind === "start");
-    expect([...used].sort()).toEqual(waiting ? [] : bounds.sort());
+    expect(cut.pending !== undefined).toBe(steps.every((step) => step.kind === "start"));
+  });
+
+  test("an end that names a prompt of what the next start took for dead", () => {
+    const { events, activities } = input([START(0), TURN(1, "a"), RESUME(60), END(61, "exit", "a")]);
+    const cut = cutSegments(withContext(events), activities);
+    expect(cut.segments.map(({ nativeReason, endMs }) => [nativeReason, endMs])).toEqual([
+      ["exit", NOON_MS + 61 * MINUTE],
+    ]);
+    expect(cut.pending).toBe(events.findLast((e) => e.type === "session.start")?.id);
   });
 
   test("one start, one end, some turns: one segment, in whatever order they arrived", () => {
