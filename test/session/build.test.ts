@@ -152,6 +152,30 @@ describe("buildSession", () => {
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });
   });
 
+  test("a session that is given up ends at its last prompt, where nothing came after it", () => {
+    const session = buildSession({ ...input([prompted("p1", 0, "a"), prompted("p2", 9_000, "b")]), ...IDLE });
+    expect(session.segments.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[NOON_MS, NOON_MS + 9_000]]);
+  });
+
+  test("what a subagent does after it was settled is in the segment it was in, under the call that began it", () => {
+    const segment = { ordinal: 1, startMs: NOON_MS - 1_000, lastActivityMs: NOON_MS, uses: [] };
+    const subagents = new Map([
+      ["a1", { segment: 0, parts: 1, turnKey: "p0", parentCallId: "t0", agentType: "explore" }],
+    ]);
+    const call: TranscriptEntry = { ...answered(5, "p0"), agentId: "a1" };
+    const session = buildSession({ ...input([], [call]), context: { ...NOTHING_SETTLED, segment, subagents } });
+    expect(session.subagents).toMatchObject([
+      { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
+    ]);
+  });
+
+  test("a subagent that names no call belongs to the turn that its own calls name", () => {
+    const named = { agent_id: "a1", prompt_id: "a" };
+    const events = [prompted("p1", 0, "a"), prompted("p2", 10, "b"), toolStarted("s", 20, "t1", named)];
+    expect(buildSession(input(events)).subagents.map(({ turnKey }) => turnKey)).toEqual(["a"]);
+    expect(buildSession(input(events)).turns.map((turn) => turn.toolCalls.length)).toEqual([0, 0]);
+  });
+
   test("signals alone make no turn, and are not looked at again", () => {
     const session = buildSession(input([batch("b", 5, ["t1"])]));
     expect([session.turns, session.spent]).toEqual([[], ["b"]]);

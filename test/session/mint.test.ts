@@ -4,7 +4,17 @@ import type { Event } from "../../src/model/event.ts";
 import type { SettledCall } from "../../src/model/session.ts";
 import { mintCallIds } from "../../src/session/mint.ts";
 import { pairTools } from "../../src/session/pair.ts";
-import { NOON_MS, namelessEnd, namelessStart, prompted, resulted, toolEnded, toolStarted, used } from "./events.ts";
+import {
+  batch,
+  NOON_MS,
+  namelessEnd,
+  namelessStart,
+  prompted,
+  resulted,
+  toolEnded,
+  toolStarted,
+  used,
+} from "./events.ts";
 
 const idOf = (event: Event): string | undefined =>
   event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
@@ -50,6 +60,18 @@ describe("mintCallIds", () => {
     const [start, end] = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 9, "shell", "a")];
     expect(idsOf([start, { ...end, session_id: "session-2" }])[1]).toBe("minted:e");
     expect(idsOf([start, { ...end, extensions: { ...end.extensions, agent_id: "a1" } }])[1]).toBe("minted:e");
+  });
+
+  test("what is neither beginning nor end of a turn of the main agent does not divide it", () => {
+    const between = [
+      batch("b", 5, ["t1"]),
+      { ...prompted("p2", 6), extensions: { agent_id: "a1" } },
+      { ...prompted("p3", 7), session_id: "session-2" },
+    ];
+    const [first, again] = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9, "shell", "a")];
+    expect(idsOf([prompted("p1", -1), first, ...between, again, namelessEnd("e", 20, "shell", "a")]).at(-1)).toBe(
+      "minted:s1",
+    );
   });
 
   test("what has an id, and what is no tool, stays as it is", () => {

@@ -53,6 +53,25 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ startMs: NOON_MS + 10, endMs: NOON_MS + 30, status: "error" });
   });
 
+  test("a hook's measures win over the transcript's, and these stand where it told none", () => {
+    const written = { ...resulted("t1", 90), durationMs: 70, linesAdded: 3, linesRemoved: 2, exitCode: 1 };
+    const start = toolStarted("s", 10, "t1");
+    const told = { lines_added: 5, lines_removed: 4, exit_code: 0 };
+    const end = toolEnded("e", 30, "t1", { status: "success", duration_ms: 15 }, told);
+    expect(only([start, end], [written])).toMatchObject({
+      executionMs: 15,
+      linesAdded: 5,
+      linesRemoved: 4,
+      exitCode: 0,
+    });
+    expect(only([start, toolEnded("e", 30, "t1")], [written])).toMatchObject({
+      executionMs: 70,
+      linesAdded: 3,
+      linesRemoved: 2,
+      exitCode: 1,
+    });
+  });
+
   test("started by a hook, ended only in the transcript", () => {
     const call = only([toolStarted("s", 10, "t1")], [used("t1", 0), resulted("t1", 90, "error")]);
     expect(call).toMatchObject({ startMs: NOON_MS + 10, endMs: NOON_MS + 90, status: "error" });

@@ -88,6 +88,16 @@ const STORIES: readonly Story[] = [
     steps: [START(0), TURN(1, "a"), END(2), RESUME(60), END(61)],
     segments: ["0 startup 0-2 other: a", "1 resume 60-61 other:"],
   },
+  {
+    title: "an end came before the last of what it ends, and no start after it",
+    steps: [START(0), TURN(1, "a"), END(2), TURN(3, "b")],
+    segments: ["0 startup 0-3 other: a b"],
+  },
+  {
+    title: "goes on without a start, longer after its end than an end comes early",
+    steps: [RESUME(0), TURN(1, "a"), END(2), TURN(4, "b")],
+    segments: ["0 resume 0-2 other: a", "1 ? 4-…: b"],
+  },
 ];
 
 describe("cutSegments", () => {
@@ -114,6 +124,15 @@ describe("cutSegments", () => {
     expect(bounds).toEqual(expect.arrayContaining(used));
     // A start that nothing followed waits for what it starts
     expect(cut.pending !== undefined).toBe(steps.every((step) => step.kind === "start"));
+  });
+
+  test("what follows an end that was settled is a segment of its own, however near it is", () => {
+    const { events, activities } = input([TURN(3, "b")]);
+    const [startMs, endMs] = [NOON_MS, NOON_MS + 2.5 * MINUTE];
+    const segment: Segment = { ordinal: 0, startMs, endMs, lastActivityMs: endMs, startOrigin: "startup", uses: [] };
+    const cut = cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities);
+    expect(cut.segmentOf.get("b")).toBe(1);
+    expect(cut.segments[0]?.endMs).toBe(endMs);
   });
 
   test("an end that names a prompt of what the next start took for dead", () => {

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "../../src/model/session.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import { withLatePrompts } from "../../src/session/late-prompts.ts";
+import { NOON_MS, prompted } from "./events.ts";
+
+const SECOND = 1_000;
+
+const written = (key: string, ms: number, length = 12): TranscriptEntry => ({
+  kind: "prompt",
+  key,
+  timeMs: NOON_MS + ms,
+  origin: "human",
+  length,
+});
+const toldAlone = (ms: number, promptLength = 12): SettledTurn => ({
+  segment: 0,
+  startMs: NOON_MS + ms,
+  endMs: NOON_MS + ms,
+  parts: 1,
+  promptLength,
+  hookSeen: true,
+  hookAlone: true,
+});
+const settled = (turns: Readonly<Record<string, SettledTurn>>): SessionContext => ({
+  ...NOTHING_SETTLED,
+  turns: new Map(Object.entries(turns)),
+  subagents: new Map([
+    ["a1", { segment: 0, parts: 1, turnKey: "hook-1" }],
+    ["a2", { segment: 0, parts: 1, turnKey: "another" }],
+    ["a3", { segment: 0, parts: 1 }],
+  ]),
+});
+
+describe("a turn that hooks alone told of", () => {
+  const context = settled({ "hook-1": toldAlone(0) });
+
+  test("goes by the key of its line from then on, and so do its subagents", () => {
+    const late = withLatePrompts(context, [], [written("line-1", SECOND)]);
+    expect([...late.turns.keys()]).toEqual(["line-1"]);
+    expect(late.turns.get("line-1")).toMatchObject({ renamed: true, parts: 1 });
+    expect(late.turns.get("line-1")?.hookAlone).toBeUndefined();
+    expect([...late.subagents].map(([id, { turnKey }]) => [id, turnKey])).toEqual([
+      ["a1", "line-1"],
+      ["a2", "another"],
+      ["a3", undefined],
+    ]);
+  });
+
+  test("keeps its key where the line is another prompt's: of another length, or a minute and more away", () => {
+    for (const line of [written("line-1", SECOND, 13), written("line-1", 61 * SECOND)]) {
+      expect(withLatePrompts(context, [], [line])).toBe(context);
+    }
+    expect(withLatePrompts(context, [], [written("line-1", 60 * SECOND)]).renamed?.get("hook-1")).toBe("line-1");
+  });
+
+  test("keeps its key where prompts that were told meanwhile are nearer to the lines", () => {
+    const events = [prompted("hook-2", 30 * SECOND), prompted("hook-3", 40 * SECOND)];
+    const lines = [written("line-2", 31 * SECOND), written("line-3", 41 * SECOND)];
+    expect(withLatePrompts(context, events, lines)).toBe(context);
+    const all = withLatePrompts(context, events, [written("line-1", SECOND), ...lines]);
+    expect([...(all.renamed ?? [])]).toEqual([["hook-1", "line-1"]]);
+  });
+
+  test("of two alike each has the line that is nearest to it", () => {
+    const two = settled({ "hook-1": toldAlone(0), "hook-2": toldAlone(20 * SECOND) });
+    const late = withLatePrompts(two, [], [written("line-2", 21 * SECOND), written("line-1", 2 * SECOND)]);
+    expect([...(late.renamed ?? [])].sort()).toEqual([
+      ["hook-1", "line-1"],
+      ["hook-2", "line-2"],
+    ]);
+    const { renamed, turns } = withLatePrompts(two, [], [written("line-2", 21 * SECOND)]);
+    expect([...(renamed ?? [])]).toEqual([["hook-2", "line-2"]]);
+    expect(turns.get("hook-1")?.hookAlone).toBe(true);
+  });
+});
