@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { eventId } from "../../src/agents/shared/identity.ts";
+import { digestOf } from "../../src/model/packed.ts";
+import type { Turn } from "../../src/model/session.ts";
+import { count } from "../../src/store/counters.ts";
+import { forget } from "../../src/store/forgotten.ts";
+import { spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
+import { compactionCounts, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { turnSpans } from "../../src/telemetry/spans.ts";
+import { temporaryStores } from "../store/temporary.ts";
+
+// What stores and backends already hold was named by an earlier version. A name that comes out otherwise counts, or shows,
+// all of it once more: these are never to be changed to what a test says.
+
+const stores = temporaryStores();
+const facts = { source: "claude-code", sessionId: "session-1" };
+const turn: Turn = {
+  ...{ key: "p1", origin: "human", segment: 0, state: "ended", promptTold: true, backgroundCount: 0 },
+  ...{ startMs: 0, endMs: 9, errors: [], closed: true, uses: [] },
+  modelCalls: [{ key: "response:msg_1", startMs: 1, endMs: 2, complete: true }],
+  toolCalls: [{ callId: "toolu_1", name: "Bash", startMs: 3, endMs: 4, status: "success" }],
+};
+
+test("ids of traces, spans and events", () => {
+  expect({
+    session: traceIdOf("claude-code", "session-1", "0"),
+    turn: spanIdOf("claude-code", "session-1", "turn", "p1"),
+    event: eventId("claude-code", "session-1", "tool.start", "toolu_1"),
+  }).toMatchInlineSnapshot(`
+    {
+      "event": "29ae315e-771d-54c8-9a1f-6a6d548fe384",
+      "session": "c41c5896b05012fae076a8f126415d58",
+      "turn": "ac797f5063b7ee1f",
+    }
+  `);
+  const spans = turnSpans(turn, facts, { semconv: "both", traceScope: "session" });
+  expect(spans.map(({ key, record }) => [key, record.traceId, record.spanId])).toMatchInlineSnapshot(`
+    [
+      [
+        "["claude-code","session-1","turn","p1"]",
+        "2341dbc55bfcb2b3ec144cfc7c608122",
+        "ac797f5063b7ee1f",
+      ],
+      [
+        "["claude-code","session-1","model_call","response:msg_1"]",
+        "2341dbc55bfcb2b3ec144cfc7c608122",
+        "c69370ff32dc4d82",
+      ],
+      [
+        "["claude-code","session-1","tool_call","toolu_1"]",
+        "2341dbc55bfcb2b3ec144cfc7c608122",
+        "5b9e51b8b3c0b105",
+      ],
+    ]
+  `);
+});
+
+test("keys by which a fact counts once", () => {
+  const segment = { ordinal: 0, startMs: 0, lastActivityMs: 9, endMs: 9, uses: [] };
+  const counts = [
+    ...runCounts(turn, facts),
+    segmentCounts(segment, facts),
+    compactionCounts({ key: "c1", timeMs: 5 }, facts),
+  ];
+  expect(counts.map(({ key }) => key)).toMatchInlineSnapshot(`
+    [
+      "["claude-code","session-1","turn","p1"]",
+      "["claude-code","session-1","model_call","response:msg_1"]",
+      "["claude-code","session-1","tool_call","toolu_1"]",
+      "["claude-code","session-1","session","0"]",
+      "["claude-code","session-1","compaction","c1"]",
+    ]
+  `);
+});
+
+test("streams of counters, and digests of what was imported and pruned", () => {
+  const db = stores.open();
+  count(db, runCounts(turn, facts), METRIC_SHAPES, 0);
+  const calls = db.prepare("SELECT identity FROM counters WHERE metric = 'openhook.tool.call.count'").all();
+  expect(calls).toMatchInlineSnapshot(`
+    [
+      {
+        "identity": "["openhook.tool.call.count","{\\"service.name\\":\\"claude-code\\"}","{\\"gen_ai.tool.name\\":\\"Bash\\",\\"openhook.tool.status\\":\\"success\\"}"]",
+      },
+    ]
+  `);
+  forget(db, "entry", "claude-code", "session-1", "response:msg_1");
+  expect([
+    digestOf("claude-code", "response:msg_1"),
+    db.prepare("SELECT digest FROM forgotten").get()?.["digest"],
+  ]).toMatchInlineSnapshot(`
+    [
+      15389242135748,
+      54139494185003,
+    ]
+  `);
+});
