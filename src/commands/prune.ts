@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { loadConfig } from "../config/load.ts";
 import { messageOf } from "../drain/deps.ts";
-import { type Pruned, pruneDryRun } from "../drain/prune.ts";
+import { type Pruned, type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
 import { storeBytes } from "../drain/self.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainNow } from "./drain.ts";
@@ -73,13 +73,14 @@ function ageMs(text: string): number {
 }
 
 async function showDryRun(
-  request: Parameters<typeof pruneDryRun>[1],
+  { olderThanMs, quarantine = false }: PruneRequest,
   { json }: PruneOptions,
   context: Context,
 ): Promise<number> {
   const { places, now } = context;
-  const found = await lookAt(context, (db) => pruneDryRun({ db, places, now }, request));
-  const { sessions = 0, kept = 0, quarantined = 0, oldestMs } = (await found) ?? {};
+  const beforeMs = now() - olderThanMs;
+  const { sessions = 0, kept = 0, oldestMs } = lookAt(context, (db) => pruneDryRun(db, beforeMs)) ?? {};
+  const quarantined = quarantine ? await quarantinedBefore(places.quarantineDir, beforeMs) : 0;
   const bytes = storeBytes(places.storePath);
   if (json) {
     context.stdout.write(`${JSON.stringify({ dry_run: true, sessions, kept, quarantined, store_bytes: bytes })}\n`);
@@ -87,7 +88,7 @@ async function showDryRun(
   }
   const oldest = oldestMs === undefined ? "" : `, the oldest of ${localTime(oldestMs)}`;
   context.stdout.write(`Dry run: ${plural(sessions, "session")} would go${oldest}${keptWords(kept)}\n`);
-  if (request.quarantine === true) context.stdout.write(`${plural(quarantined, "set-aside payload")} would go\n`);
+  if (quarantine) context.stdout.write(`${plural(quarantined, "set-aside payload")} would go\n`);
   context.stdout.write(`the store takes ${megabytes(bytes)}\n`);
   return 0;
 }

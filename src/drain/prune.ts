@@ -56,21 +56,23 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   };
 }
 
-/** What would go. Looks only. */
-export async function pruneDryRun(
-  { db, places, now }: Pick<Drain, "db" | "places" | "now">,
-  request: PruneRequest,
-): Promise<Pick<Pruned, "sessions" | "kept" | "quarantined"> & { readonly oldestMs?: number }> {
-  const beforeMs = now() - request.olderThanMs;
+/** Sessions that would go. Looks only. */
+export function pruneDryRun(
+  db: Drain["db"],
+  beforeMs: number,
+): Pick<Pruned, "sessions" | "kept"> & { readonly oldestMs?: number } {
   const found = prunableSessions(db, beforeMs, Number.MAX_SAFE_INTEGER);
   const [oldest] = found;
-  const old = request.quarantine === true ? await oldIn(places.quarantineDir, beforeMs) : [];
   return {
     sessions: found.length,
     kept: keptSessions(db, beforeMs, found.length),
-    quarantined: old.filter((name) => !name.endsWith(REASON_SUFFIX)).length,
     ...(oldest !== undefined && { oldestMs: oldest.lastMs }),
   };
+}
+
+/** How many payloads that were set aside would go. */
+export async function quarantinedBefore(dir: string, beforeMs: number): Promise<number> {
+  return (await oldIn(dir, beforeMs)).filter((name) => !name.endsWith(REASON_SUFFIX)).length;
 }
 
 /** What a drain does by itself, once a day and for no longer than a moment; the rest is for the next one. */

@@ -89,6 +89,13 @@ describe("prune", () => {
     }
     await run(of, LATER, endMs + 100 * DAY_MS);
     expect(readdirSync(quarantineDir)).toHaveLength(4);
+    const dry = { ...LATER, quarantine: true, dryRun: true };
+    const shown = await run(of, dry, endMs + 100 * DAY_MS);
+    expect(shown.out).toContain("1 set-aside payload would go\n");
+    expect(JSON.parse((await run(of, { ...dry, json: true }, endMs + 100 * DAY_MS)).out)).toMatchObject({
+      quarantined: 1,
+    });
+    expect(readdirSync(quarantineDir)).toHaveLength(4);
     const told = await run(of, { ...LATER, quarantine: true, json: true }, endMs + 100 * DAY_MS);
     expect(JSON.parse(told.out)).toMatchObject({ quarantined: 1 });
     expect(readdirSync(quarantineDir).sort()).toEqual(["new.evt", "new.evt.reason"]);
