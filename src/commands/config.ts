@@ -10,6 +10,7 @@ import { hint } from "../config/nearest.ts";
 import { shownValue } from "../config/redact.ts";
 import { SECTIONS, SETTINGS, type Setting, type Target, targetOf } from "../config/settings.ts";
 import { type Context, UserError } from "./context.ts";
+import { refuseSudo } from "./sudo.ts";
 
 export type ConfigAction =
   | { readonly kind: "show"; readonly json: boolean }
@@ -151,6 +152,7 @@ function complain({ warnings, errors }: LoadedConfig, { stderr }: Context): void
 // Set and unset
 
 async function set(key: string, text: string, context: Context): Promise<number> {
+  await refuseSudo(context);
   const target = knownTarget(key);
   const value = parsed(target, text);
   const path = context.places.configPath;

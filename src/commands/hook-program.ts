@@ -4,6 +4,7 @@ import { isOurCommand } from "../agents/shared/settings.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { type Context, UserError } from "./context.ts";
+import { refuseSudo } from "./sudo.ts";
 
 /**
  * The command line that agents run. Below 80 characters at the standard place, since some agents show it to the model.
@@ -41,10 +42,11 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
  * are right already are not written.
  *
  * @param hookSource the shipped program, absolute
- * @throws UserError when the shipped program is missing; FileError when a place cannot be written
+ * @throws UserError when the shipped program is missing, or `sudo` has made this root; FileError when a place cannot be written
  */
 export async function installHookProgram(context: Context, hookSource: string): Promise<void> {
   const { places, nodePath, programPath, platform } = context;
+  await refuseSudo(context);
   const program = await readFileIfAny(hookSource);
   if (program === undefined) {
     throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
