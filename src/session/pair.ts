@@ -139,12 +139,15 @@ function pair(callId: string, call: Told): PairedTool {
   });
 }
 
-/** No hook tells the end of a call that was refused: without an id, it is that of an equal one that was tried again. */
+/**
+ * No hook tells the end of a call that was refused, and not every agent's of one that failed: without an id, a good end is that
+ * of an equal one that was tried again.
+ */
 const isOthersEnd = ({ end, result }: Told): boolean =>
-  result?.status === "denied" &&
-  isMinted(end?.data?.tool_call_id) &&
   end !== undefined &&
-  extrasOf(end).denied !== true;
+  isMinted(end.data?.tool_call_id) &&
+  ((result?.status === "denied" && extrasOf(end).denied !== true) ||
+    (result?.status === "error" && end.data?.status === "success"));
 
 function hooksOf({ start, end }: Told): ToolCall["hooks"] {
   if (!isMinted((start ?? end)?.data?.tool_call_id)) return undefined;

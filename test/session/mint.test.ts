@@ -147,6 +147,23 @@ describe("calls that only the transcript names", () => {
     ]);
   });
 
+  test("that failed without a hook's word and were tried again have failed", () => {
+    const tries = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9_000, "shell", "a")];
+    const entries = [
+      used("call_1", 0, "shell", "a"),
+      resulted("call_1", 5, "error"),
+      used("call_2", 9_000, "shell", "a"),
+      resulted("call_2", 9_050),
+    ];
+    const end = namelessEnd("e2", 9_040, "shell", "a", "success");
+    // A payload that is equal to the byte may be told once
+    for (const starts of [tries, tries.slice(0, 1)])
+      expect(pairTools([...starts, end], entries)).toMatchObject([
+        { callId: "call_1", status: "error", endMs: NOON_MS + 5 },
+        { callId: "call_2", status: "success", endMs: NOON_MS + 9_050 },
+      ]);
+  });
+
   test("with another input are other calls", () => {
     expect(pairTools(told, [used("call_1", 10, "shell", "b")]).map((c) => c.callId)).toEqual(["minted:s", "call_1"]);
   });
