@@ -1,10 +1,10 @@
 // https://docs.cline.bot/customization/hooks; what the CLI runs was tried with 3.0.65: README.md beside this file
 import { readdir, readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
-import { basename, extname, join } from "node:path";
-import type { Finding, HookCommand, Installer, InstallTarget } from "../../model/agent.ts";
+import { basename, dirname, extname, join } from "node:path";
+import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { SettingsError } from "../shared/settings.ts";
-import { versionOf } from "../shared/version.ts";
+import { compareVersions, versionOf } from "../shared/version.ts";
 import { hookFileText, isMixed, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 
@@ -27,7 +27,7 @@ export default {
   registered: (files) => [
     ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
   ],
-  check: async (_, target) => findings(target),
+  check: async (files, target) => [...(await notLookedInto(files, target)), ...(await findings(target))],
   async detect(target) {
     const version = await versionOf("cline", target.env);
     if (version !== undefined) return { present: true, version };
@@ -125,6 +125,20 @@ const foreign = (path: string): SettingsError =>
     1,
     1,
   );
+
+/** Cline 2 looks for hooks in projects and in `~/Documents/Cline/Hooks` alone (2.18.0 was tried). */
+async function notLookedInto(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const folder = hooksFolder("user", target);
+  if (!files.some(({ path, text }) => dirname(path) === folder && isOurText(text))) return [];
+  const version = await versionOf("cline", target.env);
+  if (version === undefined || compareVersions(version, "3.0.0") >= 0) return [];
+  return [
+    {
+      level: "broken",
+      text: `Cline ${version} does not look for hooks in ${folder}; update it to 3, or enable it with --scope project, which tells no tokens of this version`,
+    },
+  ];
+}
 
 /** Files that began as ours and were added to are left alone by everything we do. */
 async function findings(target: InstallTarget): Promise<readonly Finding[]> {

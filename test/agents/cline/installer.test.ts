@@ -207,3 +207,17 @@ it.skipIf(process.platform === "win32")("is found by its program, else by its fo
   chmodSync(join(home, "bin", "cline"), 0o755);
   expect(await installer.detect(target)).toEqual({ present: true, version: "3.0.65" });
 });
+
+it.skipIf(process.platform === "win32")("Cline 2 does not look where ours are, and doctor says so", async () => {
+  const path = join(home, "bin", "cline");
+  mkdirSync(dirname(path));
+  const told = async (version: string) => {
+    writeFileSync(path, `#!/bin/sh\necho 'Cline CLI version: ${version}'\n`);
+    chmodSync(path, 0o755);
+    return installer.check?.(await read(), target);
+  };
+  expect(await told("2.18.0")).toEqual([]);
+  write(add(await read()));
+  expect(await told("2.18.0")).toMatchObject([{ level: "broken", text: expect.stringContaining(folder) }]);
+  expect(await told("3.0.57")).toEqual([]);
+});
