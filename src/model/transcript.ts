@@ -78,7 +78,10 @@ export const ModelCallEntry = z.object({
   finishReason: z.string().optional(),
   /** The answer asked for tools: its turn goes on. */
   asksForTools: z.literal(true).optional(),
-  /** Set where the usage is not that of one call: it counts as tokens and cost, not as a call. */
+  /**
+   * Set where the usage is not that of one call: it counts as tokens and cost, not as a call. `turn`: of calls that nobody
+   * tells one by one; `session`: of all calls, so that it is dropped where any is told with its tokens.
+   */
   covers: z.enum(["turn", "session"]).optional(),
 });
 

@@ -50,7 +50,10 @@ export function nextSums(data: Fields, told: Sums, last: ToldSums | undefined, a
   return { startMs, told, before: isAnew ? plus(last.before, last.told) : last.before, requests };
 }
 
-/** Sums in the place of the calls that a file does not tell one by one. Later sums of the same count replace earlier ones. */
+/**
+ * Sums in the place of the calls that a file does not tell one by one. Later sums of the same count replace earlier ones.
+ * They are of runs and stay beside what a newer version tells call by call when it goes on with the session.
+ */
 export function sessionSums(
   startMs: number,
   sums: Sums,
@@ -63,7 +66,7 @@ export function sessionSums(
     model,
     usage,
     complete: true,
-    covers: "session",
+    covers: "turn",
   }));
 }
 

@@ -86,3 +86,24 @@ test.each([
     output: sessions[0]?.totals["output"],
   });
 });
+
+test("a newer program that goes on with the session tells its own calls one by one: the sums stay", async () => {
+  const { sessions } = JSON.parse(
+    readFileSync(join(CASES, "copilot", "multi-turn", "expected.json"), "utf8"),
+  ) as Expected;
+  // The first run without records, the others with them
+  const updated = (text: string): string => {
+    const end = text.indexOf("\n", text.indexOf('"type":"session.shutdown"'));
+    return withoutRecords(text.slice(0, end), "") + text.slice(end);
+  };
+  replay = new Replay("copilot", "multi-turn", {
+    edit: (text, path) => (path === "hooks.jsonl" ? text : updated(text)),
+  });
+  await importInto(replay, "copilot");
+  await unpackAll(replay, "copilot");
+  expect(booksOf(replay.places.storePath).counters).toMatchObject({
+    calls: 5,
+    input: sessions[0]?.totals["input"],
+    output: sessions[0]?.totals["output"],
+  });
+});

@@ -141,7 +141,7 @@ describe("files without a record per call", () => {
     expect(calls.map(({ covers, usage: tokens }) => [covers, tokens?.input])).toEqual([
       [undefined, undefined],
       [undefined, undefined],
-      ["session", 200],
+      ["turn", 200],
     ]);
     expect(calls.map(({ asksForTools }) => asksForTools)).toEqual([true, undefined, undefined]);
     expect(only(entries, "reported_usage")[0]?.byModel).toEqual({ "gpt-5-mini": { input: 200, output: 20 } });
@@ -162,7 +162,7 @@ describe("files without a record per call", () => {
     const modelMetrics = { m: { usage: { inputTokens: 5, outputTokens: 1 } } };
     const accountingSnapshot = { modelMetrics, sessionStartTime: "2026-11-21T05:58:32.687Z" };
     const [sum] = only(await entriesOf(line("session.usage_checkpoint", { accountingSnapshot })), "model_call");
-    expect(sum).toMatchObject({ covers: "session", model: "m", usage: { input: 5, output: 1 } });
+    expect(sum).toMatchObject({ covers: "turn", model: "m", usage: { input: 5, output: 1 } });
   });
   test("where there are records, sums and answers are a cross-check and nothing more", async () => {
     const entries = await entriesOf(usage(1), answer("m1", []), shutdown(100));
