@@ -19,8 +19,10 @@ export interface LineState {
   readonly answers?: { readonly count: number; readonly last: readonly string[] };
   /** Why the compaction that is at work began. */
   readonly compactionTrigger?: string;
-  /** Tool calls that the user or the program made, not the model. */
-  readonly foreignCalls?: readonly string[];
+  /** Tool calls that the user or the program made, not the model, and those that were broken off: their lines tell nothing. */
+  readonly passedOver?: readonly string[];
+  /** Tool calls of the main agent that have not ended. */
+  readonly openCalls?: readonly string[];
 }
 
 /** Sums over a session, whichever way its version counts. */

@@ -4,7 +4,7 @@ import { inputDigest } from "../shared/digest.ts";
 import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
-import { subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
+import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 
 /**
  * One line of a session file → its entries.
@@ -47,6 +47,7 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
   ["tool.user_requested", userCall],
   ["tool.execution_start", toolUse],
   ["tool.execution_complete", toolResult],
+  ["permission.completed", permission],
   ["subagent.started", subagent],
   ["session.error", sessionError],
   ["abort", interruption],
@@ -160,7 +161,8 @@ function sessionError(here: Here): LineResult {
 }
 
 function interruption(here: Here): LineResult {
-  return one(here, { kind: "interruption", ...at(here, `interruption:${here.id}`) });
+  const { entries, state } = brokenOff(here);
+  return { entries: [...entries, { kind: "interruption", ...at(here, `interruption:${here.id}`) }], state };
 }
 
 /** The model's last word is then a tool call. */

@@ -4,7 +4,7 @@ import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asCode, asCount, asObject, asString } from "../shared/json.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { at, type Fields, type Here, type LineResult, nothing, one } from "./here.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
 import { argumentsOf } from "./payload.ts";
 
 /** A call that the user makes (`!` and the like): remembered, to be passed over. */
@@ -18,48 +18,64 @@ export function toolUse(here: Here): LineResult {
   const { data } = here;
   const callId = asString(data["toolCallId"]);
   const name = asString(data["toolName"]);
-  if (callId === undefined || name === undefined || isForeign(here, callId)) return nothing(here);
+  if (callId === undefined || name === undefined || isPassedOver(here, callId)) return nothing(here);
   // The program reads an answer of a background agent in the model's name; no model asked for it, and no hook tells of it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
   if (isOfProgram) return foreignCall(here, callId);
   const input = argumentsOf(data["arguments"]);
-  return one(
-    here,
-    defined<EntryOf<"tool_use">>({
-      kind: "tool_use",
-      ...at(here, `use:${callId}`),
-      callId,
-      name,
-      executable: executableOf(asObject(input)?.["command"]),
-      mcpServer: asString(data["mcpServerName"]),
-      inputDigest: inputDigest(input),
-    } as EntryOf<"tool_use">),
-  );
+  const entry = defined<EntryOf<"tool_use">>({
+    kind: "tool_use",
+    ...at(here, `use:${callId}`),
+    callId,
+    name,
+    executable: executableOf(asObject(input)?.["command"]),
+    mcpServer: asString(data["mcpServerName"]),
+    inputDigest: inputDigest(input),
+  } as EntryOf<"tool_use">);
+  if (here.agentId !== undefined) return one(here, entry);
+  const openCalls = [...(here.state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
+  return { entries: [entry], state: { ...here.state, openCalls } };
+}
+
+/** The user left the question whether a call may run, and broke the turn off with it: nothing else says that it did not. */
+export function permission(here: Here): LineResult {
+  const callId = asString(here.data["toolCallId"]);
+  const isLeft = asObject(here.data["result"])?.["kind"] === "cancelled";
+  if (callId === undefined || !isLeft || !isOpen(here, callId)) return nothing(here);
+  return { entries: [ending(here, callId, { status: "denied" })], state: passedOver(without(here, callId), [callId]) };
+}
+
+/** Calls that were at work when the user broke the turn off: nothing else says how they ended. */
+export function brokenOff(here: Here): LineResult {
+  if (here.agentId !== undefined) return nothing(here);
+  const { openCalls = [], ...state } = here.state;
+  const how = { status: "error", errorType: "interrupted" } as const;
+  // One line ends them all: as copies of a line they would be one
+  const entries = openCalls.map((callId) => ({
+    ...ending(here, callId, how),
+    globalKey: `event:${here.id}:${callId}`,
+  }));
+  return { entries, state: passedOver(state, openCalls) };
 }
 
 /** How a call ended, refusals too. */
 export function toolResult(here: Here): LineResult {
   const { data } = here;
   const callId = asString(data["toolCallId"]);
-  if (callId === undefined || data["isUserRequested"] === true || isForeign(here, callId)) return nothing(here);
+  if (callId === undefined || data["isUserRequested"] === true || isPassedOver(here, callId)) return nothing(here);
   const code = asCode(asObject(data["error"])?.["code"]);
   // What a run that died left open, the next one closes with words of its own
   const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
   const status = isLeftOpen ? "unfinished" : statusOf(data["success"], code);
   const metrics = asObject(asObject(data["toolTelemetry"])?.["metrics"]);
-  return one(
-    here,
-    defined<EntryOf<"tool_result">>({
-      kind: "tool_result",
-      ...at(here, `result:${callId}`),
-      callId,
-      status,
-      errorType: status === "error" && code !== "failure" ? code : undefined,
-      exitCode: exitCodeOf(data),
-      linesAdded: asCount(metrics?.["linesAdded"]),
-      linesRemoved: asCount(metrics?.["linesRemoved"]),
-    } as EntryOf<"tool_result">),
-  );
+  const entry = ending(here, callId, {
+    status,
+    errorType: status === "error" && code !== "failure" ? code : undefined,
+    exitCode: exitCodeOf(data),
+    linesAdded: asCount(metrics?.["linesAdded"]),
+    linesRemoved: asCount(metrics?.["linesRemoved"]),
+  });
+  return { entries: [entry], state: without(here, callId) };
 }
 
 /** A subagent began: which call started it. */
@@ -85,14 +101,37 @@ export function subagent(here: Here): LineResult {
 
 // --- internal ---
 
-const REMEMBERED_CALLS = 16;
+const REMEMBERED_CALLS = 200;
 
-function foreignCall(here: Here, callId: string): LineResult {
-  const foreignCalls = [...(here.state.foreignCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
-  return { entries: [], state: { ...here.state, foreignCalls } };
+type Ending = { readonly [K in "status" | "errorType" | "exitCode" | "linesAdded" | "linesRemoved"]?: unknown };
+
+const ending = (here: Here, callId: string, how: Ending) =>
+  defined<EntryOf<"tool_result">>({
+    kind: "tool_result",
+    ...at(here, `result:${callId}`),
+    callId,
+    ...how,
+  } as EntryOf<"tool_result">);
+
+const isOpen = (here: Here, callId: string): boolean => here.state.openCalls?.includes(callId) === true;
+
+function without({ state }: Here, callId: string): LineState {
+  const { openCalls = [], ...rest } = state;
+  const left = openCalls.filter((id) => id !== callId);
+  return left.length === 0 ? rest : { ...rest, openCalls: left };
 }
 
-const isForeign = (here: Here, callId: string): boolean => here.state.foreignCalls?.includes(callId) === true;
+const foreignCall = (here: Here, callId: string): LineResult => ({
+  entries: [],
+  state: passedOver(here.state, [callId]),
+});
+
+const passedOver = (state: LineState, callIds: readonly string[]): LineState =>
+  callIds.length === 0
+    ? state
+    : { ...state, passedOver: [...(state.passedOver ?? []), ...callIds].slice(-REMEMBERED_CALLS) };
+
+const isPassedOver = (here: Here, callId: string): boolean => here.state.passedOver?.includes(callId) === true;
 
 function statusOf(success: unknown, code: string | undefined): ToolStatus {
   if (success === true) return "success";

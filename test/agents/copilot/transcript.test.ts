@@ -321,6 +321,42 @@ describe("ends and errors", () => {
     );
     expect(entries.map(({ kind }) => kind)).toEqual(["interruption", "turn_end"]);
   });
+  test("what the user broke off at work was interrupted; what they were still asked about was denied", async () => {
+    const start = (toolCallId: string) =>
+      line("tool.execution_start", {
+        toolCallId,
+        toolName: "bash",
+        turnId: "0",
+        model: "m",
+        arguments: { command: "make" },
+      });
+    const asked = (toolCallId: string, kind: string) => line("permission.completed", { toolCallId, result: { kind } });
+    const entries = await entriesOf(
+      start("c1"),
+      asked("c1", "approved"),
+      line("tool.execution_complete", { toolCallId: "c1", success: true }),
+      start("c2"),
+      asked("c2", "approved"),
+      start("c3"),
+      start("c4"),
+      asked("c4", "cancelled"),
+      line("abort", { reason: "user_abort" }),
+      line("tool.execution_complete", {
+        toolCallId: "c2",
+        success: false,
+        model: "resumed",
+        error: { code: "interrupted" },
+      }),
+    );
+    const results = only(entries, "tool_result");
+    expect(results.map(({ callId, status, errorType }) => [callId, status, errorType])).toEqual([
+      ["c1", "success", undefined],
+      ["c4", "denied", undefined],
+      ["c2", "error", "interrupted"],
+      ["c3", "error", "interrupted"],
+    ]);
+    expect(new Set(entries.map(({ globalKey }) => globalKey)).size).toBe(entries.length);
+  });
   test("a compaction, with why it began; one that failed is none", async () => {
     const entries = await entriesOf(
       line("session.compaction_start", { trigger: "threshold" }),
