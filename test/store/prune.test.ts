@@ -2,13 +2,16 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterEach, describe, expect, test } from "vitest";
+import { addEntries, addEvents, settleFacts } from "../../src/store/facts.ts";
 import { recentSessions } from "../../src/store/overview.ts";
-import { prunableSessions, SESSION_TABLES } from "../../src/store/prune.ts";
+import { prunableSessions, pruneSession, SESSION_TABLES } from "../../src/store/prune.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
 import { giveBack, spaceOf, writeAnew } from "../../src/store/space.ts";
+import { NOON_MS, prompted, used } from "../session/events.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 import { ALL, endOf, inStore, pruneAll, prunedAnywhere } from "./pruned.ts";
-import { temporaryStores } from "./temporary.ts";
+import { rowsOf, temporaryStores } from "./temporary.ts";
 
 // All agents with transcripts: test/faults/long/limits.faults.ts
 const CASES = [["claude-code", "subagent"]] as const;
@@ -45,6 +48,34 @@ describe("what is pruned", () => {
       const [session] = prunableSessions(db, ALL, ALL);
       expect(prunableSessions(db, session?.lastMs ?? 0, ALL)).toEqual([]);
     });
+  });
+
+  test("not while anything of it is unsettled; and nothing of another session goes with it, whatever its facts are called", () => {
+    const db = stores.open();
+    const told = (sessionId: string, id: string) => {
+      const session = sessionOf(db, "claude-code", sessionId, NOON_MS);
+      addEvents(db, session, [{ ...prompted(id, 0, "p1"), session_id: sessionId }]);
+      addEntries(db, session, [used("toolu_1", 1), used("toolu_2", 2)]);
+      return session;
+    };
+    const [first, second] = [told("session-1", "e1"), told("session-2", "e2")];
+    const prunable = () => prunableSessions(db, ALL, ALL).map(({ sessionId }) => sessionId);
+    const keys = ["use:toolu_1", "use:toolu_2"];
+    expect(prunable()).toEqual([]);
+    settleFacts(db, first.id, ["e1"]);
+    settleFacts(db, second.id, keys);
+    expect(prunable()).toEqual([]);
+    settleFacts(db, first.id, keys);
+    expect(prunable()).toEqual(["session-1"]);
+    settleFacts(db, second.id, ["e2"]);
+    expect(prunable()).toEqual(["session-1", "session-2"]);
+    const [pruned] = prunableSessions(db, ALL, 1);
+    if (pruned === undefined) throw new Error("there is a session to prune");
+    // Its event and its entries; what the session itself was is wiped out where it stands
+    expect(pruneSession(db, pruned, NOON_MS)).toBe(3);
+    expect(prunable()).toEqual(["session-2"]);
+    expect(rowsOf(db, "entries")).toMatchObject(keys.map((key) => ({ session: second.id, key })));
+    expect(rowsOf(db, "events")).toMatchObject([{ session: second.id, id: "e2" }]);
   });
 
   test("no table but those of the tombstone keeps a row of it, and nothing there tells what was done", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelCall, Session } from "../../src/model/session.ts";
 import { NOTHING_SETTLED } from "../../src/model/session.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -12,6 +13,7 @@ import { revise } from "../../src/store/work.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { batch, prompted, toolEnded, used } from "../session/events.ts";
 import { inputOf, merged, recordedSession } from "../session/recorded.ts";
 import { endedSession, spansOf } from "../telemetry/records.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
@@ -139,6 +141,56 @@ describe("outbox", () => {
     );
     expect(waitingSpans(db, 0, 1000).map((row) => row.seq)).toEqual(rest.map((row) => row.seq));
     expect(waitingCount(db)).toBe(names.length - 3);
+  });
+});
+
+describe("contextOf", () => {
+  const settled = (db: Database): { readonly id: number; readonly session: Session } => {
+    const { id } = stored(db);
+    const session = endedSession(recorded);
+    settle(db, settlementOf(session, id), METRIC_SHAPES, NOW_MS);
+    return { id, session };
+  };
+
+  test("knows the settled subagent that an event, an entry or the end of a call names", () => {
+    const db = stores.open();
+    const { id, session } = settled(db);
+    const [subagent] = session.subagents;
+    if (subagent === undefined) throw new Error("the recording has a subagent");
+    const { agentId, agentType, parentCallId, turnKey } = subagent;
+    const names = [
+      contextOf(
+        db,
+        id,
+        [batch("b", 0, [])].map((e) => ({ ...e, extensions: { agent_id: agentId } })),
+        [],
+      ),
+      contextOf(db, id, [toolEnded("e", 0, "t1", { status: "success" }, { spawned_agent_id: agentId })], []),
+      contextOf(db, id, [], [{ ...used("t1", 0), agentId }]),
+    ];
+    for (const { subagents } of names) {
+      expect([...subagents]).toEqual([[agentId, { segment: 0, parts: 1, agentType, parentCallId, turnKey }]]);
+    }
+    expect(contextOf(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
+  });
+
+  test("knows a turn that went on after it was settled as the same one", () => {
+    const db = stores.open();
+    const { id, session } = settled(db);
+    const [turn] = session.turns;
+    if (turn === undefined) throw new Error("the recording has a turn");
+    for (const parts of [1, 2, 3]) {
+      const call: TranscriptEntry = {
+        ...{ kind: "model_call", key: `response:later-${parts}`, promptKey: turn.key, complete: true },
+        ...{ timeMs: turn.endMs + parts, endMs: turn.endMs + parts },
+      };
+      const context = contextOf(db, id, [], [call]);
+      expect(context.turns.get(turn.key)?.parts).toBe(parts);
+      const more = buildSession({ ...inputOf(recorded, { events: [], entries: [call] }), context });
+      expect(more.turns.map(({ key, origin }) => [key, origin])).toEqual([[`${turn.key}~${parts}`, "continuation"]]);
+      settle(db, settlementOf(more, id), METRIC_SHAPES, NOW_MS);
+    }
+    expect(rowsOf(db, "turns")).toHaveLength(session.turns.length);
   });
 });
 

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import type { ModelCall, Turn } from "../../src/model/session.ts";
+import type { TokenUsage } from "../../src/model/transcript.ts";
+import { addTotals, NO_TOTALS, totalOf } from "../../src/telemetry/totals.ts";
+
+const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | undefined)[]): Turn => ({
+  ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", promptTold: true, backgroundCount: 0 },
+  ...{ startMs, endMs, toolCalls: [], errors: [], closed: true, uses: [] },
+  modelCalls: usages.map(
+    (usage, i): ModelCall => ({
+      ...{ key: `${startMs}/${i}`, startMs, endMs, complete: usage !== undefined },
+      ...(usage !== undefined && { usage }),
+    }),
+  ),
+});
+const total = (...turns: readonly Turn[]) => totalOf(turns, ({ usage }) => usage?.output);
+
+describe("sums of parts", () => {
+  const first = turn(100, 200, { input: 10, output: 1, cacheRead: 4 }, undefined);
+  const later = turn(300, 400, { input: 20, output: 2 });
+
+  test("are those of all at once, in whatever order", () => {
+    const all = total(first, later);
+    expect(addTotals(total(first), total(later))).toEqual(all);
+    expect(addTotals(total(later), total(first))).toEqual(all);
+    expect(addTotals(NO_TOTALS, all)).toEqual(all);
+    expect(all).toMatchObject({ modelCalls: 3, callsWithUsage: 2, incompleteCalls: 1, firstMs: 100, lastMs: 400 });
+    expect(all).toMatchObject({ input: 30, output: 3, costNanoUsd: 3, pricedCalls: 2, unpricedCalls: 1 });
+  });
+
+  test("are unknown where no call told any, and not 0", () => {
+    expect(total(later).cacheRead).toBeUndefined();
+    expect(total(first, later)).toMatchObject({ cacheRead: 4 });
+    expect(total(first, later).cacheWrite).toBeUndefined();
+    expect(total(turn(0, 1, { input: 1, output: 1, cacheWrite: 0 })).cacheWrite).toBe(0);
+  });
+
+  test("have what the agent reported last", () => {
+    const reported = (input: number) => ({ ...NO_TOTALS, reported: { m: { input, output: 0 } } });
+    expect(addTotals(reported(1), reported(2)).reported).toEqual({ m: { input: 2, output: 0 } });
+    expect(addTotals(reported(1), NO_TOTALS).reported).toEqual({ m: { input: 1, output: 0 } });
+  });
+});
