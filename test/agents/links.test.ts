@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import type { TranscriptFile } from "../../src/model/agent.ts";
+import { START } from "../../src/model/start.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt } from "../support/clock.ts";
+import { removeFolder } from "../support/remove.ts";
+import { Replay } from "../support/replay.ts";
+
+// Whoever can write into an agent's folder could have us read any file of the user's, and send what it says.
+
+const agents = await allAgents();
+const sources = agents.filter(({ tokens }) => tokens === "transcript").map(({ source }) => source);
+const RECORDED = ["claude-code", "cline", "codex", "copilot", "gemini-cli", "opencode"];
+
+let replay: Replay | undefined;
+let elsewhere: string | undefined;
+afterEach(() => {
+  replay?.remove();
+  if (elsewhere !== undefined) removeFolder(elsewhere);
+});
+
+test("these are the agents that are read from recorded transcripts", () => {
+  expect(sources).toEqual(expect.arrayContaining(RECORDED));
+});
+
+describe.each(RECORDED)("%s", (source) => {
+  test.each([
+    ["lie where they belong", () => {}, true],
+    ["are links to files elsewhere", moveFiles, false],
+    ["lie in a folder that is a link to one elsewhere", moveFolder, false],
+  ] as const)("transcripts that %s", async (_, move, canBeRead) => {
+    replay = new Replay(source, "basic");
+    elsewhere = mkdtempSync(join(tmpdir(), "openhook-elsewhere-"));
+    move(replay.home, elsewhere);
+    for (const call of replay.calls) replay.put(call);
+    const lastMs = Math.max(...replay.calls.map((call) => Date.parse(call.received_at)));
+    await replay.drain({ endIdle: true }, clockAt(lastMs));
+    const isRead = canBeRead || (source === "opencode" && move === moveFolder);
+    const db = openDatabase(replay.places.storePath);
+    try {
+      // Hooks alone tell of turns, some of model calls, and none of what was read
+      const rows = (table: string): number => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
+      expect(rows("turns")).toBeGreaterThan(0);
+      expect(rows("positions") > 0).toBe(isRead);
+    } finally {
+      db.close();
+    }
+  });
+});
+
+/** Between a look and the reading anybody can put a link there. */
+test.each(RECORDED)("%s: a transcript that becomes a link when it was found is not read", async (source) => {
+  replay = new Replay(source, "basic");
+  elsewhere = mkdtempSync(join(tmpdir(), "openhook-elsewhere-"));
+  const { home } = replay;
+  const agent = agents.find((card) => card.source === source);
+  if (agent?.transcript === undefined) throw new Error(`${source} has a transcript`);
+  const { default: reader } = await agent.transcript();
+  const roots = reader.roots(home, {});
+  const files: TranscriptFile[] = [];
+  for await (const { only: _, ...session } of reader.locate({ home, roots, onProblem: () => {} })) {
+    for (const file of await reader.files({ ...session, roots })) files.push({ ...file, roots });
+  }
+  expect(files.length).toBeGreaterThan(0);
+  moveFiles(home, elsewhere);
+  for (const file of files) {
+    const read = async () => {
+      for await (const batch of reader.read(file, START)) expect(batch.entries).toEqual([]);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "E_REFUSED" });
+  }
+});
+
+function moveFiles(home: string, to: string): void {
+  for (const entry of readdirSync(home, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const target = join(to, relative(home, path));
+    mkdirSync(dirname(target), { recursive: true });
+    renameSync(path, target);
+    symlinkSync(target, path);
+  }
+}
+
+/** The folder that a transcript lies in. That of the agent as a whole may well be a link: OpenCode's is no other. */
+function moveFolder(home: string, to: string): void {
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const folders = files.map((entry) => entry.parentPath).filter((path) => !path.endsWith("/opencode"));
+  for (const [i, folder] of [...new Set(folders)].entries()) {
+    renameSync(folder, join(to, String(i)));
+    symlinkSync(join(to, String(i)), folder);
+  }
+}
