@@ -59,17 +59,16 @@ function undone(view: View, escapes: RegExp, read: (escaped: string) => string):
   const pieces: string[] = [];
   const steps: { readonly from: number; readonly to: number; readonly length: number }[] = [];
   let copied = 0;
-  let length = 0;
   for (const { 0: escaped, index } of view.text.matchAll(escapes)) {
     const plain = read(escaped);
     pieces.push(view.text.slice(copied, index), plain);
     steps.push({ from: index, to: index + escaped.length, length: plain.length });
     copied = index + escaped.length;
-    length += plain.length - escaped.length;
   }
   if (steps.length === 0) return undefined;
   pieces.push(view.text.slice(copied));
-  const at = new Uint32Array(view.text.length + length + 1);
+  // What is undone is shorter than what stood there
+  const at = new Uint32Array(view.text.length + 1);
   let out = 0;
   let from = 0;
   const original = (index: number): number => view.at?.[index] ?? index;
