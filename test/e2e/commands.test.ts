@@ -161,6 +161,26 @@ test("a drain and a preview that send nothing say why", async () => {
   }
 });
 
+test("a Node that is too old: one line, and the hook stays silent; 20.11 will do", async () => {
+  const beside = (name: string, code: string): string => {
+    const path = join(machine.home, name);
+    writeFileSync(path, code);
+    return `'${process.execPath}' --require '${path}' '${PROGRAM}'`;
+  };
+  const versions = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.8" } });';
+  const old = beside("18.cjs", versions);
+  const { code, stdout, stderr } = await machine.shell(`${old} enable --yes`);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^openhook-otel: this is Node [^\n]*, and 20 or later is needed[^\n]*\n$/);
+  const hook = await machine.shell(`${old} hook --source claude-code --event Stop`, { input: "{}" });
+  expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  // 20.12 has brought it
+  const first = beside("20.11.cjs", 'require("node:util").styleText = undefined;');
+  for (const command of ["status", "doctor", "enable claude-code"]) {
+    expect(await machine.shell(`${first} ${command}`), command).toMatchObject({ code: 0, stderr: "" });
+  }
+});
+
 test("into a pipe goes no colour, to the end of what fits", async () => {
   await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
   await machine.drain(["--end-idle"]);
