@@ -32,6 +32,7 @@ import {
   withUserErrors,
 } from "./settings-edit.ts";
 import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step } from "./settings-write.ts";
+import { RECORDED_AS } from "./wrappers.ts";
 
 export type DisableOptions = Omit<EnableOptions, "hookSource">;
 
@@ -66,11 +67,10 @@ export async function disable(
       await carryOut(plan, context);
       context.stdout.write(reportOf(plan));
     }
-    if (enabled.length === 0) {
-      if (shown.length === 0) context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);
-      return 0;
-    }
-    if ((await allRecords(context.places.backupDir)).length === 0) {
+    if (shown.length === 0) context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);
+    const left = await allRecords(context.places.backupDir);
+    context.stdout.write(whatStays(left));
+    if (enabled.length > 0 && left.length === 0) {
       await removeHookProgram(context);
       const { stateDir } = context.places;
       context.stdout.write(
@@ -82,6 +82,19 @@ export async function disable(
 }
 
 // --- internal ---
+
+/** What still starts the hook program where no agent's user settings do: whoever goes on to uninstall must know. */
+function whatStays(left: readonly BackupRecord[]): string {
+  const holders = left.filter(({ agent }) => agent !== RECORDED_AS).flatMap(holdersOf);
+  if (left.length === 0 || holders.some(({ scope }) => scope === "user")) return "";
+  const projects = new Set(holders.map(({ project, files }) => project ?? listed(files)));
+  const isWrapping = left.some(({ agent }) => agent === RECORDED_AS);
+  const users = [
+    ...[...projects].map((project) => `the settings of ${project} (there: openhook-otel disable --scope project)`),
+    ...(isWrapping ? ["wrapped programs (openhook-otel unwrap)"] : []),
+  ];
+  return `The hook program stays for ${users.join(", and for ")}.\n`;
+}
 
 interface Plan extends InstallableAgent {
   readonly files: readonly FilePlan[];

@@ -668,6 +668,25 @@ describe("disable", () => {
     );
   });
 
+  it("says what the hook program stays for once no agent of the user's has it", async () => {
+    await on({ scope: "project" });
+    await on();
+    expect(await off({ scope: "project" })).toBe(0);
+    expect(printed).not.toContain("The hook program stays");
+    await on({ scope: "project" });
+    const stays = `The hook program stays for the settings of ${project} (there: openhook-otel disable --scope project).\n`;
+    for (const elsewhere of [root, root]) {
+      printed = "";
+      expect(await off({}, contextOf({ cwd: elsewhere }), [])).toBe(0);
+      expect(printed).toContain(stays);
+    }
+    expect(printed).toContain("No agent is enabled in its user settings.\n");
+    expect(existsSync(contextOf().places.hookPath)).toBe(true);
+    printed = "";
+    await off({ scope: "project" });
+    expect(printed).toContain("The hook program is removed");
+  });
+
   it("takes away what enable made: file, folder, program; but never the state", async () => {
     rmSync(project, { recursive: true });
     mkdirSync(project);
