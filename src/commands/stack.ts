@@ -69,8 +69,7 @@ async function write(
       1,
     );
   }
-  const { config: settings, sources } = await loadConfig(context);
-  const before = settings.otlp.endpoint;
+  const before = await endpointOfFile(context);
   const isPointed = before === STACK_ENDPOINT;
   if (options.dryRun) {
     context.stdout.write(dryRunOf(plan, isPointed, before));
@@ -82,9 +81,7 @@ async function write(
     return 1;
   }
   await carryOut(plan);
-  const fromFile = sources.get("otlp.endpoint")?.kind === "file";
-  const pointed =
-    pointing === "yes" ? { before: fromFile ? (before ?? null) : null } : isPointed ? record?.endpoint : undefined;
+  const pointed = pointing === "yes" ? { before: before ?? null } : isPointed ? record?.endpoint : undefined;
   await writeRecord(folder, { files: plan.digests, ...(pointed !== undefined && { endpoint: pointed }) });
   context.stdout.write(reportOf(plan));
   if (kept.length > 0) context.stdout.write(`changed by you, stays: ${sentence(kept)} (--force writes over it)\n`);
@@ -99,6 +96,10 @@ async function write(
   context.stdout.write(nextOf(folder, context));
   return 0;
 }
+
+/** What is set, and put back, is the file's: a variable goes before it and is somebody else's affair. */
+const endpointOfFile = async ({ places }: Context): Promise<string | undefined> =>
+  (await loadConfig({ places, env: {} })).config.otlp.endpoint;
 
 /** Where there is an address already, a "no" still leaves use for the files; where nobody can be asked, nothing is done. */
 async function mayPoint(
@@ -140,8 +141,7 @@ async function undo(
     return 0;
   }
   const { removes, kept } = await planOf(folder, new Map(), record, force);
-  const { config: settings } = await loadConfig(context);
-  const isOurs = record.endpoint !== undefined && settings.otlp.endpoint === STACK_ENDPOINT;
+  const isOurs = record.endpoint !== undefined && (await endpointOfFile(context)) === STACK_ENDPOINT;
   const back = record.endpoint?.before ?? undefined;
   const would = dryRun ? "would be " : "";
   context.stdout.write(`${removes.length} files ${would}removed from ${folder}\n`);

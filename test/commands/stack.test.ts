@@ -128,6 +128,15 @@ describe("stack", () => {
     expect(settings()["otlp"] ?? {}).toEqual({});
   });
 
+  test("--undo puts back what the file had, also where a variable goes before it", async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://agents.example:4318" };
+    set({ otlp: { endpoint: "https://otel.example.com" } });
+    await run({}, env);
+    expect(settings()).toMatchObject({ otlp: { endpoint: STACK_ENDPOINT } });
+    await run({ undo: true }, env);
+    expect(settings()).toMatchObject({ otlp: { endpoint: "https://otel.example.com" } });
+  });
+
   test("--undo leaves an address that the user has set since", async () => {
     await run();
     set({ otlp: { endpoint: "https://otel.example.com" } });
