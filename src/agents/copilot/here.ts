@@ -23,6 +23,8 @@ export interface LineState {
   readonly passedOver?: readonly string[];
   /** Tool calls of the main agent that have not ended. */
   readonly openCalls?: readonly string[];
+  /** Those of them that the user is asked about. */
+  readonly asked?: readonly string[];
 }
 
 /** Sums over a session, whichever way its version counts. */

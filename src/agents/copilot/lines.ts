@@ -47,6 +47,7 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
   ["tool.user_requested", userCall],
   ["tool.execution_start", toolUse],
   ["tool.execution_complete", toolResult],
+  ["permission.requested", permission],
   ["permission.completed", permission],
   ["subagent.started", subagent],
   ["session.error", sessionError],

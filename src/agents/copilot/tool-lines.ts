@@ -37,24 +37,28 @@ export function toolUse(here: Here): LineResult {
   return { entries: [entry], state: { ...here.state, openCalls } };
 }
 
-/** The user left the question whether a call may run, and broke the turn off with it: nothing else says that it did not. */
+/** The user is asked whether a call may run, or has answered: what they break off meanwhile was denied. */
 export function permission(here: Here): LineResult {
-  const callId = asString(here.data["toolCallId"]);
-  const isLeft = asObject(here.data["result"])?.["kind"] === "cancelled";
-  if (callId === undefined || !isLeft || !isOpen(here, callId)) return nothing(here);
-  return { entries: [ending(here, callId, { status: "denied" })], state: passedOver(without(here, callId), [callId]) };
+  const { data, state } = here;
+  const callId = asString(data["toolCallId"]) ?? asString(asObject(data["permissionRequest"])?.["toolCallId"]);
+  if (callId === undefined || here.state.openCalls?.includes(callId) !== true) return nothing(here);
+  const { asked: _, ...answered } = state;
+  const kind = asString(asObject(data["result"])?.["kind"]);
+  const others = (state.asked ?? []).filter((id) => id !== callId);
+  // Left with Escape, which breaks the turn off: the line that says so stands before this one, or behind
+  const asked = kind === undefined || kind === "cancelled" ? [...others, callId] : others;
+  return { entries: [], state: asked.length === 0 ? answered : { ...answered, asked } };
 }
 
 /** Calls that were at work when the user broke the turn off: nothing else says how they ended. */
 export function brokenOff(here: Here): LineResult {
   if (here.agentId !== undefined) return nothing(here);
-  const { openCalls = [], ...state } = here.state;
-  const how = { status: "error", errorType: "interrupted" } as const;
-  // One line ends them all: as copies of a line they would be one
-  const entries = openCalls.map((callId) => ({
-    ...ending(here, callId, how),
-    globalKey: `event:${here.id}:${callId}`,
-  }));
+  const { openCalls = [], asked, ...state } = here.state;
+  const entries = openCalls.map((callId) => {
+    const how = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
+    // One line ends them all: as copies of a line they would be one
+    return { ...ending(here, callId, how), globalKey: `event:${here.id}:${callId}` };
+  });
   return { entries, state: passedOver(state, openCalls) };
 }
 
@@ -113,7 +117,8 @@ const ending = (here: Here, callId: string, how: Ending) =>
     ...how,
   } as EntryOf<"tool_result">);
 
-const isOpen = (here: Here, callId: string): boolean => here.state.openCalls?.includes(callId) === true;
+const DENIED: Ending = { status: "denied" };
+const INTERRUPTED: Ending = { status: "error", errorType: "interrupted" };
 
 function without({ state }: Here, callId: string): LineState {
   const { openCalls = [], ...rest } = state;

@@ -330,6 +330,7 @@ describe("ends and errors", () => {
         model: "m",
         arguments: { command: "make" },
       });
+    const asking = (toolCallId: string) => line("permission.requested", { permissionRequest: { toolCallId } });
     const asked = (toolCallId: string, kind: string) => line("permission.completed", { toolCallId, result: { kind } });
     const entries = await entriesOf(
       start("c1"),
@@ -339,8 +340,12 @@ describe("ends and errors", () => {
       asked("c2", "approved"),
       start("c3"),
       start("c4"),
-      asked("c4", "cancelled"),
+      asking("c4"),
+      start("c5"),
+      asking("c5"),
+      asked("c5", "cancelled"),
       line("abort", { reason: "user_abort" }),
+      asked("c4", "cancelled"),
       line("tool.execution_complete", {
         toolCallId: "c2",
         success: false,
@@ -351,9 +356,10 @@ describe("ends and errors", () => {
     const results = only(entries, "tool_result");
     expect(results.map(({ callId, status, errorType }) => [callId, status, errorType])).toEqual([
       ["c1", "success", undefined],
-      ["c4", "denied", undefined],
       ["c2", "error", "interrupted"],
       ["c3", "error", "interrupted"],
+      ["c4", "denied", undefined],
+      ["c5", "denied", undefined],
     ]);
     expect(new Set(entries.map(({ globalKey }) => globalKey)).size).toBe(entries.length);
   });
