@@ -180,7 +180,6 @@ export class ClaudeSession {
         model,
         content: [block],
         stop_reason: tools > 0 ? "tool_use" : "end_turn",
-        stop_details: null,
         stop_sequence: null,
         // What was written so far: only the last line has all of it
         usage: { ...usage, output_tokens: isLast ? output : Math.min(output, 1 + n) },

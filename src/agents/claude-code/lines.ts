@@ -375,10 +375,12 @@ function compareToVersion(o: Line, other: string): number | undefined {
 
 /**
  * 2.1.197 and later make up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its
- * beginning. An answer that was not streamed has details where its server gave them, but its blocks are in one line.
+ * beginning. An answer that was not streamed has details where its server gave them, but its blocks are in one line; and what
+ * others write in the agent's form has no `iterations`, which the agent's own sums have whatever the server tells.
  */
 const isBrokenOff = (o: Line, message: Line): boolean =>
   message["stop_details"] === undefined &&
+  asObject(message["usage"])?.["iterations"] !== undefined &&
   (compareToVersion(o, DETAILS_SINCE) ?? -1) >= 0 &&
   asArray(message["content"]).filter((block) => asObject(block) !== undefined).length < 2;
 

@@ -180,16 +180,20 @@ describe("assistant lines", () => {
   });
 
   test.each([
-    [{ version: "2.1.250" }, {}, false],
-    [{ version: "2.1.329" }, {}, false],
-    [{ version: "2.1.250" }, { stop_details: null }, true],
-    [{ version: "2.1.120" }, {}, true],
-    [{}, {}, true],
-  ])("a reason that stands there for an answer whose stream broke off is none: %j %j", (rest, message, complete) => {
-    const usage = { input_tokens: 12, output_tokens: 3 };
-    const entries = entriesOf([assistant({ usage, stop_reason: "end_turn", ...message }, rest)]);
-    expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete });
-  });
+    [{ version: "2.1.250" }, { iterations: [] }, {}, false],
+    [{ version: "2.1.329" }, { iterations: null }, {}, false],
+    [{ version: "2.1.250" }, { iterations: [] }, { stop_details: null }, true],
+    [{ version: "2.1.120" }, { iterations: [] }, {}, true],
+    [{ version: "2.1.329" }, {}, {}, true],
+    [{}, { iterations: [] }, {}, true],
+  ])(
+    "a reason that stands there for an answer whose stream broke off is none: %j %j %j",
+    (rest, more, message, complete) => {
+      const usage = { input_tokens: 12, output_tokens: 3, ...more };
+      const entries = entriesOf([assistant({ usage, stop_reason: "end_turn", ...message }, rest)]);
+      expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete });
+    },
+  );
 
   test("calls of versions whose hooks tell no id are known by their input, long as it may be", () => {
     const input = { file_path: "/home/dev/shop/a.txt", content: "pears\n".repeat(5_000) };
@@ -202,7 +206,7 @@ describe("assistant lines", () => {
   });
 
   test("an answer that was not streamed has a true reason, also where its server gives no details", () => {
-    const usage = { input_tokens: 12, output_tokens: 30 };
+    const usage = { input_tokens: 12, output_tokens: 30, iterations: [] };
     const content = [
       { type: "text", text: "Listing." },
       { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } },

@@ -19,7 +19,7 @@ const answer = (second: number, id: string, rest = "", block = '{"type":"text","
   );
 /** Its stream may have broken off: nothing is told of its reason. */
 const doubtful = (second: number, id: string, blocks: string, version = "2.1.329"): string =>
-  answer(second, id, `,"version":"${version}"`, blocks);
+  answer(second, id, `,"version":"${version}"`, blocks).replace('"output_tokens"', '"iterations":[],"output_tokens"');
 const result = (second: number, block: string, rest = ""): string =>
   line(second, `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"${block}}]}${rest}`);
 const file = (...lines: readonly string[]): readonly MadeFile[] => [{ bytes: Buffer.from(`${lines.join("\n")}\n`) }];
@@ -48,6 +48,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(3, "m2", '{"type":"text","text":"ok"},{"type":"text","text":"done"}'),
     doubtful(4, "m3", '{"type":"text","text":"ok"},null,"ok"'),
     doubtful(5, "m4", ""),
+    answer(6, "m5", ',"version":"2.1.329"'),
   ],
   "answers without a word about their reason, of versions that give none, that give one, and of odd ones": [
     prompt(1, '"x"'),

@@ -165,7 +165,7 @@ function assistantLine(): i32 {
   const requested = requestRef.length > 0 ? State.requestedMs(textOf(requestRef.at, requestRef.length)) : NaN;
   Call.startMs = isNaN(requested) ? State.inputMs : requested;
   Call.flags =
-    (finish === NONE || (writtenBy >= DETAILS_SINCE && !Line.hasDetails && Blocks.count < 2) ? 0 : CALL_COMPLETE) |
+    (finish === NONE || (Line.isSummed && writtenBy >= DETAILS_SINCE && !Line.hasDetails && Blocks.count < 2) ? 0 : CALL_COMPLETE) |
     (nameAt(NAMES, stopReason.at, stopReason.length) === N.TOOL_USE && stopReason.length > 0 ? CALL_ASKS : 0) |
     (Line.hasUsage ? CALL_USAGE : 0);
   if (!Line.hasUsage) {

@@ -38,6 +38,8 @@ export class Line {
   static isOdd: bool = false;
   static hasUsage: bool = false;
   static hasDetails: bool = false;
+  /** Its usage is the agent's own sum over a stream. */
+  static isSummed: bool = false;
   static isInterrupted: bool = false;
   static isCreated: bool = false;
   static hasPatch: bool = false;
@@ -83,6 +85,7 @@ function clearMessage(): void {
   Line.hasBlocks = false;
   Line.hasUsage = false;
   Line.hasDetails = false;
+  Line.isSummed = false;
   Blocks.clear();
 }
 
@@ -239,6 +242,7 @@ function readMessage(): void {
 /** What kinds of tokens the answer took, into `Call`. @returns whether it told enough to be usage */
 function readUsage(): bool {
   let fresh = NO_COUNT;
+  Line.isSummed = false;
   Call.output = Call.cacheRead = Call.cacheWrite = Call.cacheWrite5m = Call.cacheWrite1h = Call.reasoning = NO_COUNT;
   if (!enterObject()) return false;
   do {
@@ -260,6 +264,10 @@ function readUsage(): bool {
         break;
       case N.OUTPUT_DETAILS:
         readDetails();
+        break;
+      case N.ITERATIONS:
+        Line.isSummed = true;
+        skip();
         break;
       default:
         skip();
