@@ -74,13 +74,21 @@ export async function chosenByUser(
   return found.filter(({ agent }) => answer.includes(agent.source));
 }
 
-/** Says in clear words what keeps an agent's registrations from running, and what to do. */
-export async function sayFindings({ installer, files }: InstallableAgent & WithPaths, context: Context): Promise<void> {
-  if (installer.check === undefined) return;
+/**
+ * Says in clear words what keeps an agent's registrations from running, and what to do.
+ *
+ * @returns whether they run
+ */
+export async function sayFindings(
+  { installer, files }: InstallableAgent & WithPaths,
+  context: Context,
+): Promise<boolean> {
   const now = await readSettingsFiles(files.map(({ path }) => path));
-  for (const { level, text } of await installer.check(now, targetOf(context))) {
+  const findings = (await installer.check?.(now, targetOf(context))) ?? [];
+  for (const { level, text } of findings) {
     context.stdout.write(`  ${level === "broken" ? "✗" : "!"} ${printable(text)}\n`);
   }
+  return findings.every(({ level }) => level !== "broken");
 }
 
 // --- internal ---

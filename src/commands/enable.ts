@@ -83,11 +83,14 @@ export async function enable(
     const done = await eachOf(plans, spared, async (plan) => {
       await carryOut(plan, scope, context);
       context.stdout.write(reportOf(plan));
-      await sayFindings(plan, context);
-      return plan;
+      return { isNew: isChange(plan), runs: await sayFindings(plan, context) };
     });
-    if (done.some(isChange)) {
-      context.stdout.write(`The next session is collected. What is collected lies in ${context.places.stateDir}\n`);
+    const fresh = done.filter(({ isNew }) => isNew);
+    if (fresh.length > 0) {
+      const next = fresh.some(({ runs }) => runs)
+        ? "The next session is collected."
+        : "Until then nothing is collected.";
+      context.stdout.write(`${next} What is collected lies in ${context.places.stateDir}\n`);
     }
     return done.length === chosen.length ? 0 : 1;
   });

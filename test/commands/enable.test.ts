@@ -285,6 +285,13 @@ describe("enable", () => {
     expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(7 events\)\nThe next session is collected\./);
   });
 
+  it("promises nothing where the agent's hooks are switched off", async () => {
+    put(userSettings(), JSON.stringify({ disableAllHooks: true }));
+    expect(await on()).toBe(0);
+    expect(printed).toMatch(/\(7 events\)\n {2}✗ hooks are switched off: .*\nUntil then nothing is collected\./);
+    expect(printed).not.toContain("The next session");
+  });
+
   it("says so the second time and changes no byte", async () => {
     put(userSettings(), SETTINGS);
     await on();
