@@ -21,6 +21,15 @@ export function hrefOf(view: Route["view"], params: Readonly<Record<string, stri
   return `#/${view}${query === "" ? "" : `?${query}`}`;
 }
 
+/**
+ * Changes parameters of the view that one is in. By the address as it is now: what is drawn can be a change behind, and would
+ * undo it.
+ */
+export function change(params: Readonly<Record<string, string | undefined>>): void {
+  const now = readRoute(location.hash);
+  location.replace(hrefOf(now.view, { ...now.params, ...params }));
+}
+
 // --- internal ---
 
 const VIEWS = ["sessions", "session", "usage", "tools"] as const;

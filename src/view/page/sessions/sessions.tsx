@@ -3,7 +3,7 @@ import type { SessionList, SessionRow, Sort } from "../../wire.ts";
 import { askOnce, useAsked } from "../ask.ts";
 import { exact, plural } from "../format.ts";
 import { given, Instead, missing, NoSessionYet } from "../parts.tsx";
-import { hrefOf } from "../route.ts";
+import { change, hrefOf } from "../route.ts";
 import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
 import { SessionTable } from "./session-table.tsx";
@@ -17,9 +17,6 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
   const asked = useAsked<SessionList>("sessions", { ...query, limit: String(PAGE) });
   const list = given(asked, "sessions");
   const more = useMore(JSON.stringify(query));
-  const set = (change: Readonly<Record<string, string | undefined>>): void => {
-    location.replace(hrefOf("sessions", { ...params, ...change }));
-  };
 
   useEffect(() => {
     document.title = "Sessions · openhook-otel";
@@ -36,7 +33,7 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
           {list.count === list.all ? exact(list.all) : `${exact(list.count)} of ${exact(list.all)}`}
         </p>
       </div>
-      <Filters params={params} choices={list.choices} onChange={set} />
+      <Filters params={params} choices={list.choices} onChange={change} />
       {rows.length === 0 ? (
         <Empty any={list.all > 0} />
       ) : (
@@ -44,7 +41,7 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
           rows={rows}
           sort={(sort as Sort | undefined) ?? "recent"}
           rising={rising === "1"}
-          onSort={(by, up) => set({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined })}
+          onSort={(by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined })}
         />
       )}
       {next === null || rows.length === 0 ? null : (

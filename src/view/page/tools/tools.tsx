@@ -3,7 +3,7 @@ import type { ToolRow, ToolsDocument } from "../../wire.ts";
 import { useAsked } from "../ask.ts";
 import { duration, exact, percent } from "../format.ts";
 import { given, Instead, missing, NoSessionYet, Tile } from "../parts.tsx";
-import { hrefOf } from "../route.ts";
+import { change, hrefOf } from "../route.ts";
 import { shown } from "../shown.ts";
 import { OverFilters } from "../usage/over-filters.tsx";
 import { sinceOf } from "../usage/range.ts";
@@ -33,12 +33,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
       <div class="heading">
         <h1>Tools</h1>
       </div>
-      <OverFilters
-        params={params}
-        choices={found.choices}
-        hasModel={false}
-        onChange={(change) => location.replace(hrefOf("tools", { ...params, ...change }))}
-      />
+      <OverFilters params={params} choices={found.choices} hasModel={false} onChange={change} />
       {found.choices.agents.length === 0 ? (
         <NoSessionYet />
       ) : found.rows.length === 0 ? (

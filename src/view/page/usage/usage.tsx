@@ -3,7 +3,7 @@ import { SPLITS, type Split, type Unit, type UsageDocument } from "../../wire.ts
 import { useAsked } from "../ask.ts";
 import { dollars, dollarsOnAxis, exact, percent, plural, timeZone } from "../format.ts";
 import { Cost, given, Instead, missing, NoSessionYet, Select, Tile, Tokens } from "../parts.tsx";
-import { hrefOf } from "../route.ts";
+import { change, hrefOf } from "../route.ts";
 import { Chart, type Series } from "./chart.tsx";
 import { GroupTable } from "./group-table.tsx";
 import { OverFilters } from "./over-filters.tsx";
@@ -26,9 +26,6 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
     timeZone: timeZone(),
   });
   const found = given(asked, "usage");
-  const set = (change: Readonly<Record<string, string | undefined>>): void => {
-    location.replace(hrefOf("usage", { ...params, ...change }));
-  };
   useEffect(() => {
     document.title = "Usage · openhook-otel";
   }, []);
@@ -42,14 +39,14 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
       <div class="heading">
         <h1>Usage</h1>
       </div>
-      <OverFilters params={params} choices={found.choices} hasModel onChange={set}>
+      <OverFilters params={params} choices={found.choices} hasModel onChange={change}>
         <Select
           name="By"
           value={unit}
           options={UNITS_OF[range] ?? UNITS_OF["30"] ?? []}
-          onChange={(value) => set({ unit: value })}
+          onChange={(value) => change({ unit: value })}
         />
-        <Select name="Split cost by" value={split} options={SPLIT_NAMES} onChange={(by) => set({ by })} />
+        <Select name="Split cost by" value={split} options={SPLIT_NAMES} onChange={(by) => change({ by })} />
       </OverFilters>
       {found.choices.agents.length === 0 ? (
         <NoSessionYet />
