@@ -13,18 +13,33 @@ export class DigestSet {
     return this.#slots[this.#placeOf(digest)] === digest;
   }
 
-  /** @returns whether none of them was there before: each is looked for once, since it is far from the one before it */
-  addAll(digests: Float64Array): boolean {
-    while (this.#size + digests.length > this.#slots.length * FULL) this.#grow();
-    const before = this.#size;
-    for (let i = 0; i < digests.length; i++) {
-      const digest = digests[i] ?? 0;
-      const place = this.#placeOf(digest);
-      if (this.#slots[place] === digest) continue;
-      this.#slots[place] = digest;
-      this.#size++;
-    }
-    return this.#size === before + digests.length;
+  addAll(digests: Float64Array): void {
+    this.#makeRoom(digests.length);
+    for (let i = 0; i < digests.length; i++) this.#add(digests[i] ?? 0);
+  }
+
+  /**
+   * Adds one after the other, up to the first that is there already. Each is looked for once: they lie far from each other.
+   *
+   * @returns how many were added: all of them, or as many as stand before that one
+   */
+  addUntilKnown(digests: Float64Array): number {
+    this.#makeRoom(digests.length);
+    for (let i = 0; i < digests.length; i++) if (!this.#add(digests[i] ?? 0)) return i;
+    return digests.length;
+  }
+
+  #makeRoom(more: number): void {
+    while (this.#size + more > this.#slots.length * FULL) this.#grow();
+  }
+
+  /** @returns false for one that is there */
+  #add(digest: number): boolean {
+    const place = this.#placeOf(digest);
+    if (this.#slots[place] === digest) return false;
+    this.#slots[place] = digest;
+    this.#size++;
+    return true;
   }
 
   /** Where it is, or would be. */

@@ -107,7 +107,9 @@ export class Keeper {
       return undefined;
     }
     // What is not kept after all is looked up in the store once more than needed
-    const isUnowned = this.#owned.addAll(session.packed.owned);
+    const { owned } = session.packed;
+    const unowned = this.#owned.addUntilKnown(owned);
+    const isUnowned = unowned === owned.length;
     const added = isUnowned ? this.#addNew(task, result, session) : undefined;
     if (added !== undefined) {
       this.#count(task, result, session, added, lines);
@@ -138,7 +140,8 @@ export class Keeper {
     }
     // What came before in this commit may own what this one holds
     flush();
-    const packed = this.#again(stored, session.packed, takePacked(db, stored.id), session, bare);
+    const fresh = new Set(owned.subarray(0, unowned));
+    const packed = this.#again(stored, session.packed, takePacked(db, stored.id), session, bare, fresh);
     this.#owned.addAll(packed.owned);
     packs.push({ id: stored.id, packed: priced(packed, this.#providerOf(task.source)) });
     return stored.id;
@@ -191,13 +194,18 @@ export class Keeper {
     return cardOf(this.#drain, source)?.provider;
   }
 
-  /** The long way: with what was known before, without what others own, without names where none are kept. */
+  /**
+   * The long way: with what was known before, without what others own, without names where none are kept.
+   *
+   * @param fresh digests that nobody had before this session came
+   */
   #again(
     stored: StoredSession,
     { facts }: Unpriced,
     before: readonly TranscriptEntry[],
     told: Parameters<typeof packOptions>[2],
     bare: boolean,
+    fresh: ReadonlySet<number>,
   ): Unpriced {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
@@ -208,14 +216,15 @@ export class Keeper {
       entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
     }
     const own = [...entries.values()].filter(
-      ({ globalKey }) => globalKey === undefined || !this.#isAnothers(stored, globalKey),
+      ({ globalKey }) => globalKey === undefined || !this.#isAnothers(stored, globalKey, fresh),
     );
     return pack(own, packOptions(card, stored.sessionId, told));
   }
 
-  #isAnothers({ id, source }: StoredSession, globalKey: string): boolean {
+  #isAnothers({ id, source }: StoredSession, globalKey: string, fresh: ReadonlySet<number>): boolean {
     const { db } = this.#drain;
-    if (!this.#hasForgotten && !this.#owned.has(digestOf(source, globalKey))) return false;
+    const digest = digestOf(source, globalKey);
+    if (!this.#hasForgotten && (fresh.has(digest) || !this.#owned.has(digest))) return false;
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
