@@ -133,32 +133,27 @@ describe("calls that only the transcript names", () => {
     ]);
   });
 
+  const tries = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9_000, "shell", "a")];
+  const triedAgain = (status: "denied" | "error") => [
+    used("call_1", 0, "shell", "a"),
+    resulted("call_1", 5, status),
+    used("call_2", 9_000, "shell", "a"),
+    resulted("call_2", 9_050),
+  ];
+
   test("that were refused and tried again in the same turn stay refused", () => {
-    const tries = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9_000, "shell", "a")];
-    const entries = [
-      used("call_1", 0, "shell", "a"),
-      resulted("call_1", 5, "denied"),
-      used("call_2", 9_000, "shell", "a"),
-      resulted("call_2", 9_050),
-    ];
-    expect(pairTools([...tries, namelessEnd("e2", 9_040, "shell", "a")], entries)).toMatchObject([
+    const told = [...tries, namelessEnd("e2", 9_040, "shell", "a")];
+    expect(pairTools(told, triedAgain("denied"))).toMatchObject([
       { callId: "call_1", status: "denied", endMs: NOON_MS + 5 },
       { callId: "call_2", status: "success", startMs: NOON_MS + 9_000, endMs: NOON_MS + 9_050 },
     ]);
   });
 
   test("that failed without a hook's word and were tried again have failed", () => {
-    const tries = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 9_000, "shell", "a")];
-    const entries = [
-      used("call_1", 0, "shell", "a"),
-      resulted("call_1", 5, "error"),
-      used("call_2", 9_000, "shell", "a"),
-      resulted("call_2", 9_050),
-    ];
     const end = namelessEnd("e2", 9_040, "shell", "a", "success");
     // A payload that is equal to the byte may be told once
     for (const starts of [tries, tries.slice(0, 1)])
-      expect(pairTools([...starts, end], entries)).toMatchObject([
+      expect(pairTools([...starts, end], triedAgain("error"))).toMatchObject([
         { callId: "call_1", status: "error", endMs: NOON_MS + 5 },
         { callId: "call_2", status: "success", endMs: NOON_MS + 9_050 },
       ]);

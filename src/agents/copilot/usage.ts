@@ -26,7 +26,7 @@ export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): T
 
 /** The sums of a shutdown or checkpoint line, per model; `undefined` where it has none. */
 export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | undefined {
-  const metrics = asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
+  const metrics = metricsIn(data);
   const byModel = Object.entries(metrics ?? {}).flatMap(([model, value]) => {
     const usage = usageOf(asObject(asObject(value)?.["usage"]));
     return usage === undefined || model === "" ? [] : [[model, usage] as const];
@@ -96,10 +96,11 @@ const hasFallen = (last: Sums, now: Sums): boolean =>
     FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
   );
 
-function requestsIn(data: Fields): number {
-  const metrics = asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
-  const counts = Object.values(metrics ?? {}).map((value) =>
-    asCount(asObject(asObject(value)?.["requests"])?.["count"]),
-  );
-  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
-}
+/** By model; a checkpoint has them one level down. */
+const metricsIn = (data: Fields): Fields | undefined =>
+  asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
+
+const requestsIn = (data: Fields): number =>
+  Object.values(metricsIn(data) ?? {})
+    .map((value) => asCount(asObject(asObject(value)?.["requests"])?.["count"]) ?? 0)
+    .reduce((sum, count) => sum + count, 0);
