@@ -25,7 +25,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "1.0.80 to 2.1.329",
+    versions: "1.0.80 to 2.1.330",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

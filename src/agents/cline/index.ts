@@ -23,7 +23,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "3.0.65 (CLI)",
+    versions: "3.0.57 to 3.0.65 (CLI)",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

@@ -28,7 +28,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "0.110.0 to 0.169.0",
+    versions: "0.80.0 to 0.169.0",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

@@ -24,7 +24,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "1.0.102",
+    versions: "1.0.50 to 1.0.102",
     subagents: true,
     sessionIds: "native",
     callIds: "transcript",

@@ -24,7 +24,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "0.61.0",
+    versions: "0.24.5 to 0.61.0",
     subagents: true,
     sessionIds: "native",
     callIds: "transcript",

@@ -25,7 +25,7 @@ export default {
   tokens: "transcript",
   capabilities: {
     basis: "recorded",
-    versions: "1.18.33",
+    versions: "1.2.27 to 1.18.33",
     subagents: true,
     sessionIds: "native",
     callIds: "native",
