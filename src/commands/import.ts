@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { cardOf, type Drain, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { StateError } from "../drain/private.ts";
+import { compileLess } from "../import/engine.ts";
 import type { Exported } from "../import/export.ts";
 import { type Readers, readersHere, readersInThreads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
@@ -41,6 +42,7 @@ export async function importPast(
   options: ImportCommandOptions,
   context: Context,
 ): Promise<number> {
+  compileLess();
   const log = new Log(context);
   const deps = await drainDeps(context, log.line);
   const agents = chosen(names, deps.agents);

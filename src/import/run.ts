@@ -253,7 +253,10 @@ async function readAll(
       if (batchBytes >= BYTES_PER_COMMIT || batch.length >= SESSIONS_PER_COMMIT) await commit();
       tell(false);
     }
+    // Threads take their time to end, and have it while the last ones are written
+    const closed = readers.close();
     await commit();
+    await closed;
     tell(true);
   } finally {
     await readers.close();
