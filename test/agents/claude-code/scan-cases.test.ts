@@ -211,6 +211,23 @@ describe("tells at once what it tells line by line", () => {
     expect(await compareBoth(made.put(file(FIRST, prompt(1, '"x"'), broken, answer(2, "m1"))))).toBeDefined();
   });
 
+  test("whatever one byte of a line is in place of its own", async () => {
+    const use = '{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}';
+    let [all, atOnce] = [0, 0];
+    for (const whole of [
+      prompt(3, '"x"'),
+      answer(3, "m2", ',"isSidechain": false', use),
+      result(3, ',"content":"ok"'),
+    ]) {
+      for (let at = 0; at < whole.length; at++) {
+        const broken = [...'"\\:,{}[] 0x\t'].map((byte) => whole.slice(0, at) + byte + whole.slice(at + 1));
+        all++;
+        if ((await compareBoth(made.put(file(FIRST, prompt(1, '"x"'), ...broken)))) !== undefined) atOnce++;
+      }
+    }
+    expect(atOnce).toBeGreaterThan(all / 2);
+  });
+
   test("whatever control character stands in a text", async () => {
     for (let code = 0; code <= 0x20; code++) {
       await compareBoth(

@@ -42,11 +42,8 @@ export function fail(): bool {
 /** From behind an opening quote to behind the closing one. */
 export function text(): bool {
   const start = At.at;
-  const bytes = v128.load(start);
   // Names, ids and numbers of most texts are short, and nothing in them is escaped
-  const found = i8x16.bitmask(
-    v128.or(v128.or(i8x16.eq(bytes, QUOTE), i8x16.eq(bytes, BACKSLASH)), i8x16.lt_u(bytes, SPACE)),
-  );
+  const found = endsIn(v128.load(start));
   if (found !== 0) {
     const at = start + ctz(found);
     if (byte(at) === 0x22) {
@@ -65,6 +62,12 @@ const BACKSLASH = i8x16.splat(0x5c);
 const SPACE = i8x16.splat(0x20);
 const N = i8x16.splat(0x6e);
 const EVEN: u64 = 0x5555555555555555;
+
+/** A bit for each of sixteen bytes that can stand in no text as it is. */
+@inline
+export function endsIn(bytes: v128): i32 {
+  return i8x16.bitmask(v128.or(v128.or(i8x16.eq(bytes, QUOTE), i8x16.eq(bytes, BACKSLASH)), i8x16.lt_u(bytes, SPACE)));
+}
 
 /** 64 bytes at a time, without a branch for each escape: they come where nobody can tell. */
 function longText(start: usize): bool {
@@ -184,6 +187,10 @@ export function name(): bool {
 /** Behind a value in an object (0x7d ends it) or array (0x5d). @returns whether another one follows */
 @inline
 export function more(end: u32): bool {
+  if (byte(At.at) === 0x2c && byte(At.at + 1) > 0x20) {
+    At.at++;
+    return true;
+  }
   space();
   const b = byte(At.at);
   if (b === 0x2c) {

@@ -1,5 +1,5 @@
 // Names of members, and texts that mean something, by number. They are told once, by whoever starts this: see ../names.ts.
-import { fail, name, Text } from "./json";
+import { At, byte, endsIn, fail, name, Text } from "./json";
 import { OTHER } from "./numbers";
 import { same, take } from "./tables";
 
@@ -12,8 +12,19 @@ memory.fill(tables, 0, 2 * SLOTS * ROW);
 export const NAMES: i32 = 0;
 export const PROGRAMS: i32 = 1;
 
+/** Names of less than sixteen letters, with nothing behind them: two of them are compared at once. */
+const SHORT_SLOTS: i32 = 256;
+const shortNames = take(SHORT_SLOTS * 16);
+const shortNumbers = take(SHORT_SLOTS * 4);
+memory.fill(shortNumbers, 0, SHORT_SLOTS * 4);
+/** As many bytes of a name as lie before the middle, nothing of the others. */
+const masks = take(32);
+memory.fill(masks, 0xff, 16);
+memory.fill(masks + 16, 0, 16);
+
 /** @param number from 1 up */
 export function addName(which: i32, at: usize, length: i32, number: i32): void {
+  if (which === NAMES && length < 16) return addShort(firstOf(v128.load(at), length), number);
   const table = tables + which * SLOTS * ROW;
   const kept = take(length + 8);
   memory.copy(kept, at, length);
@@ -26,6 +37,7 @@ export function addName(which: i32, at: usize, length: i32, number: i32): void {
 
 /** @returns 0 for one that means nothing */
 export function nameAt(which: i32, at: usize, length: i32): i32 {
+  if (which === NAMES && length < 16) return shortNumber(firstOf(v128.load(at), length));
   const table = tables + which * SLOTS * ROW;
   let slot = slotOf(at, length);
   while (true) {
@@ -39,10 +51,50 @@ export function nameAt(which: i32, at: usize, length: i32): i32 {
 
 /** The number of a member's name, up to its value; `OTHER`, and `At.failed`, where it is none or an escape hides it. */
 export function member(): i32 {
+  const start = At.at + 1;
+  const bytes = v128.load(start);
+  const found = endsIn(bytes);
+  const length = ctz(found);
+  const end = start + <usize>length;
+  // Nearly all: short, with nothing escaped, and no space around the colon
+  if (found !== 0 && byte(At.at) === 0x22 && load<u16>(end) === QUOTE_COLON && byte(end + 2) > 0x20) {
+    At.at = end + 2;
+    return shortNumber(firstOf(bytes, length));
+  }
   if (!name()) return OTHER;
   if (!Text.hasEscapes) return nameAt(NAMES, Text.at, Text.length);
   fail();
   return OTHER;
+}
+
+const QUOTE_COLON: u32 = 0x3a22;
+
+@inline
+function firstOf(bytes: v128, length: i32): v128 {
+  return v128.and(bytes, v128.load(masks + 16 - <usize>length));
+}
+
+function addShort(name: v128, number: i32): void {
+  let slot = shortSlot(name);
+  while (load<i32>(shortNumbers + slot * 4) !== 0) slot = (slot + 1) & (SHORT_SLOTS - 1);
+  v128.store(shortNames + slot * 16, name);
+  store<i32>(shortNumbers + slot * 4, number);
+}
+
+@inline
+function shortNumber(name: v128): i32 {
+  let slot = shortSlot(name);
+  while (true) {
+    const number = load<i32>(shortNumbers + slot * 4);
+    if (number === 0 || i8x16.all_true(i8x16.eq(name, v128.load(shortNames + slot * 16)))) return number;
+    slot = (slot + 1) & (SHORT_SLOTS - 1);
+  }
+}
+
+@inline
+function shortSlot(name: v128): i32 {
+  const hash = (i64x2.extract_lane(name, 0) ^ (i64x2.extract_lane(name, 1) << 1)) * 0x9e3779b97f4a7c15;
+  return <i32>(hash >>> 56);
 }
 
 @inline
