@@ -5,10 +5,16 @@ import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { type ResourceOf, sendable, wellFormed } from "./resource.ts";
 import { toHrTime } from "./time.ts";
 
-/** Who produced the records, for the instrumentation scope. */
+/** Who produced the spans. */
 export function scopeOf(version: string): core.InstrumentationScope {
-  return { name: "openhook-otel", version };
+  return { ...METRICS_SCOPE, version };
 }
+
+/**
+ * Who produced the metrics: of no version. Collectors and Prometheus tell series apart by it, so an update would begin a second
+ * one of every counter, with the whole sum in it. `telemetry.distro.version` of the resource says it.
+ */
+export const METRICS_SCOPE: core.InstrumentationScope = { name: "openhook-otel", version: "" };
 
 /**
  * Span records as the plain objects that the SDK's serializers read. They come out byte for byte like spans of the
@@ -66,7 +72,6 @@ export function toReadableSpans(
 export function toResourceMetrics(
   points: readonly MetricPoint[],
   resourceOf: ResourceOf,
-  scope: core.InstrumentationScope,
   temporality: "cumulative" | "delta",
 ): metrics.ResourceMetrics[] {
   const aggregationTemporality =
@@ -76,7 +81,7 @@ export function toResourceMetrics(
     resource,
     scopeMetrics: [
       {
-        scope,
+        scope: METRICS_SCOPE,
         metrics: [...grouped(ofResource, (point) => `${point.data.kind} ${point.shape.name}`).values()].map(
           (ofMetric) => toMetricData(ofMetric, aggregationTemporality),
         ),

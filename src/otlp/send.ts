@@ -29,7 +29,7 @@ export type OnAnswer = (answer: {
  *
  * A body that is larger than `maxBytesPerRequest` is not sent: the outcome is `too-large`.
  *
- * @param options.version of this program: instrumentation scope and user agent
+ * @param options.version of this program: instrumentation scope of spans, and user agent
  * @param options.signal ends requests under way; they come back as `retry`
  * @param options.onAnswer hears what became of every request that was sent
  * @param options.transport takes the bodies in the network's place
@@ -65,7 +65,7 @@ export function createSender(
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
       if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
-      const data = toResourceMetrics(points.map(keptApart), resourceOf, scope, settings.metrics.temporality);
+      const data = toResourceMetrics(points.map(keptApart), resourceOf, settings.metrics.temporality);
       if (data.length === 0) return NOTHING_TO_SEND;
       return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
     },

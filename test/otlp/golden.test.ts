@@ -142,7 +142,7 @@ async function sdkMetrics(): Promise<metrics.ResourceMetrics> {
     resource: resources.resourceFromAttributes({ "service.name": "claude-code" }),
     readers: [reader],
   });
-  const meter = provider.getMeter("openhook-otel", VERSION);
+  const meter = provider.getMeter("openhook-otel");
   const { name, description, unit } = TOKENS;
   const tokens = meter.createCounter(name, { description, unit, valueType: ValueType.INT });
   tokens.add(1200, { model: "claude-sonnet-4" });

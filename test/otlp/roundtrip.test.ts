@@ -101,6 +101,16 @@ test("points that are not finite are left out, and an empty histogram has no sma
   sender.close();
 });
 
+test("an update of the program begins no series anew: metrics come of no version", async () => {
+  for (const version of ["0.1.0", "0.2.0"]) {
+    const sender = createSender(otlpSettings(receiver), { version });
+    await sender.sendMetrics([sumPoint(5)]);
+    sender.close();
+  }
+  const scopes = receiver.metricPoints.map(({ scope }) => scope);
+  expect(scopes).toEqual([scopes[0], scopes[0]]);
+});
+
 test("temporality, monotony, and billionths as doubles", async () => {
   const sender = createSender(otlpSettings(receiver, {}, { temporality: "delta" }), { version: "0.1.0" });
   await sender.sendMetrics([sumPoint(5), sumPoint(1_234_567_891, { shape: COST })]);
@@ -176,7 +186,7 @@ function asReceivedPoint({ shape, data, ...point }: MetricPoint): ReceivedPoint 
   const { name, description, unit } = shape;
   return {
     resource: point.resource,
-    scope: { name: "openhook-otel", version: "0.1.0" },
+    scope: { name: "openhook-otel", version: "" },
     name,
     description,
     unit,
