@@ -156,6 +156,12 @@ export function addToStream(
 
 // --- internal ---
 
+/**
+ * How long before its first value a stream's zero is dated, and not when the stream began: that can be days ago, and
+ * Prometheus refuses the whole request for one point older than an hour, with what a Collector put into it of other machines.
+ */
+const ZERO_BEFORE_MS = 60_000;
+
 const together = (a: Histogram, b: Histogram): Histogram => ({
   count: a.count + b.count,
   sum: a.sum + b.sum,
@@ -271,7 +277,8 @@ function toStream(row: Row, shape: MetricShape, temporality: "cumulative" | "del
     const points: MetricPoint[] = [{ ...shared, startMs: sentMs ?? startMs, timeMs, data }];
     return { id: Number(row["id"]), points, value, histogram, sentMs: timeMs };
   }
-  const first: MetricPoint[] = sentMs === undefined ? [{ ...shared, startMs, timeMs: startMs, data: zero }] : [];
+  const zeroMs = Math.max(startMs, timeMs - ZERO_BEFORE_MS);
+  const first: MetricPoint[] = sentMs === undefined ? [{ ...shared, startMs, timeMs: zeroMs, data: zero }] : [];
   return {
     id: Number(row["id"]),
     points: [...first, { ...shared, startMs, timeMs, data: dataOf(value, histogram) }],

@@ -120,6 +120,18 @@ describe("what a backend is told", () => {
     expect(next.points[0]?.startMs).toBe(NOW_MS);
   });
 
+  test("a stream that waited for days has its zero a minute before its first value: nothing that a backend finds too old", () => {
+    const db = stores.open();
+    count(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
+    const nowMs = NOW_MS + 3 * 86_400_000;
+    for (const { points } of pendingStreams(db, SHAPES, "cumulative", nowMs)) {
+      expect(points.map(({ startMs, timeMs }) => [startMs - NOW_MS, timeMs - nowMs])).toEqual([
+        [0, -60_000],
+        [0, 0],
+      ]);
+    }
+  });
+
   test("what grew between taking and acknowledging stays pending", () => {
     const db = stores.open();
     count(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
