@@ -73,9 +73,9 @@ export function* spanRows(drain: Drain): Generator<OutboxRow> {
 }
 
 /** Counters and gauges, as they leave. A stream is taken when its last point is; its points stand behind each other. */
-export async function metricRows(drain: Drain) {
+export async function metricRows(drain: Drain, settings: OtlpSettings) {
   const temporality = drain.loaded.config.otlp.metrics.temporality;
-  const gauges = await selfPoints(drain);
+  const gauges = await selfPoints(drain, settings.traces !== undefined);
   const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, drain.now()).filter(
     (stream) => drain.loaded.config.selfTelemetry || !isSelf(stream),
   );
@@ -191,7 +191,7 @@ async function sendMetrics(
   sender: Sender,
   { halvings }: Circuit,
 ): Promise<DeliverySummary> {
-  const rows = await metricRows(drain);
+  const rows = await metricRows(drain, settings);
   return deliverMetrics(
     rows,
     { sendMetrics: (points) => at("metrics.send", () => sender.sendMetrics(points)) },

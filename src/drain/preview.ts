@@ -42,7 +42,7 @@ export async function previewDelivery(drain: Drain, ofSession?: number): Promise
   const bounds = { ...settings, concurrency: 1, maxSpansPerSecond: 1e9, maxDeliveryMs: 1e9 };
   try {
     await deliverSpans(ofSession === undefined ? spanRows(drain) : rowsOf(drain, ofSession), sender, bounds, () => {});
-    if (ofSession === undefined) await deliverMetrics(await metricRows(drain), sender, bounds, () => {});
+    if (ofSession === undefined) await deliverMetrics(await metricRows(drain, settings), sender, bounds, () => {});
   } finally {
     sender.close();
   }

@@ -148,14 +148,17 @@ export const isSelf = ({ points }: PendingStream): boolean => points[0]?.shape.n
 /**
  * The gauges of this moment; counters that others keep are brought up to date first. Nothing where the user does not want
  * the program to tell of itself.
+ *
+ * @param hasBackend whether anybody is to get spans: without, none waits for him
  */
-export async function selfPoints(drain: Drain): Promise<readonly MetricPoint[]> {
+export async function selfPoints(drain: Drain, hasBackend: boolean): Promise<readonly MetricPoint[]> {
   if (!drain.loaded.config.selfTelemetry) return [];
   const { db, places } = drain;
   const nowMs = drain.now();
   const outbox = outboxState(db);
   raiseTo(db, droppedTotals(outbox), METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
+  const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
   const point = (shape: MetricShape, value: number, attributes: Attributes = {}): MetricPoint => ({
     shape,
     attributes,
@@ -173,9 +176,9 @@ export async function selfPoints(drain: Drain): Promise<readonly MetricPoint[]> 
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),
     point(SELF.quarantineFiles, inbox.quarantined),
-    point(SELF.outboxSpans, outbox.spans),
-    point(SELF.outboxBytes, outbox.bytes),
-    point(SELF.outboxAge, age(outbox.oldestMs)),
+    point(SELF.outboxSpans, spans),
+    point(SELF.outboxBytes, bytes),
+    point(SELF.outboxAge, age(oldestMs)),
     point(SELF.storeBytes, storeBytes(places.storePath)),
     point(SELF.storeSessions, sessionCounts(db).sessions),
     ...(["traces", "metrics"] as const).flatMap((signal) => {

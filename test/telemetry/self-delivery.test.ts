@@ -69,6 +69,14 @@ describe("with each delivery", () => {
     }
   });
 
+  test("where nobody is to get spans, none waits for him", async () => {
+    replay.env = { OPENHOOK_OTEL_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics` };
+    for (const call of replay.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, at(0));
+    await replay.drain({ isEager: true }, at(120 * MINUTE_MS));
+    for (const name of ["outbox.spans", "outbox.size", "outbox.age"]) expect(values(name), name).toEqual({ all: 0 });
+  });
+
   test("the drain before, its duration, and what became of its requests", async () => {
     for (const call of replay.calls) replay.put(call);
     receiver.setBehaviour(() => ({ status: 503 }));
