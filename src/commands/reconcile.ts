@@ -97,7 +97,7 @@ async function compareAll(
     return { sessions: numbers.map((number) => bookOf(db, number)), pruned, imported, machine: machineBook(db) };
   });
   if (books === undefined) return undefined;
-  const { destinations, instanceId, serviceName } = asSent(config, context, books.machine.instanceId);
+  const { destinations, instanceId } = asSent(config, context, books.machine.instanceId);
   const drain = await lookingDrain(context);
   const look: Look = (ask) => lookAt(context, ask);
   const totals = { transcripts: new Sums(), stored: new Sums(), delivered: new Sums() };
@@ -148,7 +148,7 @@ async function compareAll(
       ? undefined
       : await compareMachine(
           { ...books.machine, instanceId },
-          { destinations, serviceName, prometheus, config, nowMs: context.now() },
+          { destinations, prometheus, config, nowMs: context.now() },
         );
   differences.push(...(machine?.differences ?? []));
   unknown.push(...(machine?.unknown ?? []));
@@ -182,16 +182,12 @@ function oneOf(db: Database, name: string): ReturnType<typeof sessionsIn> {
   return { numbers: packed ? [] : [number], pruned: 0, imported: packed ? 1 : 0 };
 }
 
-/** Where a drain would send to, and as whom: the user's own attributes win over ours. */
+/** Where a drain would send to, and as which instance: the user's own attributes win over ours. */
 function asSent(config: LoadedConfig["config"], { platform, arch }: Context, instanceId: string | undefined) {
   const identity = { version: VERSION, instanceId: instanceId ?? "", os: platform, arch };
   const { traces, metrics, resource } = otlpSettings(config, identity);
   const destinations: Destinations = { traces: traces?.url, metrics: metrics?.url };
-  return {
-    destinations,
-    instanceId: resource["service.instance.id"] || undefined,
-    serviceName: resource["service.name"],
-  };
+  return { destinations, instanceId: resource["service.instance.id"] || undefined };
 }
 
 /** What the stations of a drain want, for looking only. */

@@ -1,8 +1,12 @@
+import { SERIES_LABELS } from "../model/series-labels.ts";
 import { checkpoint } from "../store/database.ts";
 import { hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
+import { setLabels } from "../store/labels.ts";
 import { unsettledSessions } from "../store/sessions.ts";
+import { SERVICE_NAME } from "../telemetry/semconv.ts";
 import { countsOf } from "./counts.lazy.ts";
 import type { Drain } from "./deps.ts";
+import { protectResource } from "./protect.ts";
 
 /**
  * Gives a store that has none, and the copy of one, an instance id of its own before anything is counted in it. A copy counts
@@ -11,6 +15,7 @@ import type { Drain } from "./deps.ts";
  */
 export function ownInstance(drain: Drain): void {
   const { db, places } = drain;
+  db.transaction(() => setLabels(db, protectResource(drain, labelsOfSettings(drain))));
   const wasCopied = isCopy(db, places);
   if (!wasCopied && hasInstanceId(db)) return;
   db.transaction(() => {
@@ -21,4 +26,13 @@ export function ownInstance(drain: Drain): void {
   checkpoint(db);
   if (wasCopied)
     drain.log("the store is a copy, of another machine or another folder: it has a new service.instance.id now");
+}
+
+// --- internal ---
+
+/** What the settings say of every counter that is counted from now on. */
+function labelsOfSettings({ loaded }: Drain): Readonly<Record<string, string>> {
+  const { attributes, serviceName } = loaded.config.resource;
+  const all = { ...attributes, ...(serviceName !== undefined && { [SERVICE_NAME]: serviceName }) };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => SERIES_LABELS.includes(name)));
 }

@@ -5,6 +5,7 @@ import type { Attributes, Increment, MetricPoint, MetricShape } from "../model/t
 import type { OnAnswer } from "../otlp/send.ts";
 import { addSteps, hasChangedStreams, overflowState, type PendingStream } from "../store/counters.ts";
 import { filesOf } from "../store/database.ts";
+import { labelsOf } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { outboxState } from "../store/outbox.ts";
 import { sessionCounts } from "../store/overview.ts";
@@ -158,10 +159,11 @@ export async function selfPoints(drain: Drain, hasBackend: boolean): Promise<rea
   const outbox = outboxState(db);
   raiseTo(db, droppedTotals(outbox), METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
+  const labels = labelsOf(db);
   const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
   const point = (shape: MetricShape, value: number, attributes: Attributes = {}): MetricPoint => ({
     shape,
-    attributes,
+    attributes: { ...attributes, ...labels },
     resource: SELF_RESOURCE,
     startMs: nowMs,
     timeMs: nowMs,

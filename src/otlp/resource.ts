@@ -1,7 +1,8 @@
 import type { Attributes as OtelAttributes } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { resources } from "@opentelemetry/sdk-node";
-import type { Attributes, MetricPoint } from "../model/telemetry.ts";
+import { SERIES_LABELS } from "../model/series-labels.ts";
+import type { Attributes } from "../model/telemetry.ts";
 
 /** Hands out one SDK resource per distinct set of attributes: the serializers group records by its identity. */
 export type ResourceOf = (recordResource: Attributes) => resources.Resource;
@@ -28,22 +29,9 @@ export function resourcesOver(settingsResource: Readonly<Record<string, string>>
   };
 }
 
-/**
- * Where one `service.name` stands for every agent, their streams would be one, with several values at a time: then each
- * point says by an attribute whose it is. An attribute and not part of the resource, since Prometheus makes labels of the
- * former alone.
- *
- * @param settingsResource attributes of everything that is sent
- */
-export function agentsKeptApart(
-  settingsResource: Readonly<Record<string, string>>,
-): (point: MetricPoint) => MetricPoint {
-  if (settingsResource[SERVICE_NAME] === undefined) return (point) => point;
-  return (point) => {
-    const source = point.resource[SERVICE_NAME];
-    return source === undefined ? point : { ...point, attributes: { [SOURCE]: source, ...point.attributes } };
-  };
-}
+/** The settings' resource without what counters say of themselves, see `model/series-labels.ts`. */
+export const withoutSeriesLabels = (resource: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(resource).filter(([name]) => !SERIES_LABELS.includes(name)));
 
 /**
  * Attributes as every OTLP backend takes them. Left out: null, undefined, NaN, infinities, objects, empty keys, whole
@@ -66,7 +54,6 @@ export function wellFormed(text: string): string {
 // --- internal ---
 
 const SERVICE_NAME = "service.name";
-const SOURCE = "openhook.source";
 const INT64_END = 2 ** 63;
 
 function sendableValue(value: unknown): string | number | boolean | string[] | undefined {

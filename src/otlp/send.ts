@@ -1,9 +1,10 @@
+import { asLabelled } from "../model/series-labels.ts";
 import type { OtlpSettings, OtlpSignalSettings, Outcome } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { type Signal, toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
-import { agentsKeptApart, resourcesOver } from "./resource.ts";
+import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
 import { createTransport, type HttpTransport } from "./transport.ts";
 
 /** Sends records to the destinations of the settings. Each call is one request and one attempt; no call rejects. */
@@ -45,7 +46,7 @@ export function createSender(
 ): Sender {
   const scope = scopeOf(options.version);
   const resourceOf = resourcesOver(settings.resource);
-  const keptApart = agentsKeptApart(settings.resource);
+  const resourceOfPoint = resourcesOver(withoutSeriesLabels(settings.resource));
   const open = (signal: Signal, of: OtlpSignalSettings | undefined): Channel | undefined =>
     of && {
       signal,
@@ -65,7 +66,7 @@ export function createSender(
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
       if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
-      const data = toResourceMetrics(points.map(keptApart), resourceOf, settings.metrics.temporality);
+      const data = toResourceMetrics(points.map(asLabelled), resourceOfPoint, settings.metrics.temporality);
       if (data.length === 0) return NOTHING_TO_SEND;
       return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
     },

@@ -2,6 +2,8 @@ import type { Attributes, Counted, Increment, MetricPoint, MetricShape } from ".
 import { place } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasForgotten, isForgotten } from "./forgotten.ts";
+import { identityOf, sorted } from "./identity.ts";
+import { labelsOf, withoutLabels } from "./labels.ts";
 
 /** A cumulative histogram as it is kept. */
 export interface Histogram {
@@ -35,6 +37,7 @@ function countNew(
 ): number {
   const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
   const mayBeForgotten = hasForgotten(db);
+  const labels = labelsOf(db);
   let counted = 0;
   // A settlement can hold thousands of steps for a few dozen streams: each stream is written once
   const steps = new Map<string, Increment[]>();
@@ -42,7 +45,7 @@ function countNew(
     if (mayBeForgotten && isForgotten(db, "increment", fact.key)) continue;
     if (fresh.run(fact.key).changes === 0) continue;
     counted++;
-    gather(steps, fact.increments);
+    gather(steps, fact.increments, labels);
   }
   for (const increments of steps.values()) add(db, increments, shapes, nowMs);
   return counted;
@@ -58,14 +61,16 @@ export function addSteps(
   if (increments.length === 0) return;
   db.transaction(() => {
     const steps = new Map<string, Increment[]>();
-    gather(steps, increments);
+    gather(steps, increments, labelsOf(db));
     for (const same of steps.values()) add(db, same, shapes, nowMs);
   });
 }
 
-/** What a counter's stream stands at; 0 before its first step. */
-export const streamValue = (db: Database, step: Increment): number =>
-  Number(db.prepare("SELECT value FROM counters WHERE identity = ?").get(identityOf(step))?.["value"] ?? 0);
+/** What a counter's streams of these attributes stand at, whatever the settings said of each; 0 before the first step. */
+export const streamValue = (db: Database, { metric, attributes }: Omit<Increment, "amount" | "resource">): number =>
+  counterValues(db)
+    .filter((stream) => stream.metric === metric && sorted(withoutLabels(stream.attributes)) === sorted(attributes))
+    .reduce((sum, { value }) => sum + value, 0);
 
 export { type Overflow, overflowState } from "./cardinality.ts";
 
@@ -170,8 +175,9 @@ const together = (a: Histogram, b: Histogram): Histogram => ({
   bucketCounts: b.bucketCounts.map((n, i) => n + (a.bucketCounts[i] ?? 0)),
 });
 
-function gather(steps: Map<string, Increment[]>, increments: readonly Increment[]): void {
-  for (const increment of increments) {
+function gather(steps: Map<string, Increment[]>, increments: readonly Increment[], labels: Attributes): void {
+  for (const one of increments) {
+    const increment = { ...one, attributes: { ...one.attributes, ...labels } };
     const identity = identityOf(increment);
     const known = steps.get(identity);
     if (known === undefined) steps.set(identity, [increment]);
@@ -184,12 +190,6 @@ function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): Metr
   if (shape === undefined) throw new Error(`no metric is called ${JSON.stringify(metric)}`);
   return shape;
 }
-
-const sorted = (attributes: Attributes): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))));
-
-const identityOf = ({ metric, attributes, resource }: Increment): string =>
-  JSON.stringify([metric, sorted(resource), sorted(attributes)]);
 
 function add(
   db: Database,

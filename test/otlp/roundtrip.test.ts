@@ -127,7 +127,10 @@ describe("the resource", () => {
   async function received(resource: Record<string, string>) {
     const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
     await sender.sendSpans([spanRecord(1, { resource: record })]);
-    await sender.sendMetrics([sumPoint(1, { resource: record })]);
+    const name = resource["service.name"];
+    await sender.sendMetrics([
+      sumPoint(1, { resource: record, attributes: name === undefined ? {} : { "service.name": name } }),
+    ]);
     sender.close();
     expect(receiver.metricPoints[0]?.resource).toEqual(receiver.spans[0]?.resource);
     return receiver.spans[0]?.resource;
@@ -141,14 +144,27 @@ describe("the resource", () => {
     expect(await received({ "service.name": "my-laptop" })).toEqual({ ...record, "service.name": "my-laptop" });
   });
 
+  test("counters keep what was said of them when they were counted, whatever the settings say now", async () => {
+    const resource = { "service.name": "new", "deployment.environment.name": "new", team: "new" };
+    const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
+    const attributes = { "deployment.environment.name": "old" };
+    await sender.sendMetrics([sumPoint(1), sumPoint(2, { attributes })]);
+    sender.close();
+    expect(receiver.metricPoints.map((point) => point.resource)).toEqual([
+      { "service.name": "claude-code", team: "new" },
+      { "service.name": "claude-code", team: "new", "deployment.environment.name": "old" },
+    ]);
+    expect(receiver.metricPoints.map((point) => point.attributes)).toEqual([sumPoint(1).attributes, attributes]);
+  });
+
   test("and then the counters of two agents are still two", async () => {
     const resource = { "service.name": "my-laptop" };
     const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
-    const cursor = { resource: { "service.name": "cursor" } };
-    await sender.sendMetrics([sumPoint(40), sumPoint(1, cursor)]);
+    const named = { attributes: resource };
+    await sender.sendMetrics([sumPoint(40, named), sumPoint(1, { ...named, resource: { "service.name": "cursor" } })]);
     sender.close();
-    const named = receiver.latestPoints().map(({ attributes, data }) => [attributes["openhook.source"], data]);
-    expect(named).toEqual([
+    const found = receiver.latestPoints().map(({ attributes, data }) => [attributes["openhook.source"], data]);
+    expect(found).toEqual([
       ["claude-code", expect.objectContaining({ value: 40 })],
       ["cursor", expect.objectContaining({ value: 1 })],
     ]);

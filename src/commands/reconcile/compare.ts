@@ -117,8 +117,6 @@ export async function compareSession(question: SessionQuestion): Promise<
 
 export interface MachineQuestion {
   readonly destinations: Destinations;
-  /** What the user has everything called, whichever agent it is of. */
-  readonly serviceName: string | undefined;
   readonly prometheus: Backend | undefined;
   readonly config: LoadedConfig["config"];
   readonly nowMs: number;
@@ -127,12 +125,10 @@ export interface MachineQuestion {
 /** The counters of all sessions together: the store's sessions, its sums, what was delivered, what Prometheus has. */
 export async function compareMachine(
   machine: MachineBook,
-  { destinations, serviceName, prometheus, config, nowMs }: MachineQuestion,
+  { destinations, prometheus, config, nowMs }: MachineQuestion,
 ): Promise<Compared & { readonly counters: Report["counters"] }> {
   const isDelta = config.otlp.metrics.temporality === "delta";
-  const streams = machine.streams
-    .filter((stream) => config.selfTelemetry || !isSelf(stream))
-    .map((stream) => (serviceName === undefined ? stream : { ...stream, service: serviceName }));
+  const streams = machine.streams.filter((stream) => config.selfTelemetry || !isSelf(stream));
   const sums = compareSums(machine);
   const differences: Difference[] = [...sums.differences];
   const unknown: string[] = [...sums.unknown];

@@ -1,3 +1,4 @@
+import { asLabelled } from "../../model/series-labels.ts";
 import type { ModelCall } from "../../model/session.ts";
 import type { Attributes } from "../../model/telemetry.ts";
 import type { Histogram } from "../../store/counters.ts";
@@ -231,10 +232,14 @@ function streamsOf(db: Database): readonly StoredStream[] {
     .all()
     .map((row) => {
       const told = valueIn(row, "sent_value", "sent_histogram");
-      const resource = JSON.parse(String(row["resource"])) as Attributes;
+      const { attributes, resource } = asLabelled({
+        attributes: JSON.parse(String(row["attributes"])) as Attributes,
+        resource: JSON.parse(String(row["resource"])) as Attributes,
+      });
+      const { [semconv.SERVICE_NAME]: _, ...own } = attributes;
       return {
         metric: String(row["metric"]),
-        attributes: JSON.parse(String(row["attributes"])) as Attributes,
+        attributes: own,
         service: String(resource[semconv.SERVICE_NAME] ?? ""),
         value: valueIn(row, "value", "histogram") ?? { sum: 0 },
         ...(told !== undefined && row["sent_ms"] !== null && { told: { ...told, atMs: Number(row["sent_ms"]) } }),

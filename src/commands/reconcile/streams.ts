@@ -128,8 +128,6 @@ export const isSelf = ({ metric }: Pick<StoredStream, "metric">): boolean => met
 
 const TOKENS = "openhook.token.usage";
 const TYPE = "openhook.token.type";
-/** As a label. */
-const SOURCE = "openhook_source";
 
 const nameOf = ({ metric, attributes, service }: StoredStream): string => {
   const shown = Object.entries({ "service.name": service, ...attributes }).map(([k, v]) => `${k}=${String(v)}`);
@@ -156,7 +154,7 @@ class Index {
 
   of(
     names: ReadonlySet<string>,
-    { metric, attributes, service }: StoredStream,
+    { attributes, service }: StoredStream,
     keys: ReadonlySet<string>,
   ): readonly FoundSeries[] {
     const wanted = new Map(Object.entries(attributes).map(([name, value]) => [labelOf(name), String(value)]));
@@ -165,9 +163,7 @@ class Index {
       .filter(({ labels }) => {
         const own = new Map(Object.entries(labels).map(([name, value]) => [labelOf(name), value]));
         return (
-          // With one `service.name` for all agents points name theirs; our own have no other's to be taken for
-          (isSelf({ metric }) ||
-            (keys.has(SOURCE) || !own.has(SOURCE) ? isOfService(labels, service) : own.get(SOURCE) === service)) &&
+          isOfService(labels, service) &&
           // An empty label is none to Prometheus
           [...keys].every((key) => (own.get(key) ?? "") === (wanted.get(key) ?? ""))
         );

@@ -48,10 +48,10 @@ describe("the sums of the counters against the sessions of the store", () => {
 });
 
 describe("the series of a Prometheus that has one service name for all agents", () => {
-  const stream = (service: string, sum: number): StoredStream => ({
+  const stream = (source: string, sum: number): StoredStream => ({
     metric: "openhook.turn.count",
-    attributes: { "openhook.turn.state": "ended" },
-    service,
+    attributes: { "openhook.turn.state": "ended", "openhook.source": source },
+    service: "my-laptop",
     value: { sum },
     told: { sum, atMs: 1 },
   });

@@ -1,0 +1,41 @@
+import { SERIES_LABELS } from "../model/series-labels.ts";
+import type { Attributes } from "../model/telemetry.ts";
+import type { Database } from "./database.ts";
+import { identityOf, sorted } from "./identity.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+
+/**
+ * Notes what the settings say of every counter from now on. Streams that are there keep what was said of them when they
+ * were counted: under another name a backend would see a new series, with the whole sum in it. Call it inside a transaction.
+ *
+ * @param labels of `SERIES_LABELS` those that the settings have
+ */
+export function setLabels(db: Database, labels: Attributes): void {
+  const known = readMeta(db, LABELS);
+  const text = JSON.stringify(labels);
+  if (known === text) return;
+  writeMeta(db, LABELS, text);
+  // A store of an earlier version: it has told them with these
+  if (known === undefined) labelAll(db, labels);
+}
+
+/** What `setLabels` noted last. */
+export const labelsOf = (db: Database): Attributes => JSON.parse(readMeta(db, LABELS) ?? "{}") as Attributes;
+
+/** Attributes without what the settings say. */
+export const withoutLabels = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([name]) => !SERIES_LABELS.includes(name)));
+
+// --- internal ---
+
+const LABELS = "metrics.labels";
+
+function labelAll(db: Database, labels: Attributes): void {
+  if (Object.keys(labels).length === 0) return;
+  const update = db.prepare("UPDATE counters SET identity = ?, attributes = ? WHERE id = ?");
+  for (const { id, metric, attributes, resource } of db.prepare("SELECT * FROM counters").all()) {
+    const all = JSON.parse(String(attributes)) as Attributes;
+    const of = { metric: String(metric), attributes: { ...all, ...labels }, resource: JSON.parse(String(resource)) };
+    update.run(identityOf(of), sorted(of.attributes), Number(id));
+  }
+}
