@@ -125,7 +125,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
     rules: [
       {
         alert: "OpenhookCollectorSilent",
-        expr: `${SILENCE} > ${SILENT_DAYS * 86400}`,
+        expr: `${SILENCE} > ${SILENT_DAYS * 86_400} unless on (${LABEL.machine}) (${MACHINE_SILENCE} <= ${SILENT_DAYS * 86_400})`,
         for: "15m",
         severity: "info",
         summary: "A machine has told nothing for {{ $value | humanizeDuration }}",
@@ -215,4 +215,6 @@ const LONG_TURNS = `${exactSum(TURNS, ["environment", "agent"], "6h")} - ${exact
 
 const REPORT = raw("openhook.collector.report.time");
 const SILENCE = `(time() - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d])))`;
+/** Of a machine that tells under another environment now, too. */
+const MACHINE_SILENCE = `(time() - max by (${LABEL.machine}) (last_over_time(${REPORT}[30d])))`;
 const SILENCE_A_WEEK_AGO = `(time() - ${7 * 86_400} - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d] offset 1w)))`;

@@ -40,7 +40,7 @@ export const collectorHealth = (): Dashboard =>
           ["text", null],
           ["orange", 1],
         ],
-        expr: `count(${silence} > ${SILENT_DAYS * 86_400}) or vector(0)`,
+        expr: `count(time() - max by (${LABEL.machine}) (${latest("report.time", IDLE)}) > ${SILENT_DAYS * 86_400}) or vector(0)`,
       }),
     )
     .withPanel(
