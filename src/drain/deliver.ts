@@ -2,8 +2,9 @@ import { otlpSettings } from "../config/otlp.ts";
 import type { OtlpSettings } from "../model/settings.ts";
 import { at } from "../model/steps.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
+import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
-import { markSent, pendingStreams } from "../store/counters.ts";
+import { endFutures, markSent, pendingStreams } from "../store/counters.ts";
 import { instanceId } from "../store/instance.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import {
@@ -25,7 +26,7 @@ import type { Drain } from "./deps.ts";
 import { identityOf } from "./identity.ts";
 import { ownNamesOf } from "./level.ts";
 import { protectPoint, protectResource, protectSpan } from "./protect.ts";
-import { Answers, isSelf, isWorthSending, selfPoints } from "./self.ts";
+import { Answers, isClockOff, isSelf, isWorthSending, nowOfBackend, selfPoints } from "./self.ts";
 
 export interface DeliverOptions {
   /** Asked for by hand: backends that failed lately, and spans that failed alone, are tried at once. */
@@ -47,7 +48,10 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
     await ask(drain, "traces", settings, isEager, (circuit) => sendSpans(drain, settings, sender, circuit, isEager));
     answers.keep(drain);
     if (isEager || isWorthSending(drain)) {
-      await ask(drain, "metrics", settings, isEager, (circuit) => sendMetrics(drain, settings, sender, circuit));
+      await ask(drain, "metrics", settings, isEager, async (circuit) => {
+        await askForClock(drain, settings, answers);
+        return sendMetrics(drain, settings, sender, circuit);
+      });
     }
   } finally {
     sender.close();
@@ -75,8 +79,9 @@ export function* spanRows(drain: Drain): Generator<OutboxRow> {
 /** Counters and gauges, as they leave. A stream is taken when its last point is; its points stand behind each other. */
 export async function metricRows(drain: Drain, settings: OtlpSettings) {
   const temporality = drain.loaded.config.otlp.metrics.temporality;
-  const gauges = await selfPoints(drain, settings.traces !== undefined);
-  const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, drain.now()).filter(
+  const nowMs = nowOfBackend(drain);
+  const gauges = await selfPoints(drain, settings.traces !== undefined, nowMs);
+  const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, nowMs).filter(
     (stream) => drain.loaded.config.selfTelemetry || !isSelf(stream),
   );
   const rows = [
@@ -185,12 +190,21 @@ function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
   }
 }
 
+/** A clock that was far off may be right by now, or off otherwise. */
+async function askForClock(drain: Drain, { metrics }: OtlpSettings, answers: Answers): Promise<void> {
+  if (metrics === undefined || answers.hasTold || !isClockOff(drain)) return;
+  const { version } = drain;
+  answers.date((await probe("metrics", metrics, { version, timeoutMs: metrics.timeoutMs })).dateMs);
+  answers.keep(drain);
+}
+
 async function sendMetrics(
   drain: Drain,
   settings: OtlpSettings,
   sender: Sender,
   { halvings }: Circuit,
 ): Promise<DeliverySummary> {
+  endFutures(drain.db, nowOfBackend(drain));
   const rows = await metricRows(drain, settings);
   return deliverMetrics(
     rows,

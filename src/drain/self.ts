@@ -3,7 +3,7 @@ import { counts } from "../intake/inbox.ts";
 import type { Outcome } from "../model/settings.ts";
 import type { Attributes, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";
-import { addSteps, hasChangedStreams, overflowState, type PendingStream } from "../store/counters.ts";
+import { AHEAD_MS, addSteps, hasChangedStreams, overflowState, type PendingStream } from "../store/counters.ts";
 import { filesOf } from "../store/database.ts";
 import { labelsOf } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
@@ -119,9 +119,19 @@ export class Answers {
         [semconv.OPENHOOK_OUTCOME]: resultOf(outcome),
       }),
     );
-    // A date has whole seconds: half of one on average is cut off
-    if (dateMs !== undefined) this.#skewMs = this.#now() - dateMs - 500;
+    this.date(dateMs);
   };
+
+  /** What the backend's clock said. */
+  date(dateMs: number | undefined): void {
+    if (dateMs === undefined) return;
+    // A date has whole seconds: half of one on average is cut off
+    this.#skewMs = this.#now() - dateMs - 500;
+    this.hasTold = true;
+  }
+
+  /** Whether the backend's clock was heard of in this drain. */
+  hasTold = false;
 
   /** Writes them down and begins anew. */
   keep(drain: Drain): void {
@@ -143,6 +153,15 @@ export function isWorthSending({ db, now }: Drain): boolean {
   return Math.abs(now() - Number(readMeta(db, "metrics.last_ok_ms") ?? "0")) >= KEEP_ALIVE_MS;
 }
 
+/** Whether this machine's clock was so far off when the backend's was last heard of that points of it would be refused. */
+export const isClockOff = ({ db }: Drain): boolean => Math.abs(skewOf(db)) > AHEAD_MS;
+
+/**
+ * Now, by the backend's clock where this machine's is so far off that points of it are refused, with all that a Collector
+ * has put into the same request.
+ */
+export const nowOfBackend = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain.db) : 0);
+
 /** Whether a stream is one of the program's own. */
 export const isSelf = ({ points }: PendingStream): boolean => points[0]?.shape.name.startsWith(SELF_PREFIX) === true;
 
@@ -151,8 +170,9 @@ export const isSelf = ({ points }: PendingStream): boolean => points[0]?.shape.n
  * the program to tell of itself.
  *
  * @param hasBackend whether anybody is to get spans: without, none waits for him
+ * @param toldMs now, as the backend has it
  */
-export async function selfPoints(drain: Drain, hasBackend: boolean): Promise<readonly MetricPoint[]> {
+export async function selfPoints(drain: Drain, hasBackend: boolean, toldMs: number): Promise<readonly MetricPoint[]> {
   if (!drain.loaded.config.selfTelemetry) return [];
   const { db, places } = drain;
   const nowMs = drain.now();
@@ -165,15 +185,15 @@ export async function selfPoints(drain: Drain, hasBackend: boolean): Promise<rea
     shape,
     attributes: { ...attributes, ...labels },
     resource: SELF_RESOURCE,
-    startMs: nowMs,
-    timeMs: nowMs,
+    startMs: toldMs,
+    timeMs: toldMs,
     data: { kind: "gauge", value },
   });
   const age = (sinceMs: number | undefined): number =>
     sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1000;
   return [
     // Scraped series keep their last value: without a time of its own nobody could tell a machine that went silent
-    point(SELF.reportTime, nowMs / 1000),
+    point(SELF.reportTime, toldMs / 1000),
     point(SELF.inboxFiles, inbox.inbox),
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),
@@ -205,6 +225,8 @@ export const CLOCK_SKEW = "clock.skew_ms";
 export const TOOK = "drain.took_ms";
 
 // --- internal ---
+
+const skewOf = (db: Drain["db"]): number => Number(readMeta(db, CLOCK_SKEW) ?? "0");
 
 const BEGAN = "drain.began_ms";
 const SKEW_STEP_MS = 2_000;

@@ -106,6 +106,15 @@ export function pendingStreams(
     .map((row) => toStream(row, shapeOf(shapes, String(row["metric"])), temporality, nowMs));
 }
 
+/**
+ * Streams that were begun, or sent, when the clock was far ahead: no backend takes points of then, and none that come after
+ * them. They are of now. Cumulative sums lose nothing by it.
+ */
+export function endFutures(db: Database, nowMs: number): void {
+  db.prepare("UPDATE counters SET start_ms = ? WHERE start_ms > ?").run(nowMs - 1, nowMs + AHEAD_MS);
+  db.prepare("UPDATE counters SET sent_ms = ? WHERE sent_ms > ?").run(nowMs - 1, nowMs + AHEAD_MS);
+}
+
 /** Whether any counter grew since a backend last took it. @param except metrics that do not matter for it */
 export const hasChangedStreams = (db: Database, except: readonly string[] = []): boolean =>
   db
@@ -158,6 +167,9 @@ export function addToStream(
   const sum = together(JSON.parse(String(row?.["histogram"])) as Histogram, what);
   db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(sum), identity);
 }
+
+/** How far ahead of its own clock Prometheus takes a point. */
+export const AHEAD_MS = 10 * 60_000;
 
 // --- internal ---
 

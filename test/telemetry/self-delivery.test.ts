@@ -9,7 +9,7 @@ import { writeMeta } from "../../src/store/meta.ts";
 import { driftIn } from "../../src/store/self.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
-const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const NOW_MS = Date.now();
 const MINUTE_MS = 60_000;
 
 let replay: Replay;
@@ -206,4 +206,35 @@ test("a payload whose file could not be removed is counted once", async () => {
   expect(readdirSync(replay.places.claimedDir)).toEqual([]);
   const counted = Object.values(values("payload.count")).reduce((a, b) => a + b, 0);
   expect(counted).toBe(replay.calls.length);
+});
+
+describe("a clock that is far off", () => {
+  const HOUR_MS = 60 * MINUTE_MS;
+  /** How far ahead of the backend's clock points of the last request were dated, in steps of four minutes. */
+  const aheadOfBackend = (): readonly number[] => {
+    const points = receiver.metricPoints.map(({ timeNs }) => Number(timeNs / 1_000_000n) - Date.now());
+    return [Math.min(...points), Math.max(...points)].map((ms) => Math.floor((ms + 2 * MINUTE_MS) / (4 * MINUTE_MS)));
+  };
+
+  test.each([
+    [1, [0, 0]],
+    [-1, [0, 0]],
+    [24, [0, 0]],
+    // What Prometheus takes stays as it was said
+    [8 / 60, [2, 2]],
+  ])("by %s hours: metrics are dated by the backend's clock where it would refuse them", async (hours, expected) => {
+    for (const call of replay.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, { now: () => Date.now() + hours * HOUR_MS, sleep: async () => {} });
+    expect(aheadOfBackend()).toEqual(expected);
+  });
+
+  test("and is right again: what was sent when it was ahead holds nothing up", async () => {
+    replay.env = { OPENHOOK_OTEL_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics` };
+    for (const call of replay.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, { now: () => Date.now() + 24 * HOUR_MS, sleep: async () => {} });
+    expect(aheadOfBackend()).toEqual([24 * 15, 24 * 15]);
+    receiver.clear();
+    await replay.drain({ isEager: true }, { now: Date.now, sleep: async () => {} });
+    expect(aheadOfBackend()).toEqual([0, 0]);
+  });
 });
