@@ -1,9 +1,11 @@
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import { checkpoint } from "../store/database.ts";
-import { hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
+import { changeInstance, hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
 import { setLabels } from "../store/labels.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
 import { unsettledSessions } from "../store/sessions.ts";
 import { SERVICE_NAME } from "../telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { countsOf } from "./counts.lazy.ts";
 import type { Drain } from "./deps.ts";
 import { protectResource } from "./protect.ts";
@@ -17,7 +19,10 @@ export function ownInstance(drain: Drain): void {
   const { db, places } = drain;
   db.transaction(() => setLabels(db, protectResource(drain, labelsOfSettings(drain))));
   const wasCopied = isCopy(db, places);
-  if (!wasCopied && hasInstanceId(db)) return;
+  if (!wasCopied && hasInstanceId(db)) {
+    awayForLong(drain);
+    return;
+  }
   db.transaction(() => {
     if (wasCopied) for (const session of unsettledSessions(db)) leaveToOriginal(db, countsOf(drain, session));
     instanceId(db, places);
@@ -29,6 +34,25 @@ export function ownInstance(drain: Drain): void {
 }
 
 // --- internal ---
+
+/** Dashboards look for the value that a counter had up to 30 days before, see `dashboards/src/promql.ts`. */
+const AWAY_MS = 28 * 86_400_000;
+
+/**
+ * A machine that comes back after a month goes on as another one: of the one that it was the value is out of sight, and all
+ * it ever counted would be taken for what it counted today.
+ */
+function awayForLong(drain: Drain): void {
+  const { db, places, now } = drain;
+  const lastMs = Number(readMeta(db, "metrics.last_ok_ms") ?? "0");
+  if (lastMs === 0 || now() - lastMs < AWAY_MS) return;
+  db.transaction(() => {
+    changeInstance(db, places, METRIC_SHAPES, now());
+    writeMeta(db, "metrics.last_ok_ms", String(now()));
+  });
+  checkpoint(db);
+  drain.log("no backend has taken metrics for 28 days: they go on under a new service.instance.id");
+}
 
 /** What the settings say of every counter that is counted from now on. */
 function labelsOfSettings({ loaded }: Drain): Readonly<Record<string, string>> {

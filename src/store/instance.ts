@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { v4 as uuidv4 } from "uuid";
+import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type FileSystem, fileSystemOf } from "./file-system.ts";
+import { foldStreams } from "./fold.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
 /** Where a store lies. */
@@ -22,12 +24,23 @@ export function instanceId(db: Database, place: StorePlace): string {
     const here = fingerprintOf(place);
     const known = readMeta(db, ID);
     if (known !== undefined && readMeta(db, FINGERPRINT) === here) return known;
-    const made = uuidv4();
-    writeMeta(db, ID, made);
-    writeMeta(db, FINGERPRINT, here);
     if (known !== undefined) startStreamsAnew(db);
-    return made;
+    return makeInstance(db, place);
   });
+}
+
+/**
+ * Goes on under another id. What a backend was told stays told under the old one, the streams of the new one begin with what it
+ * was not. Call it inside a transaction.
+ */
+export function changeInstance(
+  db: Database,
+  place: StorePlace,
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): void {
+  foldStreams(db, shapes, nowMs, ({ attributes }) => ({ ...attributes }));
+  makeInstance(db, place);
 }
 
 export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== undefined;
@@ -71,6 +84,13 @@ export function fingerprint({ home }: Pick<StorePlace, "home">, around: Surround
 
 const ID = "instance.id";
 const FINGERPRINT = "instance.fingerprint";
+
+function makeInstance(db: Database, place: StorePlace): string {
+  const made = uuidv4();
+  writeMeta(db, ID, made);
+  writeMeta(db, FINGERPRINT, fingerprintOf(place));
+  return made;
+}
 
 const fingerprintOf = (place: StorePlace): string =>
   fingerprint(place, {

@@ -1,6 +1,7 @@
 import type { Increment, MetricShape } from "../model/telemetry.ts";
 import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
+import { identityOf } from "./identity.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
 /** What the program keeps about itself. */
@@ -103,7 +104,10 @@ export function noteTaken(db: Database, names: readonly string[], removed: reado
   for (const name of names) add.run(name);
 }
 
-/** A total that is kept elsewhere becomes a counter: the stream grows by what it is behind. */
+/**
+ * A total that is kept elsewhere becomes a counter: the stream grows by what was not counted of it yet, whichever
+ * `service.instance.id` did.
+ */
 export function raiseTo(
   db: Database,
   totals: readonly { readonly step: Increment; readonly total: number }[],
@@ -111,10 +115,14 @@ export function raiseTo(
   nowMs: number,
 ): void {
   db.transaction(() => {
-    const behind = totals
-      .map(({ step, total }) => ({ ...step, amount: total - streamValue(db, step) }))
-      .filter(({ amount }) => amount > 0);
-    addSteps(db, behind, shapes, nowMs);
+    for (const { step, total } of totals) {
+      const key = `${COUNTED}${identityOf(step)}`;
+      // A store of an earlier version has the stream alone
+      const counted = Number(readMeta(db, key) ?? streamValue(db, step));
+      if (total <= counted) continue;
+      addSteps(db, [{ ...step, amount: total - counted }], shapes, nowMs);
+      writeMeta(db, key, String(total));
+    }
   });
 }
 
@@ -124,6 +132,7 @@ export function raiseTo(
 const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
 const DRIFT_OF = "drift.version";
+const COUNTED = "counted.";
 
 /** Letters in words, as vendors name fields and events; digits and long words are left to secrets and ids. */
 const isPlain = (name: string): boolean =>

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Places } from "../../src/config/places.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { counterValues } from "../../src/store/counters.ts";
-import { readMeta } from "../../src/store/meta.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readMeta, writeMeta } from "../../src/store/meta.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
@@ -108,4 +109,48 @@ test("the id that sums are sent under is in the main file before anything is sen
   await original.drain({ endIdle: true, deliver }, AT_ONCE);
   expect(kept).toBe(instanceOf(original));
   expect(kept).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("a machine that comes back after a month is another one to backends: of what it had told nothing counts again", async () => {
+  const DAY_MS = 86_400_000;
+  const startMs = Date.now() - 100 * DAY_MS;
+  const drainAfter = (days: number, to: string) => {
+    original.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: to };
+    return original.drain({ endIdle: true, isEager: true }, { ...AT_ONCE, now: () => startMs + days * DAY_MS });
+  };
+  /** What a backend has by now, of each instance. */
+  const input = () =>
+    receiver
+      .latestPoints()
+      .filter(
+        ({ name, attributes }) => name === "openhook.token.usage" && attributes["openhook.token.type"] === "input",
+      )
+      .map(({ resource, data }) => [resource["service.instance.id"], data.kind === "sum" ? data.value : -1]);
+  const ended = original.calls.findIndex(({ event }) => event === "SessionEnd") + 1;
+  for (const call of original.calls.slice(0, ended)) original.put(call);
+  await drainAfter(0, receiver.url);
+  const first = instanceOf(original);
+  const told = countedIn(original).input;
+  expect(input()).toEqual([[first, told]]);
+
+  // Counted while nobody could be told
+  for (const call of original.calls.slice(ended)) original.put(call);
+  await drainAfter(1, "http://127.0.0.1:9");
+  const all = expectedOf("multi-turn").input;
+  await drainAfter(27, receiver.url);
+  expect(instanceOf(original)).toBe(first);
+  expect(input()).toEqual([[first, all]]);
+
+  const db = openDatabase(original.places.storePath);
+  writeMeta(db, "outbox.dropped_total", "3");
+  db.close();
+  await drainAfter(28, receiver.url);
+  receiver.clear();
+  for (const session of [1, 2]) {
+    await drainAfter(28 + 40 * session, receiver.url);
+    expect(instanceOf(original)).not.toBe(first);
+    expect(input()).toEqual([]);
+  }
+  const dropped = receiver.latestPoints().filter(({ name }) => name === "openhook.collector.dropped.count");
+  expect(dropped).toEqual([]);
 });
