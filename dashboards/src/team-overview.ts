@@ -2,7 +2,7 @@ import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-f
 import { put, siblings, TAG, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
-import { exact, exactSum, IDLE, LABEL, NO_REPOSITORY, named, sumBy } from "./promql.ts";
+import { exact, exactSum, LABEL, NO_REPOSITORY, named, sumBy } from "./promql.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
@@ -245,7 +245,7 @@ const activeMachines = `${sumBy(["machine"], exact(of.turnsOfMachines()))} > 0`;
 /** Who a machine belongs to stands in `target_info` alone: as a label of every series it would end them when it changes. */
 const activeDevelopers = (() => {
   const people = ["user_hash", "user_email", "user_name"];
-  const known = people.map((name) => `last_over_time(target_info{${name}!=""}[${IDLE}])`).join(" or ");
+  const known = people.map((name) => `last_over_time(target_info{${name}!=""}[$__range])`).join(" or ");
   const active = `sum by (job, ${LABEL.machine}) (${exact(of.turnsOfMachines())}) > 0`;
   return `count(count by (${people.join(", ")}) ((${known}) and on (job, ${LABEL.machine}) (${active})))`;
 })();
