@@ -59,7 +59,7 @@ export async function startChain(links: Links): Promise<Chain> {
             startPrometheus(links.prometheus, {
               otlp: true,
               config: {
-                storage: { tsdb: { out_of_order_time_window: "30m" } },
+                storage: { tsdb: { out_of_order_time_window: "7d" } },
                 otlp: { keep_identifying_resource_attributes: true },
               },
             }),

@@ -294,7 +294,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
     test("one session of each agent agrees, to the token and the span: redaction takes nothing that is counted by", async () => {
       certificates = makeCertificates();
       traces = await startJaeger(jaeger ?? "");
-      const storage = { tsdb: { out_of_order_time_window: "30m" } };
+      const storage = { tsdb: { out_of_order_time_window: "7d" } };
       metrics = await startPrometheus(prometheus ?? "", { otlp: true, config: { storage } });
       gateway = await startGateway(
         collector ?? "",
