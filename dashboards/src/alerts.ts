@@ -165,6 +165,17 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         dashboard: UID.health,
       },
       {
+        alert: "OpenhookOverflow",
+        expr: `max by (${labels(MACHINE)}) (last_over_time(${raw("openhook.collector.overflow.metrics")}[1d])) > 0`,
+        for: "15m",
+        severity: "warning",
+        summary:
+          "A machine has {{ $value | humanize }} metrics with more names of tools, models or repositories than are kept apart",
+        description:
+          "instance {{ $labels.instance }}. What is new there since is added up under otel.metric.overflow, without repository, model, tool and kind of token: panels that choose by one of these show too little of that machine. `openhook-otel status` there says which metrics, and its store and traces have all of it.",
+        dashboard: UID.health,
+      },
+      {
         alert: "OpenhookQuarantineGrowing",
         expr: `${exactSum(`${raw("openhook.collector.payload.count")}{${LABEL.outcome}="quarantined"}`, ["environment", "source", "reason"], "1d")} > 10`,
         for: "15m",
