@@ -37,6 +37,8 @@ export function ownInstance(drain: Drain): void {
 
 /** Dashboards look for the value that a counter had up to 30 days before, see `dashboards/src/promql.ts`. */
 const AWAY_MS = 28 * 86_400_000;
+/** Nobody was told anything before this program was: never, or by a clock that stood at its beginning. */
+const BEFORE_US_MS = Date.UTC(2025, 0);
 
 /**
  * A machine that comes back after a month goes on as another one: of the one that it was the value is out of sight, and all
@@ -45,7 +47,7 @@ const AWAY_MS = 28 * 86_400_000;
 function awayForLong(drain: Drain): void {
   const { db, places, now } = drain;
   const lastMs = Number(readMeta(db, "metrics.last_ok_ms") ?? "0");
-  if (lastMs === 0 || now() - lastMs < AWAY_MS) return;
+  if (lastMs < BEFORE_US_MS || now() - lastMs < AWAY_MS) return;
   db.transaction(() => {
     changeInstance(db, places, METRIC_SHAPES, now());
     writeMeta(db, "metrics.last_ok_ms", String(now()));
