@@ -348,6 +348,15 @@ describe("the endpoint is asked, with nothing to keep", () => {
     expect([receiver.spans, receiver.metricPoints]).toEqual([[], []]);
   });
 
+  test("metrics as deltas, which a variable of somebody else's can ask for", async () => {
+    const deltas = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta" };
+    const { code, about } = await examine({ ...at(receiver.url, deltas), now: Date.now });
+    expect(code).toBe(0);
+    expect(about("metrics")).toContainEqual(
+      expect.stringMatching(/^remark: they go as deltas \(.*TEMPORALITY_PREFERENCE\): Prometheus takes none/),
+    );
+  });
+
   test("a clock that is wrong", async () => {
     const { code, about } = await examine({ ...at(receiver.url), now: () => Date.now() - 2 * 3_600_000 });
     expect(code).toBe(0);

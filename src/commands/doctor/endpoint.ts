@@ -1,3 +1,4 @@
+import { sourceInWords } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
@@ -10,7 +11,7 @@ import { type Finding, inArea } from "./finding.ts";
 
 /** Whether the backend takes what we send, by sending it nothing; and what time it has. */
 export async function* endpointFindings(status: Status, context: Context): AsyncGenerator<Finding> {
-  const { config } = await loadConfig(context);
+  const { config, sources } = await loadConfig(context);
   const { platform: os, arch } = context;
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
   const skews: number[] = [];
@@ -28,6 +29,13 @@ export async function* endpointFindings(status: Status, context: Context): Async
     yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     // a date has whole seconds, so half of one on average is cut off
     if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
+  }
+  if (settings.metrics?.temporality === "delta") {
+    const source = sources.get("otlp.metrics.temporality");
+    yield inArea("metrics").remark(
+      `they go as deltas${source === undefined ? "" : ` (${sourceInWords(source)})`}: Prometheus takes none, and says so to no machine behind a gateway`,
+      "set OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY=cumulative where agents are started, unless the backend wants deltas",
+    );
   }
   yield* clockFindings(skews);
 }
