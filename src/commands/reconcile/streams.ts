@@ -28,7 +28,7 @@ export function compareSums({ streams, tokens, tokensSince, hasPruned }: Machine
       const why =
         counted > all
           ? "pruned sessions are in the sums alone"
-          : "the sums were begun anew after a part of it: a copied store, a damaged one, or capture none";
+          : "the sums were begun anew after a part of it: a copied store, a damaged one, a month without a backend, or capture none";
       unknown.push(`${TOKENS}, ${what}: ${all} by the sessions, ${counted} in the sums: ${why}`);
     }
   }
