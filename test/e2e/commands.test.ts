@@ -131,6 +131,27 @@ test("a session of one moment: imported and explained, without a table of no tim
   expect(text).not.toMatch(/\n\s*\n\s*\n|\n\n$/);
 });
 
+test.runIf(process.platform === "linux")(
+  "a process with fewer addresses than WebAssembly asks for (ulimit -v): import and drain read every transcript",
+  async () => {
+    const limited = (args: string, env = {}) =>
+      machine.shell(`ulimit -v 9000000 && exec '${process.execPath}' '${PROGRAM}' ${args}`, { env });
+    const agent = new RecordedAgent(machine, "subagent");
+    await agent.work(HOOK_ALONE);
+    const usual = { OPENHOOK_OTEL_HOME: join(machine.home, "usual") };
+    await machine.ok(["import"], { env: usual });
+    const expected = JSON.parse(await machine.ok(["report", "--json"], { env: usual })).rows;
+    expect(expected[0]).toMatchObject({ input: expect.any(Number) });
+    const imported = { OPENHOOK_OTEL_HOME: join(machine.home, "imported") };
+    const { code, stdout } = await limited("import --json", imported);
+    expect({ code, problems: JSON.parse(stdout).problems }).toEqual({ code: 0, problems: [] });
+    expect(JSON.parse(await machine.ok(["report", "--json"], { env: imported })).rows).toEqual(expected);
+    expect(JSON.parse((await limited("drain --json")).stdout)).toMatchObject({ problems: [] });
+    const [row] = JSON.parse(await machine.ok(["report", "--json"])).rows;
+    expect(row).toMatchObject({ input: expected[0].input, output: expected[0].output });
+  },
+);
+
 test("in a directory that was deleted: what needs none works, the rest says so in one line", async () => {
   const inDeleted = (command: string) =>
     machine.shell(`mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${PROGRAM}' ${command}`);

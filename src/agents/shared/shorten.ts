@@ -31,7 +31,7 @@ export const isCut = (text: string): boolean => text.endsWith(CUT);
 
 /**
  * @param capacity of `bytes`
- * @returns `undefined` where the engine cannot run it: lines are parsed whole there
+ * @returns `undefined` where the engine cannot run it, or has no room for it: lines are parsed whole there
  */
 export function makeShortener(capacity: number): Shortener | undefined {
   const code = compiled();
@@ -40,7 +40,8 @@ export function makeShortener(capacity: number): Shortener | undefined {
   const copiesAt = aligned(capacity + OVERRUN_BYTES);
   const tableAt = aligned(copiesAt + capacity + OVERRUN_BYTES);
   const pages = Math.ceil((tableAt + MAX_LINES * 4 * NUMBERS) / PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: pages });
+  const memory = memoryOf(pages);
+  if (memory === undefined) return undefined;
   const { shorten, readEnd, copyEnd } = new WebAssembly.Instance(code, { host: { memory } }).exports as unknown as Code;
   const all = Buffer.from(memory.buffer);
   const table = new Int32Array(memory.buffer, tableAt, MAX_LINES * NUMBERS);
@@ -111,6 +112,19 @@ function compiled(): WebAssembly.Module | undefined {
     }
   }
   return module === "none" ? undefined : module;
+}
+
+/**
+ * The engine takes ten gigabytes of addresses for each, whatever is used of them: some machines give a process less
+ * (`ulimit -v`). It tries for a third of a second before it says so, and is not asked again.
+ */
+function memoryOf(pages: number): WebAssembly.Memory | undefined {
+  try {
+    return new WebAssembly.Memory({ initial: pages });
+  } catch {
+    module = "none";
+    return undefined;
+  }
 }
 
 const aligned = (at: number): number => Math.ceil(at / 16) * 16;
