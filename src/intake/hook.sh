@@ -145,7 +145,8 @@ copy() { # seconds
   LC_ALL=C sleep "$1" </dev/null >/dev/null 4<&- &
   sleeper=$!
   (
-    trap 'kill -KILL "$!"; wait "$!"; exit 143' TERM
+    trap 'kill -KILL "$sleeper"' 0 # also where no cat could be started: a process too many
+    trap 'kill -KILL "$!"; wait "$!"; trap - 0; exit 143' TERM
     # bash counts in 1024 bytes unless told to be posix, the others in 512
     if [ -z "${BASH_VERSION-}" ]; then
       ulimit -f $((max_bytes / 512))
@@ -154,11 +155,8 @@ copy() { # seconds
       set +o posix && ulimit -f $((max_bytes / 1024))
     fi
     LC_ALL=C cat <&4 4<&- & # C: nobody opens a dozen locale files
-    wait "$!"
-    status=$?
     # KILL: for TERM a bash that has not come to its exec yet runs our EXIT trap, into the event
-    kill -KILL "$sleeper"
-    exit "$status"
+    wait "$!"
   ) &
   reader=$!
   look_at_parent

@@ -1,6 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -29,6 +39,14 @@ afterEach(() => sandbox.remove());
 const startedAt = (pid: number) => startOf(readFileSync(`/proc/${pid}/stat`, "latin1"));
 
 const limitHere = spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
+
+const canLimitProcesses =
+  process.getuid?.() === 0 && ["prlimit", "setpriv"].every((name) => spawnSync(name, ["--version"]).status === 0);
+/** It tries again by itself, for up to 15 s. */
+const isBash = (title: string): boolean => {
+  const [program = "", ...flags] = title.replace("hook.sh under ", "").split(" ");
+  return spawnSync(program, [...flags, "-c", 'test -n "$BASH_VERSION"']).status === 0;
+};
 
 const drained = (dir = sandbox.drainedDir) =>
   readdirSync(dir)
@@ -328,6 +346,25 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
     expect(await run(closed, { env: home })).toMatchObject(unread);
     expect(onlyEvent({ inboxDir: join(sandbox.root, "closed", "inbox") })).toMatchObject({ end: "whole" });
   });
+
+  test.runIf(canLimitProcesses && intake.isShell && !isBash(intake.title))(
+    "does not make the agent wait where no process more may be started",
+    async () => {
+      for (const processes of [1, 2, 3, 4]) {
+        // of its own each time: processes are counted by user
+        const user = String(61_230 + processes);
+        const home = join(sandbox.root, user);
+        mkdirSync(home);
+        chmodSync(sandbox.root, 0o755);
+        chownSync(home, Number(user), Number(user));
+        const as = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"] as const;
+        const limited = [...as, "prlimit", `--nproc=${processes}`, ...hook()] as const;
+        const outcome = await run(limited, { input: PAYLOAD, env: { HOME: home, OPENHOOK_OTEL_HOME: home } });
+        expect(outcome, String(processes)).toMatchObject({ code: 0, stderr: "" });
+        expect(outcome.durationMs, String(processes)).toBeLessThan(3_000);
+      }
+    },
+  );
 
   test("leaves no process behind", async () => {
     let group = 0;
