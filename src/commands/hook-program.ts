@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isOurCommand } from "../agents/shared/settings.ts";
@@ -42,7 +43,7 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
  * are right already are not written.
  *
  * @param hookSource the shipped program, absolute
- * @throws UserError when the shipped program is missing, or `sudo` has made this root; FileError when a place cannot be written
+ * @throws UserError when the shipped program is missing, `sudo` has made this root, or nothing may run at its place; FileError when a place cannot be written
  */
 export async function installHookProgram(context: Context, hookSource: string): Promise<void> {
   const { places, nodePath, programPath, platform } = context;
@@ -58,7 +59,24 @@ export async function installHookProgram(context: Context, hookSource: string): 
   // the program reads its configuration, so that comes first
   await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600);
   await writeIfDifferent(places.hookPath, program, 0o755);
+  if (isBarred(places.hookPath, platform)) throw new UserError("E_INSTALLATION", barredBy(places.hookPath), 1);
 }
+
+/** Whether a program cannot be started although its mode allows it, as on a file system that is mounted `noexec`. */
+export function isBarred(path: string, platform: NodeJS.Platform): boolean {
+  // There the Node binary runs it
+  if (platform === "win32") return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return false;
+  } catch {
+    return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) === 0o111;
+  }
+}
+
+/** What that means, and what to do. */
+export const barredBy = (path: string): string =>
+  `${path} cannot be executed: no program may run in its folder (noexec), so that no agent could be collected; set OPENHOOK_OTEL_HOME to a folder where programs may run, then: openhook-otel enable`;
 
 /** Takes the program and its configuration away. The state stays. */
 export async function removeHookProgram({ places }: Context): Promise<void> {

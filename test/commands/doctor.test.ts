@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -13,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { findAgent } from "../../src/agents/registry.ts";
 import type { Context } from "../../src/commands/context.ts";
 import { agentReports } from "../../src/commands/doctor/agents.ts";
@@ -180,6 +181,15 @@ describe("doctor", () => {
     ]);
     // not one of the tries came into the real inbox
     expect((await examine()).about("inbox")).toEqual(["ok: empty"]);
+  });
+
+  test("no folder for temporary files: the hook is tried all the same, and leaves nothing behind", async () => {
+    await enableClaude();
+    vi.stubEnv("TMPDIR", join(of.home, "was-deleted"));
+    const { code, about } = await examine();
+    vi.unstubAllEnvs();
+    expect({ code, hook: about("hook") }).toEqual({ code: 0, hook: [expect.stringMatching(/^ok: .*says nothing$/)] });
+    expect(readdirSync(of.places.stateDir).filter((name) => name.startsWith("doctor"))).toEqual([]);
   });
 
   test("--fix mends modes, the program and what was taken out of settings; it says so, and never touches the store", async () => {

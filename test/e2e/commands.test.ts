@@ -1,4 +1,5 @@
 // The program at the prompt: help, wrong input, nothing there yet, a home that cannot be written, pipes.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -151,6 +152,26 @@ test.runIf(process.platform === "linux")(
     expect(row).toMatchObject({ input: expected[0].input, output: expected[0].output });
   },
 );
+
+const canMount = spawnSync("unshare", ["-m", "true"]).status === 0;
+
+test.runIf(canMount)("a home in which no program may run (noexec): enable and status say so", async () => {
+  const run = (command: string) =>
+    machine.shell(
+      `mkdir -p .local/share && unshare -m sh -c 'mount -t tmpfs -o noexec none .local/share && ${command}'`,
+    );
+  const program = `"${process.execPath}" "${PROGRAM}"`;
+  const { code, stdout, stderr } = await run(`exec ${program} enable claude-code --yes`);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^openhook-otel: \S+hook cannot be executed: .*noexec.*set OPENHOOK_OTEL_HOME[^\n]+\n$/);
+  expect(existsSync(join(machine.home, ".claude"))).toBe(false);
+  await machine.enable();
+  const installed = "cp -r .local/share/. shared && mount -t tmpfs -o noexec none .local/share";
+  const later = await machine.shell(
+    `mkdir shared && unshare -m sh -c '${installed} && cp -r shared/. .local/share && exec ${program} doctor'`,
+  );
+  expect(later.stdout).toMatch(/✗ \S+hook cannot be executed:\s[^✓]*noexec/);
+});
 
 test("in a directory that was deleted: what needs none works, the rest says so in one line", async () => {
   const inDeleted = (command: string) =>

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../../drain/deps.ts";
 import { parseInboxFile } from "../../intake/facts.ts";
 import type { Context } from "../context.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../discovery.ts";
@@ -87,12 +88,19 @@ async function* stateFindings(context: Context, open: Exposed): AsyncGenerator<F
 }
 
 async function* hookFindings(status: Status, context: Context): AsyncGenerator<Finding> {
-  const { ok, broken: isBroken } = inArea("hook");
+  const { ok, remark, broken: isBroken } = inArea("hook");
   const isWanted = isHookWanted(status);
   if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
   const problems = isWanted ? brokenHook(status.hook, true, context) : [];
   if (problems.length > 0) return yield* broken("hook", problems);
-  const failure = await tryHook(context);
+  let folder: string;
+  try {
+    // Where agents' events go; a folder for temporary files need not be there
+    folder = await mkdtemp(join(context.places.stateDir, "doctor-")).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
+  } catch (error) {
+    return yield remark(`${status.hook.path} was not tried: ${messageOf(error)}`);
+  }
+  const failure = await tryHook(context, folder);
   if (failure === undefined) return yield ok(`${status.hook.path} takes an event and says nothing`);
   yield isBroken(
     `${status.hook.path} was started as an agent would, and ${failure}`,
@@ -146,10 +154,10 @@ const HOOK_TIMEOUT_MS = 8000;
 /**
  * Gives the installed hook one event, in a state directory of its own, from where no drain takes it.
  *
+ * @param folder that directory; removed afterwards
  * @returns what went wrong
  */
-async function tryHook({ places, platform, nodePath, env }: Context): Promise<string | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), "openhook-doctor-"));
+async function tryHook({ places, platform, nodePath, env }: Context, folder: string): Promise<string | undefined> {
   try {
     const [program, args] = platform === "win32" ? [nodePath, [places.hookPath]] : [places.hookPath, []];
     const own = { ...env, HOME: env["HOME"] ?? places.home, OPENHOOK_OTEL_HOME: folder, OPENHOOK_OTEL_DRAIN: "off" };

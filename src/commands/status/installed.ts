@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import type { Context } from "../context.ts";
+import { barredBy, isBarred } from "../hook-program.ts";
 import { listed, readSettingsFiles, targetOf } from "../settings-edit.ts";
 import type { AgentStatus, Registration, Status } from "./facts.ts";
 import { isAccessible } from "./files.ts";
@@ -63,9 +64,10 @@ export async function hookOf({ places, platform }: Context): Promise<Status["hoo
 }
 
 /** Why a registered hook would not do its work, with what to do. */
-export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places }: Context): readonly string[] {
+export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, platform }: Context): readonly string[] {
   const repair = "openhook-otel enable puts it right";
   if (!hook.installed) return isEnabled ? [`agents are told to run ${hook.path}, and it is not there: ${repair}`] : [];
+  if (isBarred(hook.path, platform)) return [barredBy(hook.path)];
   if (!hook.executable) return [`${hook.path} cannot be executed: ${repair}`];
   if (hook.program === null || hook.node === null) {
     return [`${places.hookConfPath} is missing or damaged, so that no hook can start a drain: ${repair}`];
