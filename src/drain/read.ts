@@ -57,7 +57,13 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
   const { default: reader } = await loadReader();
   const roots = rootsOf(drain, reader, session.source);
   const path = await readablePath(drain, session.transcriptPath, roots);
-  const query = { sessionId: session.sessionId, home: places.home, roots, ...(path !== undefined && { path }) };
+  const query = {
+    sessionId: session.sessionId,
+    home: places.home,
+    roots,
+    onProblem: (folder: string, error: Error) => unreadable(drain, folder, error),
+    ...(path !== undefined && { path }),
+  };
   const files = await reader
     .files(query)
     .catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));

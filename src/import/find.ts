@@ -119,7 +119,7 @@ async function* sessionsOf(
         yield { sessionId: located.sessionId, files: [{ path: located.path }], sizes: [located.only] };
         continue;
       }
-      const files = await reader.files({ ...located, roots });
+      const files = await reader.files({ ...located, roots, onProblem: tell });
       if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
     } catch (error) {
       onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);

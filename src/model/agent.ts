@@ -57,6 +57,8 @@ export interface TranscriptQuery {
   readonly home: string;
   /** Folders that everything which is read must really lie in. Absent: anywhere. */
   readonly roots?: readonly string[];
+  /** A folder that cannot be looked into, so that parts may be missing. @default nobody hears of it */
+  readonly onProblem?: (path: string, error: Error) => void;
 }
 
 /** Where past sessions are looked for. */

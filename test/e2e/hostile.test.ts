@@ -1,7 +1,7 @@
 // What must not hurt: payloads of any size and shape, a stdin that stays open, a state directory that cannot be
 // written, transcripts that are not there or are something else.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
@@ -244,6 +244,23 @@ test.concurrent("lines of a transcript that nobody can read cost no other line a
     await machine.drain(["--end-idle"]);
     expect(await inputTokens(machine)).toEqual([tokensOf("basic")]);
     expect(await statusOf(machine)).toMatch(/transcript lines could not be read/);
+  } finally {
+    await machine.remove();
+  }
+});
+
+test("a folder of subagents that cannot be looked into is named by drain, import and doctor", async () => {
+  const machine = new Machine();
+  try {
+    const agent = new RecordedAgent(machine, "subagent");
+    await agent.work(HOOK_ALONE);
+    const folder = dirname(agent.files.find((path) => path.includes("subagents")) ?? "");
+    rmSync(folder, { recursive: true });
+    symlinkSync("subagents", folder);
+    expect(await machine.drain()).toMatchObject({ problems: [expect.stringContaining(folder)] });
+    expect((await machine.run(["doctor"])).stdout.replaceAll(/\s+/g, " ")).toContain(`ELOOP: too many symbolic links`);
+    const elsewhere = { OPENHOOK_OTEL_HOME: join(machine.home, "elsewhere") };
+    expect((await machine.run(["import"], { env: elsewhere })).stdout).toContain(folder);
   } finally {
     await machine.remove();
   }

@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
@@ -12,6 +12,7 @@ import {
   mapSome,
   oldestFirst,
   seen,
+  tell,
 } from "../shared/past.ts";
 
 /**
@@ -46,12 +47,13 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
  * The main file, where there is one; then all below `<session>/subagents`, of workflows in folders of their own; then the
  * `agent-*.jsonl` beside it that 2.0.77 wrote.
  */
-export async function files({ path, sessionId, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { path, sessionId, roots } = query;
   if (path === undefined) return [];
-  const main = findMain(path, sessionId);
+  const main = findMain(path, query);
   const found: TranscriptFile[] = main === undefined ? [] : [{ path: main }];
   for (const folder of new Set([dirname(main ?? path), dirname(path)])) {
-    found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS)));
+    found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS), query));
     for (const part of besides.of(folder)) {
       if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
     }
@@ -110,7 +112,7 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   };
   for (const { name, path, isFolder } of entries) {
     if (isFolder && !known.has(name)) {
-      const [part] = subagentsBelow(join(path, SUBAGENTS));
+      const [part] = subagentsBelow(join(path, SUBAGENTS), query);
       if (part !== undefined) await add(name, part.path);
     }
     const sessionId = isFolder || agentIdOf(name) === undefined ? undefined : await parentOf(path, query.roots);
@@ -120,10 +122,11 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
 }
 
 /** EnterWorktree moves the file to another project's folder while the session runs. */
-function findMain(mainPath: string, sessionId: string): string | undefined {
+function findMain(mainPath: string, { sessionId, ...query }: TranscriptQuery): string | undefined {
   if (exists(mainPath)) return mainPath;
   const projects = dirname(dirname(mainPath));
-  for (const project of namesIn(projects)) {
+  const names = entriesOf(projects, query).map(({ name }) => name);
+  for (const project of names.sort()) {
     const path = join(projects, project, `${basename(sessionId)}${LINES}`);
     if (exists(path)) return path;
   }
@@ -131,13 +134,13 @@ function findMain(mainPath: string, sessionId: string): string | undefined {
 }
 
 /** Those in the folder itself, then those of its folders (`workflows/<run>/`). Links are not followed. */
-function subagentsBelow(folder: string, depth = 0): readonly TranscriptFile[] {
-  const sorted = [...entriesOf(folder)].sort((a, b) => (a.name < b.name ? -1 : 1));
+function subagentsBelow(folder: string, query: Teller, depth = 0): readonly TranscriptFile[] {
+  const sorted = [...entriesOf(folder, query)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = sorted.map(({ name }) => name);
   const found = [...subagentsAmong(folder, names)];
   if (depth === MAX_DEPTH) return found;
   for (const entry of sorted) {
-    if (entry.isDirectory()) found.push(...subagentsBelow(join(folder, entry.name), depth + 1));
+    if (entry.isDirectory()) found.push(...subagentsBelow(join(folder, entry.name), query, depth + 1));
   }
   return found;
 }
@@ -181,15 +184,13 @@ function exists(path: string): boolean {
 }
 
 /** Nothing of a folder that is not there, as is that of nearly every session's subagents. */
-function entriesOf(folder: string): readonly Dirent[] {
+function entriesOf(folder: string, query: Teller): readonly Dirent[] {
   try {
-    return existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
-  } catch {
-    return [];
+    const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
+    return isThere ? readdirSync(folder, { withFileTypes: true }) : [];
+  } catch (error) {
+    return tell(query, folder, error) ?? [];
   }
 }
 
-const namesIn = (folder: string): readonly string[] =>
-  entriesOf(folder)
-    .map(({ name }) => name)
-    .sort();
+type Teller = Pick<TranscriptQuery, "onProblem">;

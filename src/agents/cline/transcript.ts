@@ -1,5 +1,5 @@
 // Files as recorded from the CLI 3.0.65, read 2026-11-21; token rule in README.md beside this file
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type {
   LocatedSession,
@@ -17,7 +17,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts
 import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { readSmall } from "../shared/open.ts";
-import { type Entry, entriesIn, foldersBelow, located, mapSome, seen } from "../shared/past.ts";
+import { type Entry, entriesIn, foldersBelow, located, mapSome, namesIn, seen } from "../shared/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
@@ -47,14 +47,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 }
 
 /** The main agent's messages, then those of each subagent. */
-async function files({ path, sessionId, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files({ path, sessionId, home, ...query }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const main = path ?? messagesPath(sessionsFolder({}, home), sessionId);
   if (main === undefined || !main.endsWith(MESSAGES)) return [];
   const folder = dirname(main);
   const found: TranscriptFile[] = [];
   // Whether the run was cancelled stands in the other file, a moment later
   if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
-  for (const name of await namesIn(folder)) {
+  for (const name of await namesIn(folder, query)) {
     const part = join(folder, name);
     if (name.endsWith(MESSAGES) && part !== main && isFileName(name))
       found.push({ path: part, agentId: agentIdOf(name) });
@@ -170,10 +170,4 @@ const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isFile(),
     () => false,
-  );
-
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
   );

@@ -1,4 +1,3 @@
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
@@ -10,6 +9,7 @@ import {
   foldersBelow,
   located,
   mapSome,
+  namesIn,
   oldestFirst,
   type Seen,
   seen,
@@ -40,14 +40,15 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
  * old `.json` beside the `.jsonl`, and before subagents had a folder each could leave one more file under the session's id.
  * Of a session whose own files are gone its subagents are left.
  */
-export async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { sessionId, path, home, roots } = query;
   const told = path === undefined ? [] : [dirname(path)];
-  const usual = (await namesIn(tmpOf(home))).map((project) => join(tmpOf(home), project, CHATS));
+  const usual = (await namesIn(tmpOf(home), query)).map((project) => join(tmpOf(home), project, CHATS));
   for (const chats of new Set([...told, ...usual])) {
     const main = await mainIn(chats, sessionId, roots);
-    if (main.length > 0) return [...main, ...(await subagentsIn(chats, sessionId))];
+    if (main.length > 0) return [...main, ...(await subagentsIn(chats, query))];
   }
-  for (const chats of told) return subagentsIn(chats, sessionId);
+  for (const chats of told) return subagentsIn(chats, query);
   return [];
 }
 
@@ -84,7 +85,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
   const left: Candidate[] = [];
   for (const { name, path, isFolder } of entries) {
-    const [part] = isFolder && !known.has(name) ? await subagentsAt(path) : [];
+    const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
     const file = part === undefined ? undefined : await seen(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
       left.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
@@ -123,11 +124,14 @@ const byShortId = new FolderMemory((chats, names) => {
   return paths;
 });
 
-const subagentsIn = (chats: string, sessionId: string): Promise<readonly TranscriptFile[]> =>
-  subagentsAt(join(chats, folderName(sessionId)));
+const subagentsIn = (chats: string, query: TranscriptQuery): Promise<readonly TranscriptFile[]> =>
+  subagentsAt(join(chats, folderName(query.sessionId)), query);
 
-const subagentsAt = async (folder: string): Promise<readonly TranscriptFile[]> =>
-  (await namesIn(folder))
+const subagentsAt = async (
+  folder: string,
+  query: Pick<TranscriptQuery, "onProblem">,
+): Promise<readonly TranscriptFile[]> =>
+  (await namesIn(folder, query))
     .filter((name) => name.endsWith(".jsonl"))
     .map((name) => ({ path: join(folder, name), agentId: basename(name, ".jsonl") }));
 
@@ -139,9 +143,3 @@ async function sessionIdOf(path: string, roots: readonly string[] | undefined): 
   const text = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
   return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
 }
-
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );

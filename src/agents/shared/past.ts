@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptQuery } from "../../model/agent.ts";
 import { openRegular, RefusedError } from "./open.ts";
 
 // What is needed to find past sessions: looking into folders, of which some cannot be read and some are links. A folder or file
@@ -105,12 +105,21 @@ export async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promi
   return done;
 }
 
+/** Sorted; none of a folder that is not there. */
+export const namesIn = (folder: string, query: Teller): Promise<readonly string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    (error: unknown) => tell(query, folder, error) ?? [],
+  );
+
 /** Passes an error on, if it is one: that there is nothing is none. */
-export function tell(query: LocateQuery, path: string, error: unknown): undefined {
+export function tell(query: Teller, path: string, error: unknown): undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return;
-  query.onProblem(path, error instanceof Error ? error : new Error(String(error)));
+  query.onProblem?.(path, error instanceof Error ? error : new Error(String(error)));
 }
+
+type Teller = Pick<TranscriptQuery, "onProblem">;
 
 // --- internal ---
 

@@ -134,7 +134,10 @@ async function readable(agent: Agent, { status, last }: Facts, { places }: Conte
   const { ok, remark, broken } = inArea(status.title);
   const { default: reader } = await agent.transcript();
   const { sessionId, transcriptPath: path } = last.newest;
-  const query = { sessionId, home: places.home, ...(path !== undefined && { path }) };
+  const onProblem = (_folder: string, error: Error): never => {
+    throw error;
+  };
+  const query = { sessionId, home: places.home, onProblem, ...(path !== undefined && { path }) };
   try {
     const files = await reader.files(query);
     for (const file of files) await (await open(file.path, "r")).close();

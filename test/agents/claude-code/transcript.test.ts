@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
@@ -71,6 +80,18 @@ describe("files", () => {
       { path: below, agentId: "a2" },
       { path: beside, agentId: "a1" },
     ]);
+  });
+
+  test("a folder of subagents that cannot be looked into is told of, and the rest is given", async () => {
+    const main = put(join(project, `${SESSION}.jsonl`));
+    const folder = join(project, SESSION, "subagents");
+    mkdirSync(dirname(folder));
+    // leads to itself, so that not even root gets in
+    symlinkSync("subagents", folder);
+    const told: [string, string][] = [];
+    const onProblem = (path: string, error: Error) => told.push([path, error.message]);
+    expect(await reader.files({ path: main, sessionId: SESSION, home, onProblem })).toEqual([{ path: main }]);
+    expect(told).toEqual([[folder, expect.stringContaining("ELOOP")]]);
   });
 
   test("found again where it moved to another project's folder", async () => {

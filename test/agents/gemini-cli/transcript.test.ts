@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -126,6 +127,14 @@ describe("where sessions lie", () => {
     expect(await reader.files({ sessionId: SESSION, path: "/home/dev/gone/x.jsonl", home })).toEqual(all);
     expect(await reader.files({ sessionId: "../../../etc/passwd", path, home })).toEqual([]);
     expect(await reader.files({ sessionId: "nobody00", home: join(home, "none") })).toEqual([]);
+  });
+
+  test("files: a folder of subagents that cannot be looked into is told of, and the rest is given", async () => {
+    const path = main(user("u1", "Hello"));
+    symlinkSync(SESSION, join(chats, SESSION));
+    const told: string[] = [];
+    const files = await reader.files({ sessionId: SESSION, path, home, onProblem: (folder) => told.push(folder) });
+    expect({ files, told }).toEqual({ files: [{ path }], told: [join(chats, SESSION)] });
   });
 });
 
