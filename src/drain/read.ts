@@ -57,16 +57,19 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
   const { default: reader } = await loadReader();
   const roots = rootsOf(drain, reader, session.source);
   const path = await readablePath(drain, session.transcriptPath, roots);
-  const query = {
-    sessionId: session.sessionId,
-    home: places.home,
-    roots,
-    onProblem: (folder: string, error: Error) => unreadable(drain, folder, error),
-    ...(path !== undefined && { path }),
+  const query = { sessionId: session.sessionId, home: places.home, roots, ...(path !== undefined && { path }) };
+  let hasFailed = false;
+  const onProblem = (folder: string, error: Error): void => {
+    // A part that is missing for a moment would be missing for good: what is settled is not read again for ever
+    if (!hasFailed) throw error;
+    unreadable(drain, folder, error);
   };
-  const files = await reader
-    .files(query)
-    .catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));
+  const files = await twice(() =>
+    reader.files({ ...query, onProblem }).catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    }),
+  ).catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));
   if (files.length === 0 && path !== undefined && !(await isGone(path))) {
     unreadable(drain, path, new Error("it holds no session that its agent could have written"));
   }

@@ -1,0 +1,64 @@
+// A disk or a database that fails for a moment, while a drain looks for the parts of a transcript
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Agent, TranscriptQuery, TranscriptReader } from "../../src/model/agent.ts";
+import { START } from "../../src/model/start.ts";
+import { ACME, Teller } from "../support/told.ts";
+
+let teller: Teller;
+beforeEach(() => {
+  teller = new Teller();
+});
+afterEach(() => teller.remove());
+
+const eioAt = (path: string): Error => Object.assign(new Error(`EIO: i/o error, scandir '${path}'`), { code: "EIO" });
+
+/** Its transcript can be looked for from the n-th time on. @returns the agent, and which parts were read */
+function failing(times: number, fail: (query: TranscriptQuery, folder: string) => void) {
+  const { home } = teller.places;
+  const main = join(home, "main");
+  writeFileSync(main, "");
+  const read: string[] = [];
+  let looks = 0;
+  const reader: TranscriptReader = {
+    roots: () => [home],
+    locate: async function* () {},
+    files: async (query) => {
+      if (++looks <= times) fail(query, join(home, "subagents"));
+      return [{ path: main }];
+    },
+    read: async function* ({ path }) {
+      read.push(path);
+      yield { entries: [], next: START, unreadable: 0 };
+    },
+  };
+  const agent: Agent = { ...ACME, tokens: "transcript", transcript: async () => ({ default: reader }) };
+  return { agent, read };
+}
+
+const START_EVENT = { openhook: "0.1", id: "e1", source: "acme", type: "session.start", session_id: "s", data: {} };
+const tell = (): void => teller.put({ events: [{ ...START_EVENT, time: new Date().toISOString(), extensions: {} }] });
+
+test.each([
+  ["a folder", (query: TranscriptQuery, folder: string) => query.onProblem?.(folder, eioAt(folder))],
+  [
+    "everything",
+    (_query: TranscriptQuery, folder: string) => {
+      throw eioAt(folder);
+    },
+  ],
+])("%s cannot be looked into once: it is looked again, and nobody hears of it", async (_what, fail) => {
+  const { agent, read } = failing(1, fail);
+  tell();
+  const { problems } = await teller.drain({}, [agent]);
+  expect({ problems, read: read.length }).toEqual({ problems: [], read: 1 });
+});
+
+test("a folder that can never be looked into: said once, the rest is read", async () => {
+  const { agent, read } = failing(99, (query, folder) => query.onProblem?.(folder, eioAt(folder)));
+  tell();
+  const { problems } = await teller.drain({}, [agent]);
+  expect(problems).toEqual([expect.stringMatching(/^could not read the transcript "\S+subagents": EIO/)]);
+  expect(read).toHaveLength(1);
+});
