@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { Writable } from "node:stream";
 import { confirm, isCancel } from "@clack/prompts";
 import { SettingsError } from "../agents/shared/settings.ts";
-import { FileError, readFileIfAny } from "../config/files.ts";
+import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 import { type Context, UserError } from "./context.ts";
 
@@ -151,6 +151,7 @@ export const streamsOf = ({ stdin, stdout }: Context) => ({
 // --- internal ---
 
 async function readSettingsFile(path: string): Promise<SettingsFile> {
+  await refuseOdd(path);
   const bytes = await readFileIfAny(path);
   if (bytes === undefined) return { path, bytes, text: undefined };
   try {

@@ -79,6 +79,18 @@ export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
 }
 
 /**
+ * For a file of which nobody said that we shall read it, as one in the folder that the user happens to be in.
+ *
+ * @throws FileError for a pipe or a device, which would hold us up for ever, and for what is far too large to be settings
+ */
+export async function refuseOdd(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.isDirectory()) return;
+  const why = found.isFile() ? found.size > MAX_SETTINGS_BYTES && "it is larger than 16 MiB" : "it is no regular file";
+  if (why !== false) throw new FileError(`cannot read ${JSON.stringify(path)}: ${why}`, path);
+}
+
+/**
  * Takes a file away. A link stays and its target goes, as `writeFileAtomic` would have made it.
  *
  * @throws FileError when it is there and cannot be removed
@@ -102,6 +114,8 @@ export async function missingParent(path: string): Promise<string | undefined> {
 }
 
 // --- internal ---
+
+const MAX_SETTINGS_BYTES = 1 << 24;
 
 // Linux gives up after 40
 const MAX_LINKS = 40;

@@ -153,6 +153,22 @@ test.runIf(process.platform === "linux")(
   },
 );
 
+test.skipIf(process.platform === "win32")(
+  "a pipe where a project's settings would be holds no command up",
+  async () => {
+    const cwd = join(machine.home, "shop");
+    mkdirSync(join(cwd, ".claude"), { recursive: true });
+    const pipes = [join(cwd, ".openhook.json"), join(cwd, ".claude", "settings.json")];
+    expect(spawnSync("mkfifo", pipes).status).toBe(0);
+    for (const agent of ["openhook", "claude-code"]) {
+      const { code, stderr } = await machine.run(["enable", agent, "--scope", "project"], { cwd });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^[^\n]+: it is no regular file\n$/) });
+    }
+    expect((await machine.run(["doctor"], { cwd })).stdout).toContain("regular file");
+    expect((await machine.run(["status"], { cwd })).stdout).toContain(`${pipes[0]} cannot be read`);
+  },
+);
+
 const canMount = spawnSync("unshare", ["-m", "true"]).status === 0;
 
 test.runIf(canMount)("a home in which no program may run (noexec): enable and status say so", async () => {

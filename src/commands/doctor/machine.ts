@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { refuseOdd } from "../../config/files.ts";
 import { messageOf } from "../../drain/deps.ts";
 import { parseInboxFile } from "../../intake/facts.ts";
 import type { Context } from "../context.ts";
@@ -119,7 +120,7 @@ function* configFindings({ config }: Status): Generator<Finding> {
 async function* discoveryFindings({ cwd }: Context): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("discovery");
   const path = join(cwd, DISCOVERY_NAME);
-  const found = await readDiscovery(path);
+  const found = await refuseOdd(path).then(() => readDiscovery(path), messageOf);
   if (found === undefined) return;
   if (typeof found === "string") {
     return yield remark(`${path} is not what OpenHook v0.1 wants: ${found}`, "correct it by hand");
