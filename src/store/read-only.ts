@@ -56,7 +56,7 @@ interface Opened {
 function openReadOnly(path: string): Opened {
   const unlocked = fileSystemOf(dirname(path)).hasLocks ? "" : "&vfs=unix-none";
   const address = `${pathToFileURL(path).href}?mode=ro${unlocked}`;
-  return guarded(path, () => {
+  try {
     const before = stateOf(path);
     try {
       return { ...connect(address), checkStill: () => {} };
@@ -71,7 +71,10 @@ function openReadOnly(path: string): Opened {
       };
       return { ...connect(`${address}&immutable=1`), checkStill };
     }
-  });
+  } catch (error) {
+    // The driver has words of its own for some of what the system says, as that too many files are open
+    throw damagedError(path, error) ?? unreadable(path, error);
+  }
 }
 
 function connect(address: string): Omit<Opened, "checkStill"> {

@@ -169,6 +169,24 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
+test.runIf(process.platform === "linux")(
+  "a store for which no file more may be opened is told in one line",
+  async () => {
+    await new RecordedAgent(machine, "basic").work(HOOK_ALONE);
+    await machine.ok(["drain"]);
+    const said: string[] = [];
+    // Where there is just no file left for the store is each Node's own
+    for (let files = 18; files <= 40; files++) {
+      const sessions = `ulimit -n ${files}; exec '${process.execPath}' '${PROGRAM}' sessions`;
+      said.push((await machine.shell(sessions)).stderr);
+    }
+    expect(said.filter((text) => text.includes("at new Database"))).toEqual([]);
+    expect(said).toContainEqual(
+      expect.stringMatching(/^openhook-otel: cannot read "\S+": [^\n]*too many open files[^\n]*\n$/i),
+    );
+  },
+);
+
 const canMount = spawnSync("unshare", ["-m", "true"]).status === 0;
 
 test.runIf(canMount)("a home in which no program may run (noexec): enable and status say so", async () => {
