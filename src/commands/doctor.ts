@@ -30,7 +30,7 @@ export interface DoctorOptions {
  */
 export async function doctor(options: DoctorOptions, context: Context, agents: AgentLookup): Promise<number> {
   const mended = options.fix ? await mend(context, agents, options.hookSource) : undefined;
-  const { findings, reports } = await examine(context, agents);
+  const { findings, reports } = await examine(context, agents, options.hookSource);
   const all = [...findings, ...reports.flatMap((report) => report.findings)];
   if (options.json) context.stdout.write(`${JSON.stringify(asJson(findings, reports, mended))}\n`);
   else writeLines(context.stdout, inWords(all, mended, terminalOf(context)));
@@ -44,13 +44,13 @@ interface Examination {
   readonly reports: readonly AgentReport[];
 }
 
-async function examine(context: Context, agents: AgentLookup): Promise<Examination> {
+async function examine(context: Context, agents: AgentLookup, hookSource: string): Promise<Examination> {
   // Before the store is looked into: SQLite makes files beside it, of the same mode, for as long as it is open
   const open = await exposed(context);
   const status = await collectStatus(context, await agents.list());
   const store = await storeFindings(status, context);
   const findings: Finding[] = [];
-  for await (const finding of machineFindings(status, context, open)) findings.push(finding);
+  for await (const finding of machineFindings(status, context, open, hookSource)) findings.push(finding);
   findings.push(...fileSystemFindings(context));
   for await (const finding of privacyFindings(context)) findings.push(finding);
   findings.push(...store.findings);

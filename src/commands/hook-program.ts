@@ -6,6 +6,7 @@ import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { type Context, UserError } from "./context.ts";
 import { refuseSudo } from "./sudo.ts";
+import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /**
  * The command line that agents run. Below 80 characters at the standard place, since some agents show it to the model.
@@ -39,27 +40,38 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
 }
 
 /**
- * Puts the program that agents start, what it must know, and the directories it writes to in their places. Files that
- * are right already are not written.
+ * Puts the program that agents start, what it must know, and the directories it writes to in their places; the wrapper of
+ * programs too, where there is one. Files that are right already are not written.
  *
  * @param hookSource the shipped program, absolute
- * @throws UserError when the shipped program is missing, `sudo` has made this root, or nothing may run at its place; FileError when a place cannot be written
+ * @returns whether anything of it was missing or different
+ * @throws UserError when the shipped program is missing, `sudo` has made this root, or nothing may run at its place; FileError
+ *         when a place cannot be written
  */
-export async function installHookProgram(context: Context, hookSource: string): Promise<void> {
+export async function installHookProgram(context: Context, hookSource: string): Promise<boolean> {
   const { places, nodePath, programPath, platform } = context;
   await refuseSudo(context);
-  const program = await readFileIfAny(hookSource);
-  if (program === undefined) {
-    throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
-  }
+  const program = await shipped(hookSource);
   for (const path of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir]) {
     await makePrivate(path, platform);
   }
   const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
   // the program reads its configuration, so that comes first
-  await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600);
-  await writeIfDifferent(places.hookPath, program, 0o755);
+  const written = [
+    await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600),
+    await writeIfDifferent(places.hookPath, program, 0o755),
+  ];
+  const wrapper = wrapperPathOf(places);
+  if ((await readFileIfAny(wrapper)) !== undefined) {
+    written.push(await writeIfDifferent(wrapper, Buffer.from(wrapperProgram(context)), 0o755));
+  }
   if (isBarred(places.hookPath, platform)) throw new UserError("E_INSTALLATION", barredBy(places.hookPath), 1);
+  return written.includes(true);
+}
+
+/** Whether the installed hook is the shipped one: an update of this program leaves that of the version before in its place. */
+export async function isHookCurrent({ places }: Pick<Context, "places">, hookSource: string): Promise<boolean> {
+  return (await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) === true;
 }
 
 /** Whether a program cannot be started although its mode allows it, as on a file system that is mounted `noexec`. */
@@ -89,6 +101,12 @@ export async function removeHookProgram({ places }: Context): Promise<void> {
 
 // --- internal ---
 
+async function shipped(hookSource: string): Promise<Buffer> {
+  const program = await readFileIfAny(hookSource);
+  if (program !== undefined) return program;
+  throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
+}
+
 /** Of a text that may hold anything, for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -113,8 +131,10 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
   }
 }
 
-async function writeIfDifferent(path: string, content: Buffer, mode: number): Promise<void> {
+/** @returns whether it was written */
+async function writeIfDifferent(path: string, content: Buffer, mode: number): Promise<boolean> {
   const now = await readFileIfAny(path);
   const right = now?.equals(content) === true && ((await stat(path)).mode & mode) === mode;
   if (!right) await writeFileAtomic(path, content, { mode, forceMode: true });
+  return !right;
 }

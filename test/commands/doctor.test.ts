@@ -252,6 +252,30 @@ describe("doctor", () => {
     expect(own?.findings).toContainEqual(expect.objectContaining({ text: "no event has come yet" }));
   });
 
+  test("what an update left as it was: the hook program and the wrapper of the version before, another installation", async () => {
+    await enableClaude();
+    const wrapper = join(dirname(of.places.hookPath), "wrapper");
+    const shipped = readFileSync(hookSource, "utf8");
+    writeFileSync(of.places.hookPath, `${shipped}# before\n`);
+    writeFileSync(wrapper, "#!/bin/sh\n# before\n");
+    const before = program;
+    program = join(bin, "new.cjs");
+    writeFileSync(program, "");
+    const { code, about } = await examine();
+    expect(code).toBe(0);
+    expect(about("hook")).toEqual([
+      `ok: ${of.places.hookPath} takes an event and says nothing`,
+      `remark: hooks start drains with ${before}, and this is ${program}`,
+      `remark: ${of.places.hookPath} is of another version than this`,
+    ]);
+    const mended = await examine({}, true);
+    expect(mended.report.fixed).toEqual([`installed the hook program anew: ${of.places.hookPath}`]);
+    expect(mended.about("hook")).toEqual([`ok: ${of.places.hookPath} takes an event and says nothing`]);
+    expect(readFileSync(of.places.hookPath, "utf8")).toBe(shipped);
+    expect(readFileSync(wrapper, "utf8")).not.toContain("# before");
+    expect((await examine({}, true)).report.fixed).toEqual([]);
+  });
+
   test("a transcript that is gone, and one that cannot be read", async () => {
     await enableClaude();
     await collect();

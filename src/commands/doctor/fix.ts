@@ -5,7 +5,7 @@ import { enable } from "../enable.ts";
 import { installHookProgram } from "../hook-program.ts";
 import type { AgentLookup } from "../settings-edit.ts";
 import { type AgentStatus, collectStatus } from "../status/facts.ts";
-import { brokenHook, isOfDeletedProject } from "../status/installed.ts";
+import { isOfDeletedProject } from "../status/installed.ts";
 import { exposed, isHookWanted } from "./machine.ts";
 
 /** What a mend came to: one line each. */
@@ -37,12 +37,12 @@ export async function mend(context: Context, agents: AgentLookup, hookSource: st
     });
   }
   const status = await collectStatus(context, await agents.list());
-  if (isHookWanted(status)) {
-    await attempt("install the hook program", async () => {
-      const problems = brokenHook(status.hook, true, context);
-      await installHookProgram(context, hookSource);
-      return problems.length === 0 ? undefined : `installed the hook program anew: ${status.hook.path}`;
-    });
+  if (isHookWanted(status) || status.hook.installed) {
+    await attempt("install the hook program", async () =>
+      (await installHookProgram(context, hookSource))
+        ? `installed the hook program anew: ${status.hook.path}`
+        : undefined,
+    );
   }
   for (const { agent, registration } of goneIn(status.agents)) {
     await attempt(`register with ${agent.title} again`, async () => {

@@ -8,17 +8,28 @@ import { parseInboxFile } from "../../intake/facts.ts";
 import type { Context } from "../context.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../discovery.ts";
 import { plural } from "../figures.ts";
+import { isHookCurrent } from "../hook-program.ts";
 import type { Status } from "../status/facts.ts";
 import { brokenHook } from "../status/installed.ts";
 import { unwritable } from "../status/waiting.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { openStateFiles } from "./private.ts";
 
-/** Node, and what lies on this machine for all agents together. @param open what `exposed` has found */
-export async function* machineFindings(status: Status, context: Context, open: Exposed): AsyncGenerator<Finding> {
+/**
+ * Node, and what lies on this machine for all agents together.
+ *
+ * @param open what `exposed` has found
+ * @param hookSource the shipped hook program
+ */
+export async function* machineFindings(
+  status: Status,
+  context: Context,
+  open: Exposed,
+  hookSource: string,
+): AsyncGenerator<Finding> {
   yield* nodeFindings(status, context);
   yield* stateFindings(context, open);
-  yield* hookFindings(status, context);
+  yield* hookFindings(status, context, hookSource);
   yield* configFindings(status);
   yield* discoveryFindings(context);
 }
@@ -88,7 +99,7 @@ async function* stateFindings(context: Context, open: Exposed): AsyncGenerator<F
   yield ok(isThere ? `${stateDir} is private and can be written` : `${stateDir} is not made yet`);
 }
 
-async function* hookFindings(status: Status, context: Context): AsyncGenerator<Finding> {
+async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
   const { ok, remark, broken: isBroken } = inArea("hook");
   const isWanted = isHookWanted(status);
   if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
@@ -102,11 +113,24 @@ async function* hookFindings(status: Status, context: Context): AsyncGenerator<F
     return yield remark(`${status.hook.path} was not tried: ${messageOf(error)}`);
   }
   const failure = await tryHook(context, folder);
-  if (failure === undefined) return yield ok(`${status.hook.path} takes an event and says nothing`);
-  yield isBroken(
-    `${status.hook.path} was started as an agent would, and ${failure}`,
-    "openhook-otel doctor --fix installs it anew; if it stays so, look whether the folder may run programs (noexec)",
-  );
+  if (failure === undefined) yield ok(`${status.hook.path} takes an event and says nothing`);
+  else {
+    yield isBroken(
+      `${status.hook.path} was started as an agent would, and ${failure}`,
+      "openhook-otel doctor --fix installs it anew; if it stays so, look whether the folder may run programs (noexec)",
+    );
+  }
+  // Two installations, as below two versions of Node: what is updated here is not what hooks start
+  const { program } = status.hook;
+  if (program !== null && program !== context.programPath) {
+    yield remark(
+      `hooks start drains with ${program}, and this is ${context.programPath}`,
+      "openhook-otel doctor --fix has them start this one",
+    );
+  }
+  if (failure === undefined && !(await isHookCurrent(context, hookSource))) {
+    yield remark(`${status.hook.path} is of another version than this`, "openhook-otel doctor --fix renews it");
+  }
 }
 
 function* configFindings({ config }: Status): Generator<Finding> {
