@@ -191,6 +191,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .argument("[agents...]", "e.g. claude-code; without one, all that keep their sessions")
     .option("--since <time>", "only sessions active since an age or a time, e.g. 90d, 2026-10-01")
     .option("--dry-run", "show what would be imported, write nothing", false)
+    .option("--again", "read again what was imported before and not sent, as after an update", false)
     .option("--export", "also send what was imported, now or before, to otlp.endpoint", false)
     .option("--json", "as JSON", false)
     .action(async (names: string[], options) =>

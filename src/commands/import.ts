@@ -21,6 +21,8 @@ export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`); sessions whose last activity is earlier stay out. */
   readonly since?: string;
   readonly dryRun: boolean;
+  /** Read again what was imported and has not changed. */
+  readonly again?: boolean;
   /** Also send what was imported. */
   readonly export: boolean;
   readonly json: boolean;
@@ -56,6 +58,7 @@ export async function importPast(
         env: context.env,
         ...(sinceMs !== undefined && { sinceMs }),
         dryRun: options.dryRun,
+        again: options.again === true,
         readers: (drain, bytes) => readersFor(drain, bytes, context),
         onProgress: progress.show,
         signal: options.stop,

@@ -4,6 +4,7 @@ import { rootsOf } from "../drain/roots.ts";
 import { partSizeOf } from "../drain/sizes.ts";
 import type { PartSize, TranscriptReader } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
+import { readByOthers } from "../store/packed.ts";
 import type { ReadTask } from "./read.ts";
 
 /** What becomes of a session that was found. */
@@ -12,10 +13,11 @@ export type Found = ReadTask & {
   /** When its files were last changed. */
   readonly modifiedMs: number;
   /**
-   * `new`: the store does not know it. `changed`: it was imported before, and has grown since. `told`: hooks told of it, and
-   * its files have something new. `unchanged`: nothing is to be read.
+   * `new`: the store does not know it. `changed`: it was imported before, and has grown since. `again`: it was imported before,
+   * by another version, and is as it was. `told`: hooks told of it, and its files have something new. `unchanged`: nothing is
+   * to be read.
    */
-  readonly state: "new" | "changed" | "told" | "unchanged";
+  readonly state: "new" | "changed" | "again" | "told" | "unchanged";
   /** In the store, where it is known there. */
   readonly number?: number;
 };
@@ -24,6 +26,7 @@ interface KnownSession {
   readonly number: number;
   readonly isExcluded: boolean;
   readonly isTold: boolean;
+  readonly isPacked: boolean;
 }
 
 /** What the store knows of past sessions, and where it says they may lie. */
@@ -33,16 +36,20 @@ export interface Known {
   readonly sessions: ReadonlyMap<string, KnownSession>;
   /** By source: only agents that keep their sessions. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
+  /** Sources whose imported sessions are to be read again: another version read them, or the user wants it. */
+  readonly again: ReadonlySet<string>;
 }
 
 /**
  * Looks up in a store what is to be known before sessions are found.
  *
+ * @param again what was imported is to be read again, whichever version read it
  * @param look gives the store, or `undefined` where there is none; the store may be closed afterwards
  */
 export async function lookUp(
   deps: DrainDeps,
   sources: readonly string[],
+  again: boolean,
   look: <T>(ask: (db: Database | undefined) => T) => T,
 ): Promise<Known> {
   const readers = new Map<string, TranscriptReader>();
@@ -53,6 +60,7 @@ export async function lookUp(
   return look((db) => ({
     positions: db === undefined ? new Map() : positionsIn(db),
     sessions: db === undefined ? new Map() : sessionsIn(db),
+    again: again || db === undefined ? new Set(sources) : readByOthers(db, sources, deps.version),
     readers: new Map(
       [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
     ),
@@ -68,7 +76,7 @@ export async function lookUp(
  */
 export async function* findSessions(
   { places }: Pick<DrainDeps, "places">,
-  { positions, sessions: known, readers }: Known,
+  { positions, sessions: known, readers, again }: Known,
   env: Readonly<Record<string, string | undefined>>,
   onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Found> {
@@ -89,7 +97,7 @@ export async function* findSessions(
         roots,
         bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
         modifiedMs: sizes.reduce((ms, { modifiedMs }) => Math.max(ms, modifiedMs), 0),
-        state: stateOf(isSame, before),
+        state: stateOf(isSame, before, again.has(source)),
         ...(before !== undefined && { number: before.number }),
       };
     }
@@ -99,8 +107,9 @@ export async function* findSessions(
 // --- internal ---
 
 /** @param isSame its files are as they were when they were read last */
-function stateOf(isSame: boolean, known: KnownSession | undefined): Found["state"] {
-  if (isSame || known?.isExcluded === true) return "unchanged";
+function stateOf(isSame: boolean, known: KnownSession | undefined, again: boolean): Found["state"] {
+  if (known?.isExcluded === true) return "unchanged";
+  if (isSame) return again && known?.isPacked === true ? "again" : "unchanged";
   if (known === undefined) return "new";
   return known.isTold ? "told" : "changed";
 }
@@ -139,16 +148,21 @@ const sessionsIn = (db: Database) =>
   new Map(
     db
       .prepare(
-        `SELECT id, source, session_id, excluded, NOT EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
-           AND (parent IS NOT NULL OR pruned_ms IS NOT NULL
+        `SELECT id, source, session_id, excluded, EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id) AS packed,
+           (parent IS NOT NULL OR pruned_ms IS NOT NULL
              OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id)
              OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id)
-             OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id)) AS told
+             OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id)) AS known
          FROM sessions s`,
       )
       .all()
       .map((row) => [
         `${row["source"]}\0${row["session_id"]}`,
-        { number: Number(row["id"]), isExcluded: row["excluded"] === 1, isTold: row["told"] === 1 },
+        {
+          number: Number(row["id"]),
+          isExcluded: row["excluded"] === 1,
+          isTold: row["known"] === 1 && row["packed"] === 0,
+          isPacked: row["packed"] === 1,
+        },
       ]),
   );

@@ -33,6 +33,8 @@ import { type FileRead, packOptions, type ReadResult, type ReadTask, type Sessio
 export interface Arrived {
   readonly task: ReadTask;
   readonly result: ReadResult;
+  /** Its files are as they were: what is known of it came from a reading that this one replaces. */
+  readonly isAgain: boolean;
 }
 
 /**
@@ -98,7 +100,7 @@ export class Keeper {
     }, "commit.transcript");
   }
 
-  #keepOne({ task, result }: Arrived, packs: Packs, lines: Lines, flush: () => void): number | undefined {
+  #keepOne({ task, result, isAgain }: Arrived, packs: Packs, lines: Lines, flush: () => void): number | undefined {
     const { db, report } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
@@ -110,11 +112,11 @@ export class Keeper {
     const { owned } = session.packed;
     const unowned = this.#owned.addUntilKnown(owned);
     const isUnowned = unowned === owned.length;
-    const added = isUnowned ? this.#addNew(task, result, session) : undefined;
-    if (added !== undefined) {
-      this.#count(task, result, session, added, lines);
-      packs.push({ id: added, packed: priced(session.packed, this.#providerOf(task.source)) });
-      return added;
+    const number = isUnowned ? this.#addNew(task, result, session) : undefined;
+    if (number !== undefined) {
+      this.#count(task, result, session, number, lines);
+      packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)) });
+      return number;
     }
     const made = sessionOf(db, task.source, task.sessionId, session.firstMs);
     const stored = inProject(this.#drain, made, session.cwd);
@@ -141,9 +143,18 @@ export class Keeper {
     // What came before in this commit may own what this one holds
     flush();
     const fresh = new Set(owned.subarray(0, unowned));
-    const packed = this.#again(stored, session.packed, takePacked(db, stored.id), session, bare, fresh);
+    const before = takePacked(db, stored.id);
+    const had = new Set(before.map(({ globalKey = "" }) => digestOf(task.source, globalKey)));
+    const isNobodys = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
+    const isItsOwn =
+      isAgain && !bare && !this.#hasForgotten && owned.every((digest) => had.has(digest) || isNobodys(digest));
+    const packed = isItsOwn
+      ? session.packed
+      : this.#again(stored, session.packed, isAgain ? [] : before, session, bare, fresh);
     this.#owned.addAll(packed.owned);
-    packs.push({ id: stored.id, packed: priced(packed, this.#providerOf(task.source)) });
+    // What it owned before stands there
+    const added = { ...packed, owned: packed.owned.filter((digest) => !had.has(digest)) };
+    packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)) });
     return stored.id;
   }
 

@@ -9,7 +9,7 @@ import { makePrivate } from "../drain/own-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, commitLater } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
-import { mergeRuns } from "../store/packed.ts";
+import { mergeRuns, noteReadBy } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, lookUp } from "./find.ts";
 import { type Arrived, Keeper } from "./keep.ts";
@@ -23,6 +23,8 @@ export interface ImportOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Sessions whose last activity is before this stay out. */
   readonly sinceMs?: number;
+  /** Read also what was imported and has not changed. @default what another version of this program has imported */
+  readonly again?: boolean;
   /** Look only: nothing is written, and no store is made. */
   readonly dryRun: boolean;
   /** Made when it is known how much there is to read. */
@@ -45,6 +47,8 @@ export interface AgentImport {
   found: number;
   /** Now in the store, or more of them than before. */
   imported: number;
+  /** Of these, those that were imported before and have not changed. */
+  again: number;
   /** Nothing new since the last import. */
   unchanged: number;
   /** Hooks told of them, and something is new: the drain that follows reads it. */
@@ -85,7 +89,12 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   const safe = { ...protection, ...deps };
   const report: DrainReport = emptyReport();
   if (options.dryRun) {
-    const known = await lookUp(safe, options.agents, (ask) => readStore(safe.places.storePath, ask) ?? ask(undefined));
+    const known = await lookUp(
+      safe,
+      options.agents,
+      options.again === true,
+      (ask) => readStore(safe.places.storePath, ask) ?? ask(undefined),
+    );
     return dryRun(await search(safe, known, options), options);
   }
   await makePrivate(safe);
@@ -166,9 +175,10 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
 }
 
 function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
-  for (const { source, bytes } of found.toRead) {
+  for (const { source, bytes, state } of found.toRead) {
     const sums = found.of(source);
     sums.imported++;
+    if (state === "again") sums.again++;
     sums.bytes += bytes;
   }
   return reportOf(found, found.problems, signal);
@@ -176,10 +186,12 @@ function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
 
 async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
   const { report } = drain;
-  const known = await lookUp(drain, options.agents, (ask) => ask(drain.db));
+  const known = await lookUp(drain, options.agents, options.again === true, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
   await readAll(drain, found.toRead, found.of, options);
+  const isAll = options.sinceMs === undefined && found.unseen === 0 && !options.signal.aborted;
+  if (isAll) noteReadBy(drain.db, options.agents, drain.version);
   return reportOf(found, report.problems, options.signal);
 }
 
@@ -227,7 +239,10 @@ async function readAll(
       const sums = of(found.source);
       if (isTorn(found, arrived.result)) sums.failed++;
       else if (numbers[i] === undefined) sums.leftOut++;
-      else sums.imported++;
+      else {
+        sums.imported++;
+        if (arrived.isAgain) sums.again++;
+      }
     }
   };
   try {
@@ -247,7 +262,7 @@ async function readAll(
       ) {
         sums.older++;
       } else {
-        batch.push({ found, arrived: { task: found, result } });
+        batch.push({ found, arrived: { task: found, result, isAgain: found.state === "again" } });
         batchBytes += found.bytes;
       }
       if (batchBytes >= BYTES_PER_COMMIT || batch.length >= SESSIONS_PER_COMMIT) await commit();
@@ -344,6 +359,7 @@ const isTorn = ({ files }: Found, result: ReadResult): boolean =>
 const emptyImport = (): AgentImport => ({
   found: 0,
   imported: 0,
+  again: 0,
   unchanged: 0,
   told: 0,
   older: 0,

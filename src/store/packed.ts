@@ -123,6 +123,15 @@ export function markWhole(db: Database): void {
   db.prepare("DELETE FROM meta WHERE key = ?").run(TORN);
 }
 
+/** Sources whose packed sessions were read by another version of this program, which may not have read all that this one does. */
+export const readByOthers = (db: Database, sources: readonly string[], version: string): ReadonlySet<string> =>
+  new Set(sources.filter((source) => readMeta(db, `${READ_BY}.${source}`) !== version));
+
+/** All that there is of these sources was read by this version. */
+export function noteReadBy(db: Database, sources: readonly string[], version: string): void {
+  for (const source of readByOthers(db, sources, version)) writeMeta(db, `${READ_BY}.${source}`, version);
+}
+
 /** Makes few runs of many, where there are so many that looking something up takes its time. */
 export function mergeRuns(db: Database): void {
   for (let before = runNumbers(db).length; before > MAX_RUNS; ) {
@@ -136,6 +145,7 @@ export function mergeRuns(db: Database): void {
 // --- internal ---
 
 const TORN = "packed.torn";
+const READ_BY = "packed.read_by";
 const MAX_RUNS = 12;
 /** Of digests: a million of them. */
 const MAX_MERGED_BYTES = 10_000_000;

@@ -54,6 +54,42 @@ async function toldByHooks(id: string, timeMs: number): Promise<void> {
 const hooksA = (): Promise<void> => toldByHooks(A, STARTED_MS + 3_600_000);
 const hooksB = (): Promise<void> => toldByHooks(B, STARTED_MS + DAY_MS + 3_600_000);
 
+describe("what was imported and has not changed is read again where it is asked for, or another version read it", () => {
+  const owned = (): number =>
+    readStore(at.places.storePath, (db) =>
+      Number(db.prepare("SELECT total(length(digests)) AS n FROM packed_owners").get()?.["n"]),
+    ) ?? 0;
+
+  test("copies count once after it too, and nothing grows", async () => {
+    writeA();
+    writeB();
+    await imported();
+    const before = owned();
+    for (const _ of [1, 2]) {
+      expect(of(await importInto(at, SOURCE, { again: true }))).toMatchObject({ found: 2, imported: 2, again: 2 });
+      expect(books()).toEqual(BOTH);
+      expect(owned()).toBe(before);
+    }
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ unchanged: 2, again: 0 });
+    expect(of(await importInto(at, SOURCE, { dryRun: true, again: true }))).toMatchObject({ imported: 2, again: 2 });
+  });
+
+  test("by another version once, when it has looked at all that there is; what was told or sent stays", async () => {
+    writeA();
+    writeB();
+    await importInto(at, SOURCE, {}, "0.0.0-before");
+    const since = { sinceMs: STARTED_MS + 40 * DAY_MS };
+    expect(of(await importInto(at, SOURCE, since))).toMatchObject({ again: 0 });
+    expect(of(await importInto(at, SOURCE, { dryRun: true }))).toMatchObject({ again: 2 });
+    await hooksA();
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ unchanged: 1, again: 1 });
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ unchanged: 2, again: 0 });
+    await unpackAll(at, SOURCE);
+    expect(of(await importInto(at, SOURCE, { again: true }, "0.0.0-later"))).toMatchObject({ unchanged: 2, again: 0 });
+    expect(books()).toEqual(BOTH);
+  });
+});
+
 describe("what one session copied from another counts once", () => {
   const WAYS: Readonly<Record<string, () => Promise<void>>> = {
     "both at once": async () => {

@@ -4,13 +4,14 @@ import { type ImportOptions, type ImportReport, importSessions } from "../../src
 import { redact } from "../../src/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
 
-/** One import of one agent's past, as the command does it, in this process. */
+/** One import of one agent's past, as the command does it, in this process. @param version of the program, else the tests' */
 export async function importInto(
   of: Replay,
   source: string,
   options: Partial<ImportOptions> = {},
+  version?: string,
 ): Promise<ImportReport> {
-  const deps = await of.deps();
+  const deps = await of.deps(version === undefined ? {} : { version });
   const report = await importSessions(deps, {
     agents: [source],
     env: {},

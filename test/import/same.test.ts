@@ -1,6 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { spanSettings } from "../../src/drain/derive.ts";
+import { readSession } from "../../src/import/read.ts";
+import type { Readers } from "../../src/import/readers.ts";
+import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import { redact } from "../../src/privacy/redact.ts";
 import { viewOf } from "../../src/report/session-view.ts";
 import { type Database, filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -55,10 +60,42 @@ test.each(cases)(
     writeFileSync(storePath, bytes, { mode: 0o600 });
     await hooks();
     expect(rowsIn(replay)).toEqual(alone);
+
+    rmSync(stateDir, { recursive: true });
+    const before = readersOfBefore(of.agent, home.reader);
+    await importAny(replay, of.source, { readers: () => before }, "0.0.0-before");
+    const wasSame = JSON.stringify(await whatIsIn(replay)) === JSON.stringify(packed);
+    expect(wasSame, "another version read less").toBe(found === 0);
+    const anew = await importInto(replay, of.source);
+    expect(anew.agents.get(of.source)).toMatchObject({ imported: found, again: found, unchanged: 0 });
+    expect(await whatIsIn(replay), "read anew").toEqual(packed);
+    expect((await importInto(replay, of.source)).agents.get(of.source)).toMatchObject({
+      imported: 0,
+      unchanged: found,
+    });
   },
 );
 
 // --- internal ---
+
+/** As an earlier version may have read: records under other names, and of no call what was used. */
+const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
+  async function* read(...args: Parameters<TranscriptReader["read"]>): ReturnType<TranscriptReader["read"]> {
+    for await (const batch of reader.read(...args)) {
+      const entries = batch.entries.map((entry): TranscriptEntry => {
+        const { usage: _, ...rest } = { usage: undefined, ...entry, key: `before:${entry.key}` };
+        return rest as TranscriptEntry;
+      });
+      yield { ...batch, entries };
+    }
+  }
+  const before: Agent = { ...agent, transcript: async () => ({ default: { ...reader, read } }) };
+  return {
+    concurrency: 1,
+    read: async (tasks) => Promise.all(tasks.map((task) => readSession(task, before, redact, false))),
+    close: async () => {},
+  };
+};
 
 /** A store's file without the two counters of its header, which count how often it was opened to be written. */
 function contentOf(file: Buffer): Buffer {

@@ -53,6 +53,7 @@ export const importJson = (report: ImportReport, isDryRun: boolean, sent: Export
       {
         found: sums.found,
         imported: sums.imported,
+        again: sums.again,
         unchanged: sums.unchanged,
         told_by_hooks: sums.told,
         older: sums.older,
@@ -119,7 +120,11 @@ function sentences(
   const imported = rows.reduce((sum, { sums }) => sum + sums.imported, 0);
   const bytes = rows.reduce((sum, { sums }) => sum + sums.bytes, 0);
   if (isDryRun && imported === 0) return ["nothing is new: nothing would be imported, and nothing was written"];
-  if (isDryRun) return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`];
+  const again = rows.reduce((sum, { sums }) => sum + sums.again, 0);
+  const anew = again === 0 ? [] : [`${isDryRun ? "to be " : ""}read anew: ${plural(again, "session")} imported before`];
+  if (isDryRun) {
+    return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`, ...anew];
+  }
   if (report.isStopped) {
     return [`stopped after ${plural(imported, "session")}; what was read is kept: openhook-otel import goes on there`];
   }
@@ -129,6 +134,7 @@ function sentences(
   const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? nothing : speed}`;
   return [
     did,
+    ...anew,
     ...(failed === 0
       ? []
       : [`${plural(failed, "session")} could not be read, or not in whole; the next import tries again`]),
