@@ -21,9 +21,14 @@ export interface StorePlace {
  */
 export function instanceId(db: Database, place: StorePlace): string {
   return db.transaction(() => {
-    const here = fingerprintOf(place);
+    const here = fingerprintsOf(place);
     const known = readMeta(db, ID);
-    if (known !== undefined && readMeta(db, FINGERPRINT) === here) return known;
+    const found = readMeta(db, FINGERPRINT);
+    if (known !== undefined && found === here[0]) return known;
+    if (known !== undefined && here.some((one) => one === found)) {
+      writeMeta(db, FINGERPRINT, here[0]);
+      return known;
+    }
     if (known !== undefined) startStreamsAnew(db);
     return makeInstance(db, place);
   });
@@ -47,7 +52,8 @@ export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== und
 
 /** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
-  return hasInstanceId(db) && readMeta(db, FINGERPRINT) !== fingerprintOf(place);
+  const found = readMeta(db, FINGERPRINT);
+  return hasInstanceId(db) && !fingerprintsOf(place).some((one) => one === found);
 }
 
 /** Notes facts as counted that the original counts. */
@@ -69,15 +75,17 @@ export interface Surroundings {
  * Tells a store from its copies, by what a copy does not take along: the machine, and the folder's number on its file
  * system. A folder that several machines share is no machine's; images bake their machine id in, so that in a container's
  * own layer the container's name counts as well.
+ *
+ * @returns what is noted of a store, and behind it what earlier versions noted of one in the same place: whoever changes
+ *          one of them makes each store there is the copy of one, which throws its sums away
  */
-export function fingerprint({ home }: Pick<StorePlace, "home">, around: Surroundings): string {
+export function fingerprints({ home }: Pick<StorePlace, "home">, around: Surroundings): readonly [string, string] {
   const { isShared, hasStableNumbers, isContainerLayer } = around.fileSystem;
   const folder = hasStableNumbers ? around.folderNumber : "";
   const parts = isShared
     ? ["shared", folder === "" ? home : folder]
     : [around.machineId, isContainerLayer ? around.hostname : "", folder, home];
-  // Only its equality matters; it never leaves
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+  return [digestOf(parts), digestOf([around.machineId, home])];
 }
 
 // --- internal ---
@@ -88,12 +96,16 @@ const FINGERPRINT = "instance.fingerprint";
 function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
   writeMeta(db, ID, made);
-  writeMeta(db, FINGERPRINT, fingerprintOf(place));
+  writeMeta(db, FINGERPRINT, fingerprintsOf(place)[0]);
   return made;
 }
 
-const fingerprintOf = (place: StorePlace): string =>
-  fingerprint(place, {
+/** Only its equality matters; it never leaves. */
+const digestOf = (parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+
+const fingerprintsOf = (place: StorePlace): ReturnType<typeof fingerprints> =>
+  fingerprints(place, {
     fileSystem: fileSystemOf(place.stateDir),
     machineId: machineId(process.platform),
     hostname: hostname(),

@@ -1,9 +1,10 @@
-import { copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { count, counterValues } from "../../src/store/counters.ts";
-import { fingerprint, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
-import { addToMeta, readMeta } from "../../src/store/meta.ts";
+import { fingerprints, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
+import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -45,6 +46,34 @@ test("a copy in another place is another instance, and counts from zero", () => 
   expect(count(copy, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
   expect(counterValues(db).length).toBe(1);
 });
+
+test("a store whose place an earlier version noted in its own way is no copy, and keeps its sums", () => {
+  const db = stores.open();
+  const here = placeOf(stores.path());
+  const id = instanceId(db, here);
+  count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  const noted = readMeta(db, "instance.fingerprint");
+  for (const [home, isSame] of [
+    ["/home/dev", true],
+    ["/home/other", false],
+  ] as const) {
+    writeMeta(db, "instance.fingerprint", asBefore(home));
+    expect(isCopy(db, here)).toBe(!isSame);
+    expect(instanceId(db, here) === id).toBe(isSame);
+    expect(counterValues(db).length).toBe(isSame ? 1 : 0);
+    expect(readMeta(db, "instance.fingerprint")).toBe(noted);
+  }
+});
+
+/** The machine and the home alone. */
+function asBefore(home: string): string {
+  const path = "/etc/machine-id";
+  const machine = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  return createHash("sha256")
+    .update(JSON.stringify([machine, home]))
+    .digest("hex")
+    .slice(0, 32);
+}
 
 test("what is left to the original is never counted here", () => {
   const db = stores.open();
@@ -103,12 +132,12 @@ describe("which store this is", () => {
       true,
     ],
   ])("%s", (_, before, after, isSame) => {
-    const [one, other] = [before, after].map((changes) => fingerprint(HOME, { ...LAPTOP, ...changes }));
+    const [one, other] = [before, after].map((changes) => fingerprints(HOME, { ...LAPTOP, ...changes })[0]);
     expect(one === other).toBe(isSame);
   });
 
   test("another home on the same machine is another store", () => {
-    expect(fingerprint({ home: "/home/other" }, LAPTOP)).not.toBe(fingerprint(HOME, LAPTOP));
+    expect(fingerprints({ home: "/home/other" }, LAPTOP)[0]).not.toBe(fingerprints(HOME, LAPTOP)[0]);
   });
 
   test("a state directory that was moved as it is stays what it is", () => {

@@ -4,6 +4,7 @@ import { digestOf } from "../../src/model/packed.ts";
 import type { Turn } from "../../src/model/session.ts";
 import { count } from "../../src/store/counters.ts";
 import { forget } from "../../src/store/forgotten.ts";
+import { fingerprints } from "../../src/store/instance.ts";
 import { spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -93,6 +94,24 @@ test("streams of counters, and digests of what was imported and pruned", () => {
     [
       15389242135748,
       54139494185003,
+    ]
+  `);
+});
+
+test("by what a store is told from its copies", () => {
+  const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false };
+  const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderNumber: "131074" };
+  const shared = { ...around, fileSystem: { ...fileSystem, name: "nfs", isShared: true } };
+  expect([around, shared].map((one) => fingerprints({ home: "/home/dev" }, one))).toMatchInlineSnapshot(`
+    [
+      [
+        "1b4b3c5f0cb20a160575b273d73aa025",
+        "f0680894ad0984a3f5fd7a3466d3bd1d",
+      ],
+      [
+        "aac8f733151ed54f9a16d49e84857a7d",
+        "f0680894ad0984a3f5fd7a3466d3bd1d",
+      ],
     ]
   `);
 });
