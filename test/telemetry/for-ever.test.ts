@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { eventId } from "../../src/agents/shared/identity.ts";
+import { decodeTables } from "../../src/model/fact-columns.ts";
+import { decodeFacts } from "../../src/model/facts.ts";
 import { digestOf } from "../../src/model/packed.ts";
 import type { Turn } from "../../src/model/session.ts";
 import { count } from "../../src/store/counters.ts";
@@ -114,4 +116,39 @@ test("by what a store is told from its copies", () => {
       ],
     ]
   `);
+});
+
+test("history that was packed: who writes it otherwise gives it another number, and the store a migration", () => {
+  const tables = [
+    "T0hUMjQBAAB7InZlcnNpb24iOjIsInRleHRzIjoxNywicm93cyI6WzIsMCwwLDFdLCJjb2x1bW5zIjpbW1sxLDFdLFswLC0xXSxb",
+    "MCwyXSxbMCwtMV0sWzAsLTFdLFswLDBdLFswLC0xXSxbMCw0XSxbNCwzMDAwMDAwMDNdLFsyLDddLFs0LDMwMDAwMDAwMF0sWzAs",
+    "LTFdLFswLC0xXSxbMCwtMV0sWzAsLTFdLFsyLDE3OTUyNTUyMDEwMDBdLFswLDE3OTUyNTUyMDAwMDBdLFsyLDE3OTUyNTUyMDEw",
+    "MDBdXSxbXSxbXSxbWzAsMF0sWzAsMF0sWzAsMl0sWzAsMF0sWzAsLTFdLFswLDE3OTUyNTUyMDAwMDBdXV0sInByb2dyYW1zIjp7",
+    "fSwib3RoZXJzIjpudWxsfXUxCm1zZ18xCm0KbXNnXzIKAAIAAAAAAKPhEQAAtQIAAAAAAKPhEQAA3AUAANwF",
+  ].join("");
+  const text = [
+    '{"version":1,"shapes":[[["kind",1],["key",1],["timeMs",0],["globalKey",1],["promptKey",1],["origin",',
+    '1],["length",0]],[["kind",1],["key",1],["timeMs",0],["globalKey",1],["promptKey",1],["responseId",1]',
+    ',["model",1],["startMs",0],["endMs",0],["usage",0],["complete",0]]],"texts":["prompt","prompt:u1","u',
+    '1","human","model_call","response:msg_1:","msg_1","m","response:msg_2:","msg_2"],"rows":[[0,0,1,1795',
+    '255200000,1,2,3,2],[1,4,5,1795255201000,5,2,6,7,1795255200000,1795255201000,{"input":300000003,"outp',
+    'ut":7,"cacheRead":300000000},false],[1,4,8,1795255202500,8,2,9,7,1795255200000,1795255202500,{"input',
+    '":600000003,"output":700,"cacheRead":600000000},false]]}',
+  ].join("");
+  const call = (n: number, tookMs: number, output: number) => ({
+    ...{ kind: "model_call", key: `response:msg_${n}:`, globalKey: `response:msg_${n}:`, promptKey: "u1", model: "m" },
+    ...{ responseId: `msg_${n}`, startMs: 1795255200000, endMs: 1795255200000 + tookMs, complete: false },
+    ...{ timeMs: 1795255200000 + tookMs },
+    usage: { input: n * 300000000 + 3, output, cacheRead: n * 300000000 },
+  });
+  const prompt = {
+    kind: "prompt",
+    key: "prompt:u1",
+    globalKey: "prompt:u1",
+    promptKey: "u1",
+    origin: "human",
+    length: 2,
+  };
+  const facts = [{ ...prompt, timeMs: 1795255200000 }, call(1, 1000, 7), call(2, 2500, 700)];
+  expect([decodeTables(Buffer.from(tables, "base64")), decodeFacts(text)]).toEqual([facts, facts]);
 });
