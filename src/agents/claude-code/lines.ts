@@ -340,6 +340,16 @@ function assistantLine(here: Here) {
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
   } as EntryOf<"model_call">);
+  const beside = passesBeside(asObject(message["usage"])).map(({ place, ...pass }): TranscriptEntry => {
+    const key = `${globalKey}:${place}`;
+    const { startMs, endMs, complete, asksForTools } = call;
+    const told = { requestId, model, startMs, endMs, complete, asksForTools, ...pass };
+    return defined<EntryOf<"model_call">>({
+      kind: "model_call",
+      ...at(here, key, key),
+      ...told,
+    } as EntryOf<"model_call">);
+  });
   const isJoinedByInput = hooksTellNoCallId(o);
   const uses = asArray(message["content"]).flatMap((block): TranscriptEntry[] => {
     const b = asObject(block) ?? {};
@@ -357,7 +367,25 @@ function assistantLine(here: Here) {
       } as EntryOf<"tool_use">),
     ];
   });
-  return { entries: [...facts.entries, call, ...uses], state: facts.state };
+  return { entries: [...facts.entries, call, ...beside, ...uses], state: facts.state };
+}
+
+/** Passes of an answer that its own figures leave out: a stronger model was asked for advice, the server compacted the input. */
+const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
+
+interface Pass {
+  readonly place: number;
+  readonly model?: string;
+  readonly usage: TokenUsage;
+}
+
+function passesBeside(usage: Line | undefined): readonly Pass[] {
+  return asArray(usage?.["iterations"]).flatMap((value, place): Pass[] => {
+    const pass = asObject(value);
+    if (!BESIDE.has(pass?.["type"])) return [];
+    const used = usageOf(pass);
+    return used === undefined ? [] : [defined<Pass>({ place, model: asString(pass?.["model"]), usage: used })];
+  });
 }
 
 /** Hooks told a call's id from this version on; for those before, calls are joined by tool and input. */

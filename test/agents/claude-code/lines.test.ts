@@ -151,6 +151,45 @@ describe("tool results", () => {
 });
 
 describe("assistant lines", () => {
+  test("what a stronger model was asked for, and what the server compacted, counts beside the answer", () => {
+    const pass = (type: string, input: number, output: number, rest: Json = {}) => ({
+      type,
+      input_tokens: input,
+      output_tokens: output,
+      cache_read_input_tokens: 7,
+      ...rest,
+    });
+    const usage = {
+      input_tokens: 412,
+      output_tokens: 531,
+      iterations: [
+        pass("message", 412, 89),
+        pass("advisor_message", 823, 1612, { model: "claude-opus-4-6" }),
+        pass("compaction", 180_000, 3500),
+        pass("fallback_message", 5, 6, { model: "claude-haiku-4-5" }),
+        { type: "advisor_message", model: "claude-opus-4-6" },
+        pass("message", 0, 442),
+      ],
+    };
+    const said = { stop_reason: "tool_use", stop_details: null, usage };
+    const calls = entriesOf([
+      assistant({ ...said, content: [{ type: "text", text: "one" }] }),
+      assistant({ ...said, content: [{ type: "text", text: "two" }] }, {}, 5),
+    ]).filter(({ kind }) => kind === "model_call");
+    const merged = [...new Set(calls.map(({ key }) => key))];
+    expect(merged).toEqual(["response:msg_1:req_1", "response:msg_1:req_1:1", "response:msg_1:req_1:2"]);
+    expect(calls.slice(0, 3)).toMatchObject([
+      { model: "claude-sonnet-4-5", usage: { input: 412, output: 531 } },
+      {
+        model: "claude-opus-4-6",
+        usage: { input: 830, output: 1612, cacheRead: 7 },
+        complete: true,
+        asksForTools: true,
+      },
+      { model: "claude-sonnet-4-5", usage: { input: 180_007, output: 3500 }, complete: true },
+    ]);
+  });
+
   test("input includes what was read from and written to the cache; lifetimes and thinking are parts", () => {
     const usage = {
       input_tokens: 12,

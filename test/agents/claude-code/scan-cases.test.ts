@@ -50,6 +50,17 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(5, "m4", ""),
     answer(6, "m5", ',"version":"2.1.329"'),
   ],
+  "answers with passes of their own, and with some that count beside them": [
+    prompt(1, '"x"'),
+    ...[
+      '[{"type":"message","input_tokens":3,"output_tokens":9}]',
+      '[{"type":"message"},{"type":"advisor_message","model":"claude-opus-4-6","input_tokens":823,"output_tokens":1612}]',
+      '[{"type":"compaction","input_tokens":180000,"output_tokens":3500}]',
+      '[{"type":"advisor_messag\\u0065","model":"claude-opus-4-6","input_tokens":823,"output_tokens":1612}]',
+      '[{"type":"fallback_message","input_tokens":3,"output_tokens":9},null,"x"]',
+      "null",
+    ].map((passes, n) => answer(n + 2, `m${n}`).replace('"output_tokens"', `"iterations":${passes},"output_tokens"`)),
+  ],
   "answers without a word about their reason, of versions that give none, that give one, and of odd ones": [
     prompt(1, '"x"'),
     ...[

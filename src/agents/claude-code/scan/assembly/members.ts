@@ -267,7 +267,7 @@ function readUsage(): bool {
         break;
       case N.ITERATIONS:
         Line.isSummed = true;
-        skip();
+        readPasses();
         break;
       default:
         skip();
@@ -277,6 +277,14 @@ function readUsage(): bool {
   // Each has nine digits at the most
   Call.input = fresh + (Call.cacheRead === NO_COUNT ? 0 : Call.cacheRead) + (Call.cacheWrite === NO_COUNT ? 0 : Call.cacheWrite);
   return true;
+}
+
+/** Those that are not the answer's own may count beside it. */
+function readPasses(): void {
+  if (!enterItems()) return;
+  do {
+    if (memberKind(N.TYPE) !== N.MESSAGE) Line.isOdd = true;
+  } while (!At.failed && more(0x5d));
 }
 
 function told(): u32 {
