@@ -67,7 +67,7 @@ function callsOf(
     const segment = ordinals.indexOf(run.segment);
     for (const call of run.modelCalls) {
       const { usage, model, provider = null, endMs } = call;
-      if (usage === undefined || model === undefined) continue;
+      if (usage === undefined || model === undefined || call.noListPrice) continue;
       if (!providers.includes(provider)) providers.push(provider);
       numbers.push(
         placeOf.get(call) ?? 0,

@@ -22,6 +22,8 @@ export interface ModelCall {
   readonly asksForTools?: true;
   /** Set where the usage is not that of one call but of all calls of a turn or session. */
   readonly covers?: "turn" | "session";
+  /** Charged by another list than the one that prices are told by. */
+  readonly noListPrice?: true;
   readonly agentId?: string;
 }
 

@@ -83,6 +83,8 @@ export const ModelCallEntry = z.object({
    * tells one by one; `session`: of all calls, so that it is dropped where any is told with its tokens.
    */
   covers: z.enum(["turn", "session"]).optional(),
+  /** Charged by another list than the one that prices are told by, e.g. for being faster. */
+  noListPrice: z.literal(true).optional(),
 });
 
 export const ToolUseEntry = z.object({

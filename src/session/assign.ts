@@ -286,6 +286,7 @@ function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     finishReason: entry.finishReason,
     asksForTools: entry.asksForTools,
     covers: entry.covers,
+    noListPrice: entry.noListPrice,
     agentId: entry.agentId,
   });
 }

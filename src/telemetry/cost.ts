@@ -54,5 +54,7 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["x_ai", "x-ai"],
 ]);
 
-const price = ({ usage, model, provider: own, endMs }: ModelCall, provider: string | undefined): number | undefined =>
-  usage === undefined ? undefined : costsOfTokens(model, own ?? provider)(usage, endMs);
+const price = (call: ModelCall, provider: string | undefined): number | undefined =>
+  call.usage === undefined || call.noListPrice
+    ? undefined
+    : costsOfTokens(call.model, call.provider ?? provider)(call.usage, call.endMs);

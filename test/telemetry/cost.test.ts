@@ -55,6 +55,12 @@ describe("costNanoUsd", () => {
     ).toBeUndefined();
   });
 
+  test("a call that is charged by another list has no price", () => {
+    expect(
+      costNanoUsd({ ...call(SONNET, { input: 1_000, output: 100 }), noListPrice: true }, "anthropic"),
+    ).toBeUndefined();
+  });
+
   test("nothing used costs nothing, which is known", () => {
     expect(costNanoUsd(call(SONNET, { input: 0, output: 0 }), "anthropic")).toBe(0);
   });

@@ -339,6 +339,8 @@ function assistantLine(here: Here) {
     complete: finishReason !== undefined && !isBrokenOff(o, message),
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
+    // Several times as dear, and the price table knows nothing of it
+    noListPrice: asObject(message["usage"])?.["speed"] === "fast" ? true : undefined,
   } as EntryOf<"model_call">);
   const beside = passesBeside(asObject(message["usage"])).map(({ place, ...pass }): TranscriptEntry => {
     const key = `${globalKey}:${place}`;

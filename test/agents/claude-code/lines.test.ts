@@ -151,6 +151,20 @@ describe("tool results", () => {
 });
 
 describe("assistant lines", () => {
+  test("an answer in fast mode is not charged by the list", () => {
+    const priceless = (speed?: unknown) => {
+      const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }) };
+      const [call] = entriesOf([assistant({ stop_reason: "end_turn", usage })]);
+      return call?.kind === "model_call" && call.noListPrice;
+    };
+    expect([priceless("fast"), priceless("standard"), priceless(null), priceless()]).toEqual([
+      true,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("what a stronger model was asked for, and what the server compacted, counts beside the answer", () => {
     const pass = (type: string, input: number, output: number, rest: Json = {}) => ({
       type,

@@ -61,6 +61,12 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       "null",
     ].map((passes, n) => answer(n + 2, `m${n}`).replace('"output_tokens"', `"iterations":${passes},"output_tokens"`)),
   ],
+  "answers at one speed and at another": [
+    prompt(1, '"x"'),
+    ...['"fast"', '"standard"', '"fas\\u0074"', "null", '"fast","speed":"standard"'].map((speed, n) =>
+      answer(n + 2, `m${n}`).replace('"output_tokens"', `"speed":${speed},"output_tokens"`),
+    ),
+  ],
   "answers without a word about their reason, of versions that give none, that give one, and of odd ones": [
     prompt(1, '"x"'),
     ...[

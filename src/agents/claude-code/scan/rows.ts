@@ -29,7 +29,8 @@ export function putRow(kernel: Kernel, entry: TranscriptEntry): boolean {
   switch (entry.kind) {
     case "model_call": {
       const { responseId = "", requestId, covers, provider, usage, startMs = Number.NaN, timeMs, endMs } = entry;
-      if (covers !== undefined || provider !== undefined || !isKey(callKey(responseId, requestId))) throw new Unfit();
+      if (covers !== undefined || provider !== undefined || entry.noListPrice) throw new Unfit();
+      if (!isKey(callKey(responseId, requestId))) throw new Unfit();
       const tokens = TOKEN_KINDS.map((kind) => usage?.[kind] ?? NONE);
       if (tokens.some((n) => n > MAX_TOKENS)) throw new Unfit();
       const flags =

@@ -269,6 +269,9 @@ function readUsage(): bool {
         Line.isSummed = true;
         readPasses();
         break;
+      case N.SPEED:
+        if (kindHere() === N.FAST) Line.isOdd = true;
+        break;
       default:
         skip();
     }
