@@ -151,6 +151,17 @@ describe("tool results", () => {
 });
 
 describe("assistant lines", () => {
+  test("of an answer that took nothing nobody told what it took", () => {
+    const nothing = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+    const [call] = entriesOf([assistant({ stop_reason: "end_turn", stop_details: null, usage: nothing })]);
+    expect(call).toMatchObject({ kind: "model_call", complete: true });
+    expect(call).not.toHaveProperty("usage");
+    const [cached] = entriesOf([
+      assistant({ stop_reason: "end_turn", usage: { ...nothing, cache_read_input_tokens: 9 } }),
+    ]);
+    expect(cached).toMatchObject({ usage: { input: 9, output: 0, cacheRead: 9 } });
+  });
+
   test("an answer in fast mode is not charged by the list", () => {
     const priceless = (speed?: unknown) => {
       const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }) };

@@ -61,6 +61,16 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       "null",
     ].map((passes, n) => answer(n + 2, `m${n}`).replace('"output_tokens"', `"iterations":${passes},"output_tokens"`)),
   ],
+  "answers that took nothing, but for what a cache had": [
+    prompt(1, '"x"'),
+    ...["", ',"cache_read_input_tokens":0', ',"cache_read_input_tokens":9', ',"cache_creation_input_tokens":9'].map(
+      (rest, n) =>
+        answer(n + 2, `m${n}`).replace(
+          /"input_tokens":3,"output_tokens":\d+/,
+          `"input_tokens":0,"output_tokens":0${rest}`,
+        ),
+    ),
+  ],
   "answers at one speed and at another": [
     prompt(1, '"x"'),
     ...['"fast"', '"standard"', '"fas\\u0074"', "null", '"fast","speed":"standard"'].map((speed, n) =>

@@ -279,7 +279,7 @@ function readUsage(): bool {
   if (fresh === NO_COUNT || Call.output === NO_COUNT) return false;
   // Each has nine digits at the most
   Call.input = fresh + (Call.cacheRead === NO_COUNT ? 0 : Call.cacheRead) + (Call.cacheWrite === NO_COUNT ? 0 : Call.cacheWrite);
-  return true;
+  return Call.input > 0 || Call.output > 0;
 }
 
 /** Those that are not the answer's own may count beside it. */
