@@ -117,6 +117,7 @@ function sessionMeta(here: Here): Read {
     beganMs: timeMs,
     ownOrdinal: asCount(p["subagent_history_start_ordinal"]),
     isFork: asString(p["forked_from_id"]) === undefined ? undefined : true,
+    isReviewer: agentTypeOf(p["source"]) === "review" ? true : undefined,
     hasRecords: version !== undefined && compareVersions(version, RECORDS_SINCE) >= 0 ? true : undefined,
   });
   const there = { ...here, state: began };
@@ -172,23 +173,31 @@ function eventMessage(here: Here): Read {
     case "task_started":
     case "turn_started":
       return { entries: [], state: { ...inTurn(state, p), inputMs: timeMs } };
+    case "entered_review_mode":
+      return { entries: [], state: { ...state, isReviewed: true } };
     case "user_message":
       return prompt(here, p["message"]);
     case "item_completed": {
       const item = asObject(p["item"]);
       if (item?.["type"] === "UserMessage") return prompt(here, item["content"]);
+      if (item?.["type"] === "EnteredReviewMode") return { entries: [], state: { ...state, isReviewed: true } };
       return { entries: itemEntries(here), state };
     }
     case "token_count":
       return tokenCount(here);
     case "task_complete":
     case "turn_complete":
-      return turnEnd({ ...here, state: inTurn(state, p) });
+      return turnEnd({ ...here, state: atEnd(state, p) });
     case "turn_aborted":
-      return turnAborted({ ...here, state: inTurn(state, p) });
+      return turnAborted({ ...here, state: atEnd(state, p) });
     case "error":
       return { entries: modelError(here, p), state };
     default:
       return { entries: itemEntries(here), state };
   }
+}
+
+/** The turn that a line ends. */
+function atEnd({ isReviewed, ...state }: LineState, p: Line): LineState {
+  return isReviewed === undefined ? inTurn(state, p) : state;
 }

@@ -20,6 +20,10 @@ export interface LineState {
   readonly prompted?: string;
   /** The turn of the main thread that a subagent's turn belongs to. */
   readonly rootTurnId?: string;
+  /** A review began: turns are told under the id of the reviewer, a thread of its own, but the end of it all under another. */
+  readonly isReviewed?: true;
+  /** This thread is such a reviewer: its own turn is the one of the main thread. */
+  readonly isReviewer?: true;
   readonly model?: string;
   /** When the model was last given something to answer. */
   readonly inputMs?: number;
@@ -81,7 +85,7 @@ export function inTurn(state: LineState, p: Line): LineState {
   const turnId = asString(p["turn_id"]);
   if (turnId === undefined) return state;
   const { rootTurnId: _, ...rest } = state;
-  const rootTurnId = asString(p["root_turn_id"]);
+  const rootTurnId = state.isReviewer ? turnId : asString(p["root_turn_id"]);
   return { ...rest, turnId, ...(rootTurnId !== undefined && { rootTurnId }) };
 }
 

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { asCode, asCount, asObject } from "../shared/json.ts";
+import { asCode, asCount, asObject, asString } from "../shared/json.ts";
 import { outputText } from "./outcome.ts";
 import { asking, at, type Here, inTurn, isSubagent, type Line, type Read } from "./state.ts";
 
@@ -26,13 +26,13 @@ export function prompt(here: Here, content: unknown): Read {
 
 /** The turn's last line, with what made it fail, where it did. */
 export function turnEnd(here: Here): Read {
-  const { p, timeMs, state } = here;
+  const { p, state } = here;
   // Before 0.150 a failed turn says nothing of it, but that it ended without a word
   const isMute = p["last_agent_message"] === null && state.isWaiting === true;
   const failure = asObject(p["error"]) ?? (isMute ? {} : undefined);
   const end = defined<EntryOf<"turn_end">>({
     kind: "turn_end",
-    ...at(here, `turn_end:${state.turnId ?? timeMs}`),
+    ...at(here, `turn_end:${ended(here)}`),
     durationMs: asCount(p["duration_ms"]),
   } as EntryOf<"turn_end">);
   const { answer: _, isWaiting: __, ...rest } = state;
@@ -41,7 +41,7 @@ export function turnEnd(here: Here): Read {
 
 export function turnAborted(here: Here): Read {
   const { entries, state } = turnEnd(here);
-  const key = `interruption:${here.state.turnId ?? here.timeMs}`;
+  const key = `interruption:${ended(here)}`;
   return { entries: [{ kind: "interruption", ...at(here, key) }, ...entries], state };
 }
 
@@ -61,5 +61,8 @@ export function modelError(here: Here, failure: Line): readonly TranscriptEntry[
 }
 
 // --- internal ---
+
+/** As the line names it: the turn of a review goes by the reviewer's id, which ends in its own file. */
+const ended = ({ p, timeMs, state }: Here): string | number => asString(p["turn_id"]) ?? state.turnId ?? timeMs;
 
 const NAMELESS = "turn@";

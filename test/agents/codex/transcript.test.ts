@@ -293,6 +293,46 @@ describe("what was used", () => {
 });
 
 describe("tools, turns and subagents", () => {
+  test.each([
+    ["0.169.0", { type: "item_completed", turn_id: "asked", item: { type: "EnteredReviewMode" } }, "asked"],
+    ["0.142.5", { type: "entered_review_mode" }, undefined],
+  ])("a review is one turn, which its end belongs to, and its reviewer (%s)", async (version, entered, root) => {
+    const [id, reviewer] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0001-7000-8000-000000000000"];
+    const at = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
+    const meta = (rest: object) => ({
+      timestamp: at(0),
+      type: "session_meta",
+      payload: { cli_version: version, ...rest },
+    });
+    const said = (second: number, payload: object) => ({ timestamp: at(second), type: "event_msg", payload });
+    const begun = { type: "task_started", turn_id: "reviewer", ...(root !== undefined && { root_turn_id: root }) };
+    put(session("2026/11/21", id), [
+      meta({ id, session_id: id, source: "exec" }),
+      said(1, entered),
+      said(1, begun),
+      said(2, { type: "user_message", message: "Review the changes" }),
+      said(6, { type: "task_complete", turn_id: "asked", last_agent_message: "Fine" }),
+    ]);
+    put(session("2026/11/21", reviewer), [
+      meta({ id: reviewer, session_id: id, parent_thread_id: id, source: { subagent: "review" } }),
+      said(1, begun),
+      {
+        timestamp: at(3),
+        type: "token_usage_record",
+        payload: { turn_id: "reviewer", response_id: "resp_1", usage: { input_tokens: 100, output_tokens: 5 } },
+      },
+      said(5, { type: "task_complete", turn_id: "reviewer", last_agent_message: "Fine" }),
+    ]);
+    const entries = await readSession(id);
+    const [prompt] = kindOf(entries, "prompt");
+    expect(prompt).toMatchObject({ promptKey: "reviewer", length: 18 });
+    expect(kindOf(entries, "turn_end").filter(({ agentId }) => agentId === undefined)).toMatchObject([
+      { promptKey: "reviewer", timeMs: Date.parse(at(6)) },
+    ]);
+    if (root !== undefined)
+      expect(kindOf(entries, "model_call")).toMatchObject([{ promptKey: "reviewer", agentId: reviewer }]);
+  });
+
   test("items say how a call ended until the model was told; what ends later changes nothing", async () => {
     recorded("parallel-tools");
     const [id] = await located();
