@@ -4,15 +4,19 @@ import { asObject, asString } from "../shared/json.ts";
 import { at, type Here, inTurn, type LineState, type Read } from "./state.ts";
 import { difference, toldUsageOf, usageOf } from "./usage.ts";
 
-/** `token_usage_record`: one per request, written as soon as the answer is complete; exact. */
+/**
+ * `token_usage_record`: one per request, written as soon as the answer is complete; exact. Ids of responses are the
+ * provider's: local ones draw them from a few (Ollama) or give one to all (Lemonade). Where the totals stood tells them apart.
+ */
 export function usageRecord(here: Here): Read {
   const { p } = here;
   const { isWaiting: _, ...answered } = here.state;
   const state: LineState = inTurn({ ...answered, hasRecords: true }, p);
   const responseId = asString(p["response_id"]);
-  const globalKey = responseId === undefined ? undefined : `response:${responseId}`;
+  const place = totalsKey(state, usageOf(p["thread_token_usage"]));
+  const globalKey = responseId === undefined ? undefined : `response:${responseId}:${place}`;
   return modelCall({ ...here, state }, toldUsageOf(p["usage"]), {
-    key: globalKey ?? totalsKey(state, usageOf(p["thread_token_usage"])),
+    key: globalKey ?? place,
     globalKey,
     responseId,
   });

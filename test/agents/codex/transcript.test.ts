@@ -287,8 +287,18 @@ describe("what was used", () => {
     put(session("2026/11/21", id), [
       { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.155.0" } },
       ...[record("resp_1", 10), record("resp_1", 10), record(null, 20), record(null, 30), record(null, 30)],
+      // A provider that gives all its responses one id
+      ...[record("0", 40), record("0", 50), record("0", 50)],
     ]);
-    expect(sums(await readSession(id))).toEqual([3, 30, 3, 0]);
+    const entries = await readSession(id);
+    expect(sums(entries)).toEqual([5, 50, 5, 0]);
+    expect(kindOf(entries, "model_call").map(({ responseId }) => responseId)).toEqual([
+      "resp_1",
+      undefined,
+      undefined,
+      "0",
+      "0",
+    ]);
   });
 });
 
