@@ -1,6 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
+import { knownProvider } from "../shared/providers.ts";
 import { compareVersions, parseVersion } from "../shared/version.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { itemEntries } from "./items.ts";
@@ -117,6 +118,7 @@ function sessionMeta(here: Here): Read {
     beganMs: timeMs,
     ownOrdinal: asCount(p["subagent_history_start_ordinal"]),
     isFork: asString(p["forked_from_id"]) === undefined ? undefined : true,
+    provider: knownProvider(p["model_provider"]),
     isReviewer: agentTypeOf(p["source"]) === "review" ? true : undefined,
     hasRecords: version !== undefined && compareVersions(version, RECORDS_SINCE) >= 0 ? true : undefined,
   });

@@ -54,13 +54,14 @@ interface Ids {
 }
 
 function modelCall(here: Here, usage: TokenUsage | undefined, { key, globalKey, responseId }: Ids): Read {
-  const { answer, inputMs, model } = here.state;
+  const { answer, inputMs, model, provider } = here.state;
   const endMs = answer?.endMs ?? here.timeMs;
   const entry = defined<EntryOf<"model_call">>({
     kind: "model_call",
     ...at({ ...here, timeMs: endMs }, key, globalKey),
     responseId,
     model,
+    provider,
     startMs: Math.min(answer?.startMs ?? inputMs ?? endMs, endMs),
     endMs,
     usage,

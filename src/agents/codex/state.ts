@@ -25,6 +25,8 @@ export interface LineState {
   /** This thread is such a reviewer: its own turn is the one of the main thread. */
   readonly isReviewer?: true;
   readonly model?: string;
+  /** Who answers, where that is not who Codex asks of itself. */
+  readonly provider?: string;
   /** When the model was last given something to answer. */
   readonly inputMs?: number;
   /** Of the answer that is being written: when its request left, its last part so far, whether it asked for tools. */

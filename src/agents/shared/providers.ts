@@ -12,7 +12,23 @@ export function providerName(id: unknown): string | undefined {
   return NAMES.get(given) ?? given;
 }
 
+/** The same, of ids that mean one provider whoever chose them: others are names that users give, a proxy's for example. */
+export const knownProvider = (id: unknown): string | undefined =>
+  typeof id === "string" && (NAMES.has(id) || OWN_NAMES.has(id)) ? providerName(id) : undefined;
+
 // --- internal ---
+
+/** Those that go by their ids. */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  "cerebras",
+  "deepseek",
+  "fireworks",
+  "groq",
+  "lmstudio",
+  "ollama",
+  "openrouter",
+  "together",
+]);
 
 const NAMES = new Map([
   ["amazon-bedrock", "aws.bedrock"],

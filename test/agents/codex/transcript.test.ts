@@ -257,6 +257,31 @@ describe("what was used", () => {
     expect(sums(await readSession(id))).toEqual([3, 290, 11, 0]);
   });
 
+  test.each([
+    ["openai", undefined],
+    ["azure", "azure.ai.openai"],
+    ["amazon-bedrock", "aws.bedrock"],
+    ["openrouter", "openrouter"],
+    ["our-proxy", undefined],
+    [undefined, undefined],
+  ])("who answers, where that is known: %s", async (modelProvider, provider) => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const usage = { input_tokens: 9, output_tokens: 1 };
+    put(session("2026/11/21", id), [
+      {
+        timestamp: "2026-11-21T10:00:00.000Z",
+        type: "session_meta",
+        payload: { id, cli_version: "0.169.0", model_provider: modelProvider },
+      },
+      {
+        timestamp: "2026-11-21T10:00:01.000Z",
+        type: "token_usage_record",
+        payload: { turn_id: "t", response_id: "resp_1", usage },
+      },
+    ]);
+    expect(kindOf(await readSession(id), "model_call").map((call) => call.provider)).toEqual([provider]);
+  });
+
   test("an answer whose provider told no usage is a call of which nobody knows what it took", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0, reasoning_output_tokens: 0 };
