@@ -105,6 +105,8 @@ function read(o: Line, line: JsonLine, state: LineState, agentId: string | undef
       return assistantLine(here);
     case "system":
       return { entries: systemLine(here), state: here.state };
+    case "attachment":
+      return { entries: structuredOutput(here), state };
     case "api-request":
       return { entries: [], state: rememberRequest(here) };
     case "cost-state":
@@ -486,6 +488,12 @@ function systemLine(here: Here): readonly TranscriptEntry[] {
       return [];
   }
 }
+
+/** With `--json-schema` a turn's last word is a call of a tool, which nothing comes after. */
+const structuredOutput = (here: Here): readonly TranscriptEntry[] =>
+  asObject(here.o["attachment"])?.["type"] === "structured_output" && here.agentId === undefined
+    ? [{ kind: "turn_end", ...atLine(here, "turn_end") }]
+    : [];
 
 const REMEMBERED_REQUESTS = 8;
 

@@ -318,6 +318,16 @@ describe("assistant lines", () => {
 });
 
 describe("other lines", () => {
+  test("what was asked for in a form ends the turn, for nothing is said after it", () => {
+    const attached = (type: string) => line("attachment", { attachment: { type, data: { plums: 5 } } }, 5);
+    const told = (type: string, agentId?: string) =>
+      entriesOf([user("Count", { promptId: "p1" }), attached(type)], FRESH, agentId).filter(
+        ({ kind }) => kind === "turn_end",
+      );
+    expect(told("structured_output")).toMatchObject([{ promptKey: "p1", timeMs: AT_MS + 5 }]);
+    expect([told("todo_reminder"), told("structured_output", "a1")]).toEqual([[], []]);
+  });
+
   test.each([
     [
       { subtype: "api_error", error: { status: 529 } },

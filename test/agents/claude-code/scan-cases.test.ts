@@ -71,6 +71,17 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
         ),
     ),
   ],
+  "attachments, and among them what was asked for in a form": [
+    prompt(1, '"x"'),
+    ...[
+      '{"type":"todo_reminder"}',
+      '{"data":{"type":"x"},"type":"structured_output"}',
+      '{"type":"structured_outpu\\u0074"}',
+      "null",
+      "3",
+    ].map((attachment, n) => line(n + 2, `"type":"attachment","attachment":${attachment}`)),
+    answer(9, "m9"),
+  ],
   "answers at one speed and at another": [
     prompt(1, '"x"'),
     ...['"fast"', '"standard"', '"fas\\u0074"', "null", '"fast","speed":"standard"'].map((speed, n) =>

@@ -79,6 +79,8 @@ export function readLine(end: usize): i32 {
     case N.SYSTEM:
       if (Line.subtype === N.API_ERROR || Line.subtype === N.COMPACT_BOUNDARY || Line.subtype === N.TURN_DURATION) return HARD;
       return takeTime() ? DONE : HARD;
+    case N.ATTACHMENT:
+      return Line.isAnswer ? HARD : DONE;
     case N.API_REQUEST:
       return rememberRequest();
     default:

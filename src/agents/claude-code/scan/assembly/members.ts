@@ -35,6 +35,8 @@ export class Line {
   static isInterruption: bool = false;
   static isDenied: bool = false;
   static isMachine: bool = false;
+  /** It holds what the user asked for in a form. */
+  static isAnswer: bool = false;
   static isOdd: bool = false;
   static hasUsage: bool = false;
   static hasDetails: bool = false;
@@ -69,6 +71,7 @@ export function clear(): void {
   Line.isInterruption = false;
   Line.isDenied = false;
   Line.isMachine = false;
+  Line.isAnswer = false;
   Line.isOdd = false;
   Line.isInterrupted = false;
   Line.isCreated = false;
@@ -147,6 +150,9 @@ export function readMembers(): bool {
         break;
       case N.PERMISSION_DECISION:
         if (memberKind(N.DECISION) === N.REJECT) Line.isDenied = true;
+        break;
+      case N.ATTACHMENT:
+        Line.isAnswer = memberKind(N.TYPE) === N.STRUCTURED_OUTPUT;
         break;
       case N.ORIGIN:
         if (memberKind(N.KIND) === N.TASK_NOTIFICATION) Line.isMachine = true;
