@@ -1,6 +1,6 @@
 import type { Event } from "./event.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
-import type { TranscriptEntry } from "./transcript.ts";
+import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 
 // What agents and their transcripts say is theirs to choose: any length, any character, any number. From here on it is
 // bounded, so that no room behind has to ask. Applied in one place, `drain/bound.ts`.
@@ -40,15 +40,19 @@ export function boundEvent(event: Event, receivedMs: number, digest: Digest): Ev
   return bound(timed, "", 0, digest) as Event;
 }
 
-/** The same for a transcript's entry. Usage that cannot be meant is left out as a whole: unknown, and never a guess. */
+/** The same for a transcript's entry, with the usage that its figures mean. */
 export function boundEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
-  if (entry.kind === "model_call" && entry.usage !== undefined && !isUsage(entry.usage)) {
-    const { usage: _, ...rest } = entry;
-    return bound(rest, "", 0, digest) as TranscriptEntry;
+  if (entry.kind === "model_call" && entry.usage !== undefined) {
+    const { usage: told, ...rest } = entry;
+    const usage = meantUsage(told);
+    return bound(usage === undefined ? rest : { ...entry, usage }, "", 0, digest) as TranscriptEntry;
   }
   if (entry.kind === "reported_usage") {
-    const byModel = Object.fromEntries(Object.entries(entry.byModel).filter(([, usage]) => isUsage(usage)));
-    return bound({ ...entry, byModel }, "", 0, digest) as TranscriptEntry;
+    const byModel = Object.entries(entry.byModel).flatMap(([model, told]) => {
+      const usage = meantUsage(told);
+      return usage === undefined ? [] : [[model, usage]];
+    });
+    return bound({ ...entry, byModel: Object.fromEntries(byModel) }, "", 0, digest) as TranscriptEntry;
   }
   return bound(entry, "", 0, digest) as TranscriptEntry;
 }
@@ -104,7 +108,32 @@ function isPlainUsage(usage: unknown): boolean {
     const n = counts[kind];
     if (typeof n !== "number" || !Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
   }
-  return true;
+  return isMeant(usage as TokenUsage);
+}
+
+/** Whether the figures can be what they are called: somebody told them, and parts are no more than what they are part of. */
+const isMeant = (usage: TokenUsage): boolean =>
+  usage.input + usage.output > 0 && cachedIn(usage) <= usage.input && (usage.reasoning ?? 0) <= usage.output;
+
+const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
+
+/**
+ * Usage as it can only be meant. Servers between an agent and its model tell input without the cache, or output without
+ * reasoning, in fields that include them by the API's rules: a part that is larger than the whole stands beside it.
+ *
+ * @returns `undefined` where nobody told: no answer takes no tokens at all; and for numbers that cannot be meant, never a guess
+ */
+function meantUsage<T extends TokenUsage>(told: T): T | undefined {
+  if (!isUsage(told) || told.input + told.output === 0) return undefined;
+  if (isMeant(told)) return told;
+  const { input, output, reasoning = 0 } = told;
+  const cached = cachedIn(told);
+  const meant = {
+    ...told,
+    input: cached > input ? input + cached : input,
+    output: reasoning > output ? output + reasoning : output,
+  };
+  return isUsage(meant) ? meant : undefined;
 }
 
 /** Of an id that is shortened, to know it by. */

@@ -285,7 +285,9 @@ function readUsage(): bool {
   if (fresh === NO_COUNT || Call.output === NO_COUNT) return false;
   // Each has nine digits at the most
   Call.input = fresh + (Call.cacheRead === NO_COUNT ? 0 : Call.cacheRead) + (Call.cacheWrite === NO_COUNT ? 0 : Call.cacheWrite);
-  return Call.input > 0 || Call.output > 0;
+  // What is meant then, is told in `model/bounds.ts`
+  if (Call.reasoning !== NO_COUNT && Call.reasoning > Call.output) Line.isOdd = true;
+  return Call.input + Call.output > 0;
 }
 
 /** Those that are not the answer's own may count beside it. */

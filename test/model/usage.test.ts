@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { boundEntry, isPlain } from "../../src/model/bounds.ts";
+import type { EntryOf, TokenUsage } from "../../src/model/transcript.ts";
+
+describe("usage as servers tell it", () => {
+  it.each<[string, TokenUsage, TokenUsage | undefined]>([
+    ["a cache within the input", { input: 640, output: 5, cacheRead: 640 }, { input: 640, output: 5, cacheRead: 640 }],
+    [
+      "a cache beside the input, which costs less than nothing if it is taken for a part of it",
+      { input: 100, output: 50, cacheRead: 600, cacheWrite: 40 },
+      { input: 740, output: 50, cacheRead: 600, cacheWrite: 40 },
+    ],
+    [
+      "reasoning beside the output",
+      { input: 100, output: 50, reasoning: 640 },
+      { input: 100, output: 690, reasoning: 640 },
+    ],
+    ["nothing but zeros, by an agent whose server told nothing", { input: 0, output: 0, cacheRead: 0 }, undefined],
+    ["an output of nothing", { input: 7, output: 0 }, { input: 7, output: 0 }],
+    ["more than can be", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],
+  ])("%s", (_, usage, meant) => {
+    const bound = boundEntry(callOf(usage), (text) => text) as EntryOf<"model_call">;
+    expect(bound.usage).toEqual(meant);
+    expect(bound.complete).toBe(true);
+    expect(isPlain(callOf(usage), () => true)).toBe(bound.usage === usage);
+    expect(boundEntry(bound, (text) => text)).toEqual(bound);
+  });
+
+  it("the same in sums that an agent keeps itself", () => {
+    const sums: EntryOf<"reported_usage"> = {
+      kind: "reported_usage",
+      key: "sums",
+      timeMs: Date.UTC(2026, 10, 22),
+      byModel: { a: { input: 100, output: 50, cacheRead: 640, costUsd: 0.5 }, b: { input: 0, output: 0 } },
+    };
+    expect(boundEntry(sums, (text) => text)).toEqual({
+      ...sums,
+      byModel: { a: { input: 740, output: 50, cacheRead: 640, costUsd: 0.5 } },
+    });
+  });
+});
+
+const callOf = (usage: TokenUsage): EntryOf<"model_call"> => ({
+  kind: "model_call",
+  key: "call",
+  timeMs: Date.UTC(2026, 10, 22),
+  endMs: Date.UTC(2026, 10, 22),
+  complete: true,
+  usage,
+});
