@@ -46,11 +46,8 @@ export function readMessage(
 
 /** The text of a message without what the program wraps around what the user typed; `undefined` where there is none. */
 export function typedText(message: Message): string | undefined {
-  const content = message["content"];
-  const texts = typeof content === "string" ? [content] : blocksOf(message).flatMap((block) => textIn(block) ?? []);
-  if (texts.length === 0) return undefined;
-  const whole = texts.join("\n");
-  return /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/.exec(whole)?.[1] ?? whole;
+  const whole = wholeText(message);
+  return TYPED.exec(whole ?? "")?.[1] ?? whole;
 }
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -80,6 +77,15 @@ const blocksOf = (message: Message): readonly Message[] =>
     .map(asObject)
     .filter((block) => block !== undefined);
 
+/** What a user typed, also while the agent was at work. */
+const TYPED = /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/;
+
+function wholeText(message: Message): string | undefined {
+  const content = message["content"];
+  const texts = typeof content === "string" ? [content] : blocksOf(message).flatMap((block) => textIn(block) ?? []);
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
+
 const textIn = (block: Message): string | undefined =>
   block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 
@@ -93,6 +99,10 @@ function isAside(message: Message): boolean {
     ["system", "status", "error"].includes(shownAs)
   );
 }
+
+/** What the program says to the model in the user's name, that an answer was cut off or a tool is wanted: the turn goes on. */
+const isReminder = (message: Message): boolean =>
+  asObject(message["metadata"])?.["userRunSpan"] === 0 && !TYPED.test(wholeText(message) ?? "");
 
 function userMessage(here: Here) {
   const { message, state } = here;
@@ -111,7 +121,9 @@ function userMessage(here: Here) {
     };
   }
   if (isAside(message)) return { entries: [], state };
-  if (here.agentId !== undefined) return { entries: [], state: { ...state, inputMs: here.timeMs } };
+  if (here.agentId !== undefined || isReminder(message)) {
+    return { entries: [], state: { ...state, inputMs: here.timeMs } };
+  }
   const promptKey = `prompt:${here.id}`;
   const next = { ...state, promptKey, inputMs: here.timeMs, unanswered: [], isUntouched: false };
   const prompt: TranscriptEntry = {

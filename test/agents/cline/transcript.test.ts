@@ -127,6 +127,25 @@ describe("messages", () => {
     expect(entries[0]).toMatchObject({ length: 5 });
   });
 
+  it("of the program in the user's name carry the prompt on; what the user says meanwhile is a prompt", async () => {
+    const ofRun = { metadata: { userRunSpan: 0 } };
+    write([
+      user('<user_input mode="act">do it</user_input>', 1),
+      answer("a1", 2, [{ type: "text", text: "half" }]),
+      user("Your previous response was cut off because it reached the limit.", 3, ofRun),
+      answer("a2", 4, [{ type: "text", text: "whole" }]),
+      user('<user_input mode="act">but faster</user_input>', 5, ofRun),
+      answer("a3", 6, [{ type: "text", text: "fast" }]),
+    ]);
+    const entries = await entriesOf(ID);
+    expect(entries.filter((entry) => entry.kind === "prompt")).toMatchObject([{ length: 5 }, { length: 10 }]);
+    expect(entries.filter((entry) => entry.kind === "model_call")).toMatchObject([
+      { key: "message:a1", promptKey: "prompt:u1" },
+      { key: "message:a2", promptKey: "prompt:u1", startMs: 3 },
+      { key: "message:a3", promptKey: "prompt:u5" },
+    ]);
+  });
+
   it("that failed are the turn's error; one without figures is not complete", async () => {
     write([
       user("x", 1),
