@@ -20,7 +20,8 @@ export function modelCallOf(id: string, info: MessageInfo, endMs?: number): Entr
   const createdMs = createdMsOf(info);
   const finish = asString(info["finish"]);
   const usage = usageOf(asObject(info["tokens"]));
-  const isFinished = finish !== undefined && finish !== "error";
+  // Without a failure it is the provider's word on its answer, such as a call that it could not make sense of itself
+  const isFinished = finish !== undefined && (finish !== "error" || asObject(info["error"]) === undefined);
   if (createdMs === undefined || (usage === undefined && !isFinished)) return undefined;
   return defined<EntryOf<"model_call">>({
     kind: "model_call",

@@ -340,6 +340,19 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_error")).toMatchObject([{ errorType: "ContextOverflowError", final: true }]);
   });
 
+  test("an answer that the provider ended with an error of its own is over, with the tokens it took", async () => {
+    const prompt = made.prompt(S, T + 10);
+    made.answer(S, prompt, T + 20, { finish: "error", tokens: { input: 900, output: 0 } });
+    const failed = made.prompt(S, T + 200);
+    made.answer(S, failed, T + 210, { finish: "error", tokens: { input: 7, output: 1 }, error: { name: "APIError" } });
+    const entries = await read();
+    expect(ofKind(entries, "model_call")).toMatchObject([
+      { complete: true, finishReason: "error", usage: { input: 900, output: 0 } },
+      { complete: false, finishReason: "error", usage: { input: 7, output: 1 } },
+    ]);
+    expect(ofKind(entries, "model_error")).toHaveLength(1);
+  });
+
   test("a command that the user ran with `!` is no tool call of the agent's", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
