@@ -2,6 +2,7 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
+import { goesBy } from "../shared/call-ids.ts";
 import { answerPiece, contentOf, contentOfEvents, parsedJson, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";
 import { type Message, typedText } from "./messages.ts";
@@ -24,7 +25,7 @@ export function toContent(payload: unknown, { events }: ToldFacts): readonly Con
 export function messageContent(message: Message, entries: readonly TranscriptEntry[]): readonly Content[] {
   const blocks = asArray(message["content"]).map((block) => asObject(block) ?? {});
   const activities = asArray(asObject(message["metadata"])?.["modelToolActivities"]).map((one) => asObject(one) ?? {});
-  const activityOf = (callId: string) => activities.find((one) => one["toolCallId"] === callId);
+  const activityOf = (callId: string) => activities.find((one) => goesBy(callId, String(one["toolCallId"])));
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":
@@ -34,11 +35,13 @@ export function messageContent(message: Message, entries: readonly TranscriptEnt
           ? answerPiece(entry.key, message["content"])
           : blocks.flatMap((block) => spoken(entry.key, block));
       case "tool_use": {
-        const block = blocks.find((one) => one["type"] === "tool_use" && one["id"] === entry.callId);
+        const block = blocks.find((one) => one["type"] === "tool_use" && goesBy(entry.callId, String(one["id"])));
         return contentOf(entry.key, "arguments", (block ?? activityOf(entry.callId))?.["input"]);
       }
       case "tool_result": {
-        const block = blocks.find((one) => one["type"] === "tool_result" && one["tool_use_id"] === entry.callId);
+        const block = blocks.find(
+          (one) => one["type"] === "tool_result" && goesBy(entry.callId, String(one["tool_use_id"])),
+        );
         const given = block?.["content"] ?? activityOf(entry.callId)?.["output"];
         return contentOf(entry.key, "result", parsedJson(plainText(given) ?? given));
       }

@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { laterId } from "../shared/call-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -13,6 +14,8 @@ export interface State {
   readonly inputMs?: number;
   /** Message that asked for a call, by the call's id. */
   readonly askedIn: ReadonlyMap<string, string>;
+  /** The last call of an id that several answers gave: some providers count from nought in each. */
+  readonly lastOf: ReadonlyMap<string, string>;
   /** Calls of the last answer that nothing was said of yet, in their order; complete while none of them ran. */
   readonly unanswered: readonly string[];
   readonly isUntouched: boolean;
@@ -21,6 +24,7 @@ export interface State {
 export const firstState = (timeMs: number): State => ({
   timeMs,
   askedIn: new Map(),
+  lastOf: new Map(),
   unanswered: [],
   isUntouched: false,
 });
@@ -136,9 +140,9 @@ function userMessage(here: Here) {
 }
 
 function toolResult(here: Here, block: Message): EntryOf<"tool_result"> | undefined {
-  const callId = asString(block["tool_use_id"]);
-  if (callId === undefined) return undefined;
-  return resultOf(here, callId, block["content"], block["is_error"] === true);
+  const given = asString(block["tool_use_id"]);
+  if (given === undefined) return undefined;
+  return resultOf(here, here.state.lastOf.get(given) ?? given, block["content"], block["is_error"] === true);
 }
 
 function resultOf(here: Here, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
@@ -184,11 +188,17 @@ function assistantMessage(here: Here) {
     }),
   };
   const asked = uses.map((use) => use.callId);
+  const given = blocks.flatMap((block) => (block["type"] === "tool_use" ? (asString(block["id"]) ?? []) : []));
+  const later = given.filter((callId) => uniqueId(here, callId) !== callId);
   return {
     entries: [call, ...uses, ...modelToolActivities(here)],
     state: {
       ...state,
       askedIn: new Map([...state.askedIn, ...asked.map((callId) => [callId, id] as const)]),
+      lastOf:
+        later.length === 0
+          ? state.lastOf
+          : new Map([...state.lastOf, ...later.map((callId) => [callId, uniqueId(here, callId)] as const)]),
       unanswered: asked,
       isUntouched: asked.length > 0,
     },
@@ -198,8 +208,15 @@ function assistantMessage(here: Here) {
 const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
   useOf(here, asString(block["id"]), asString(block["name"]), block["input"]);
 
-function useOf(here: Here, callId: string | undefined, name: string | undefined, input: unknown) {
-  if (callId === undefined || name === undefined) return undefined;
+/** Another answer of this conversation gave the same id. */
+function uniqueId({ id, state }: Here, given: string): string {
+  const first = state.askedIn.get(given);
+  return first === undefined || first === id ? given : laterId(given, id);
+}
+
+function useOf(here: Here, given: string | undefined, name: string | undefined, input: unknown) {
+  if (given === undefined || name === undefined) return undefined;
+  const callId = uniqueId(here, given);
   return {
     kind: "tool_use" as const,
     ...at(here, `use:${callId}`, `use:${here.id}:${callId}`),

@@ -1,4 +1,4 @@
-import { isRandomId } from "../shared/call-ids.ts";
+import { goesBy, isRandomId, laterId } from "../shared/call-ids.ts";
 import type { Here, LineState } from "./state.ts";
 
 /**
@@ -10,13 +10,13 @@ import type { Here, LineState } from "./state.ts";
 export function uniqueCallId({ state, timeMs }: Here, given: string) {
   if (isRandomId(given)) return { callId: given, used: {} };
   const used = state.used ?? [];
-  if (used.includes(given)) return { callId: `${given}#${timeMs}`, used: {} };
+  if (used.includes(given)) return { callId: laterId(given, String(timeMs)), used: {} };
   return { callId: given, used: { used: [...used, given].slice(-REMEMBERED_IDS) } };
 }
 
 /** The call of that id that waits for its output, the newest first. */
 export const openCall = ({ open }: LineState, given: string | undefined): string | undefined =>
-  given === undefined ? undefined : open?.findLast((id) => id === given || id.startsWith(`${given}#`));
+  given === undefined ? undefined : open?.findLast((id) => goesBy(id, given));
 
 // --- internal ---
 

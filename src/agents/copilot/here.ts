@@ -25,6 +25,10 @@ export interface LineState {
   readonly openCalls?: readonly string[];
   /** Those of them that the user is asked about. */
   readonly asked?: readonly string[];
+  /** Ids of calls that could come again: some providers count them from nought in every answer. */
+  readonly usedIds?: readonly string[];
+  /** Of those ids the calls that have not ended, of subagents too. */
+  readonly openIds?: readonly (readonly [given: string, callId: string])[];
 }
 
 /** Sums over a session, whichever way its version counts. */

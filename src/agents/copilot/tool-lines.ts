@@ -4,7 +4,8 @@ import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asCode, asCount, asObject, asString } from "../shared/json.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
+import { beginCall, endCall, openCall } from "./call-ids.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./here.ts";
 import { argumentsOf } from "./payload.ts";
 
 /** A call that the user makes (`!` and the like): remembered, to be passed over. */
@@ -16,9 +17,11 @@ export function userCall(here: Here): LineResult {
 /** A tool is called: with its id, which no hook has. */
 export function toolUse(here: Here): LineResult {
   const { data } = here;
-  const callId = asString(data["toolCallId"]);
+  const given = asString(data["toolCallId"]);
   const name = asString(data["toolName"]);
-  if (callId === undefined || name === undefined || isPassedOver(here, callId)) return nothing(here);
+  if (given === undefined || name === undefined) return nothing(here);
+  const { callId, state } = beginCall(here, given);
+  if (isPassedOver(here, callId)) return nothing(here);
   // The program reads an answer of a background agent in the model's name; no model asked for it, and no hook tells of it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
   if (isOfProgram) return foreignCall(here, callId);
@@ -32,15 +35,16 @@ export function toolUse(here: Here): LineResult {
     mcpServer: asString(data["mcpServerName"]),
     inputDigest: inputDigest(input),
   } as EntryOf<"tool_use">);
-  if (here.agentId !== undefined) return one(here, entry);
-  const openCalls = [...(here.state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
-  return { entries: [entry], state: { ...here.state, openCalls } };
+  if (here.agentId !== undefined) return { entries: [entry], state };
+  const openCalls = [...(state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
+  return { entries: [entry], state: { ...state, openCalls } };
 }
 
 /** The user is asked whether a call may run, or has answered: what they break off meanwhile was denied. */
 export function permission(here: Here): LineResult {
   const { data, state } = here;
-  const callId = asString(data["toolCallId"]) ?? asString(asObject(data["permissionRequest"])?.["toolCallId"]);
+  const given = asString(data["toolCallId"]) ?? asString(asObject(data["permissionRequest"])?.["toolCallId"]);
+  const callId = given === undefined ? undefined : openCall(here, given);
   if (callId === undefined || here.state.openCalls?.includes(callId) !== true) return nothing(here);
   const { asked: _, ...answered } = state;
   const kind = asString(asObject(data["result"])?.["kind"]);
@@ -53,7 +57,7 @@ export function permission(here: Here): LineResult {
 /** Calls that were at work when the user broke the turn off: nothing else says how they ended. */
 export function brokenOff(here: Here): LineResult {
   if (here.agentId !== undefined) return nothing(here);
-  const { openCalls = [], asked, ...state } = here.state;
+  const { openCalls = [], openIds: _, asked, ...state } = here.state;
   const entries = openCalls.map((callId) => {
     const how = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
     // One line ends them all: as copies of a line they would be one
@@ -65,8 +69,10 @@ export function brokenOff(here: Here): LineResult {
 /** How a call ended, refusals too. */
 export function toolResult(here: Here): LineResult {
   const { data } = here;
-  const callId = asString(data["toolCallId"]);
-  if (callId === undefined || data["isUserRequested"] === true || isPassedOver(here, callId)) return nothing(here);
+  const given = asString(data["toolCallId"]);
+  if (given === undefined || data["isUserRequested"] === true) return nothing(here);
+  const { callId, state } = endCall(here, given);
+  if (isPassedOver(here, callId)) return nothing(here);
   const code = asCode(asObject(data["error"])?.["code"]);
   // What a run that died left open, the next one closes with words of its own
   const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
@@ -79,7 +85,7 @@ export function toolResult(here: Here): LineResult {
     linesAdded: asCount(metrics?.["linesAdded"]),
     linesRemoved: asCount(metrics?.["linesRemoved"]),
   });
-  return { entries: [entry], state: without(here, callId) };
+  return { entries: [entry], state: without(state, callId) };
 }
 
 /** A subagent began: which call started it. */
@@ -92,7 +98,7 @@ export function subagent(here: Here): LineResult {
     kind: "subagent",
     ...at({ ...here, agentId }, `subagent:${agentId}`),
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
-    parentCallId: callId,
+    parentCallId: callId === undefined ? undefined : openCall(here, callId),
   } as EntryOf<"subagent">);
   // Its hooks come under its id; those of 1.0.60 and 1.0.75 do not say whose subagent it is
   const own: EntryOf<"session"> = {
@@ -120,7 +126,7 @@ const ending = (here: Here, callId: string, how: Ending) =>
 const DENIED: Ending = { status: "denied" };
 const INTERRUPTED: Ending = { status: "error", errorType: "interrupted" };
 
-function without({ state }: Here, callId: string): LineState {
+function without(state: LineState, callId: string): LineState {
   const { openCalls = [], ...rest } = state;
   const left = openCalls.filter((id) => id !== callId);
   return left.length === 0 ? rest : { ...rest, openCalls: left };

@@ -1,6 +1,7 @@
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
+import { goesBy } from "../shared/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";
 import { textOf } from "./outcome.ts";
@@ -9,7 +10,7 @@ import type { Fields } from "./state.ts";
 /** What a message says, beside the entries that were read from it. Thoughts are no part of an answer. */
 export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
   const calls = asArray(o["toolCalls"]).map((call) => asObject(call) ?? {});
-  const callOf = (callId: string): Fields => calls.find((call) => call["id"] === callId) ?? {};
+  const callOf = (callId: string): Fields => calls.find((call) => goesBy(callId, String(call["id"]))) ?? {};
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":

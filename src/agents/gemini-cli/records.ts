@@ -4,7 +4,7 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcrip
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { textOf } from "./outcome.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";
-import { callEntries } from "./tools.ts";
+import { callEntries, uniqueCalls } from "./tools.ts";
 
 export interface Read {
   readonly entries: readonly TranscriptEntry[];
@@ -89,8 +89,8 @@ function answer(here: Here): Read {
   if (isCompactionMark(o)) return { entries: [compaction(here)], state };
   const tokens = asObject(o["tokens"]);
   const model = asString(o["model"]);
-  const calls = asArray(o["toolCalls"]);
   const isRequest = tokens !== undefined || (o["tokens"] === null && model !== undefined);
+  const { calls, given } = uniqueCalls(here, asArray(o["toolCalls"]), isRequest);
   const call = defined<EntryOf<"model_call">>({
     kind: "model_call",
     ...at(here, `answer:${id}`, `answer:${id}`),
@@ -108,6 +108,7 @@ function answer(here: Here): Read {
     entries: isRequest ? [call, ...tools] : tools,
     state: {
       ...(isRequest ? kept : state),
+      ...given,
       // Old files do not write down what tools answered as a message of its own
       ...(endsMs.length > 0 && { inputMs: Math.max(state.inputMs ?? 0, ...endsMs) }),
     },

@@ -10,6 +10,8 @@ export interface ChatState {
   readonly promptKey?: string;
   /** When the model was last given something to answer. */
   readonly inputMs?: number;
+  /** The answers that gave them, of call ids that can come again; a file of one object is read from its start. */
+  readonly givenIn?: readonly (readonly [callId: string, answer: string])[];
   /** The history is being written again, prompts and all, under new ids. */
   readonly repeating?: true;
 }

@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { isRandomId, laterId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/json.ts";
@@ -30,7 +31,33 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
   });
 }
 
+/**
+ * The calls of an answer under ids of their own: ids can be the server's, and some count from nought in every answer. The
+ * first call has such an id for itself, the id of a later one is completed by its answer's.
+ *
+ * @param isRequest whether the message is an answer; others tell calls of earlier ones again
+ * @returns with what has to be remembered of it
+ */
+export function uniqueCalls({ id, state }: Here, calls: readonly unknown[], isRequest: boolean) {
+  let { givenIn = [] } = state;
+  const unique = calls.map((value) => {
+    const call = asObject(value) ?? {};
+    const callId = asString(call["id"]);
+    if (callId === undefined || isRandomId(callId) || IS_MINTED.test(callId)) return value;
+    const answers = givenIn.filter(([one]) => one === callId).map(([, answer]) => answer);
+    const answer = isRequest ? id : answers.at(-1);
+    if (isRequest && !answers.includes(id)) givenIn = [...givenIn, [callId, id] as const].slice(-REMEMBERED_IDS);
+    const isFirst = answer === undefined || answers.length === 0 || answers[0] === answer;
+    return isFirst ? value : { ...call, id: laterId(callId, answer) };
+  });
+  return { calls: unique, given: givenIn.length === 0 ? {} : { givenIn } };
+}
+
 // --- internal ---
+
+/** Ids that the program makes have the time in them. */
+const IS_MINTED = /[-_]1\d{12}[-_][0-9a-f]+$/;
+const REMEMBERED_IDS = 500;
 
 function resultOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const response = responseOf(call["result"]);

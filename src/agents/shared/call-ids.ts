@@ -3,3 +3,10 @@
  * prefix. Some providers count theirs from nought instead, in every answer or conversation.
  */
 export const isRandomId = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
+
+/** The id of a call whose given one another call had before. @param place tells the two apart, whenever they are read */
+export const laterId = (given: string, place: string): string => `${given}#${place}`;
+
+/** Whether a call goes by the id that was given, be it the first or a later one of it. */
+export const goesBy = (callId: string, given: string): boolean =>
+  callId === given || callId.startsWith(laterId(given, ""));

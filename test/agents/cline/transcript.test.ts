@@ -146,6 +146,30 @@ describe("messages", () => {
     ]);
   });
 
+  it("of a provider that counts its calls from nought in every answer tell calls of their own", async () => {
+    write([
+      user("x", 1),
+      answer("a1", 2, [use("call_0")]),
+      result("call_0", 3, "no", { is_error: true }),
+      answer("a2", 4, [use("call_0", "run_commands")]),
+      result("call_0", 5, [{ query: "echo 3", result: "3", success: true }]),
+      answer("a3", 6, [use("call_0", "run_commands"), use("call_1")]),
+      result("call_1", 7, [{ query: "README.md", result: "", success: true }]),
+    ]);
+    const entries = await entriesOf(ID);
+    expect(entries.flatMap((entry) => (entry.kind === "tool_use" ? [[entry.callId, entry.name]] : []))).toEqual([
+      ["call_0", "read_files"],
+      ["call_0#a2", "run_commands"],
+      ["call_0#a3", "run_commands"],
+      ["call_1", "read_files"],
+    ]);
+    expect(entries.flatMap((entry) => (entry.kind === "tool_result" ? [[entry.callId, entry.status]] : []))).toEqual([
+      ["call_0", "error"],
+      ["call_0#a2", "success"],
+      ["call_1", "success"],
+    ]);
+  });
+
   it("that failed are the turn's error; one without figures is not complete", async () => {
     write([
       user("x", 1),

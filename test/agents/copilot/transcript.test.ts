@@ -239,6 +239,36 @@ describe("tools", () => {
     const [asText] = only(await entriesOf(started({ arguments: '{"command":"npm test"}' })), "tool_use");
     expect(asText?.inputDigest).toBe(use?.inputDigest);
   });
+  test("of a provider that counts from nought in every answer are calls of their own", async () => {
+    const text = [
+      started({ toolName: "bash" }),
+      started({ toolName: "view" }),
+      completed({ success: true }),
+      completed({ success: false }),
+      started({ toolName: "task" }),
+      line("subagent.started", { toolCallId: "c1", agentName: "explore" }, { agentId: "a1" }),
+      completed({ success: true, shellExecution: { exitCode: 3 } }),
+      started({ toolName: "edit" }),
+      line("abort", { reason: "user_abort" }),
+      started({ toolName: "grep" }),
+      completed({ success: true }),
+    ];
+    const entries = await entriesOf(...text);
+    const uses = only(entries, "tool_use").map(({ callId, name }) => [name, callId] as const);
+    const ids = new Map(uses);
+    expect(ids.get("bash")).toBe("c1");
+    expect(new Set(ids.values()).size).toBe(5);
+    const results = only(entries, "tool_result");
+    expect(results.map(({ callId, status, errorType }) => [callId, status, errorType])).toEqual([
+      [ids.get("bash"), "success", undefined],
+      [ids.get("view"), "error", undefined],
+      [ids.get("task"), "success", undefined],
+      [ids.get("edit"), "error", "interrupted"],
+      [ids.get("grep"), "success", undefined],
+    ]);
+    expect(only(entries, "subagent").map(({ parentCallId }) => parentCallId)).toEqual([ids.get("task")]);
+    expect(await entriesOf(...text)).toEqual(entries);
+  });
   test("one of a server names it", async () => {
     const [use] = only(await entriesOf(started({ toolName: "shop-stock", mcpServerName: "shop" })), "tool_use");
     expect(use).toMatchObject({ name: "shop-stock", mcpServer: "shop" });

@@ -368,6 +368,39 @@ describe("tool calls", () => {
     expect(ofKind(entries, "tool_result")).toMatchObject(result === undefined ? [] : [{ callId: "c1", ...result }]);
   });
 
+  test("of a server that counts from nought in every answer are calls of their own", async () => {
+    const ran = (output: string) =>
+      call("run_shell_command__0", "success", {
+        result: [{ functionResponse: { id: "0", name: "x", response: { output } } }],
+      });
+    const path = main(
+      user("u1", "Hello"),
+      gemini("g1"),
+      gemini("g1", { toolCalls: [ran("Output: 1")] }),
+      gemini("g2", { toolCalls: [ran("Output: 2\nExit Code: 3")] }),
+    );
+    const first = await read({ path });
+    appendFileSync(
+      path,
+      lines(
+        gemini("g2", { toolCalls: [ran("Output: 2\nExit Code: 3")] }),
+        gemini("g3", { toolCalls: [failed("error", "no", "run_shell_command__0")] }),
+        // The history once more, under new ids and without tokens
+        user("u9", "<session_context>\n</session_context>"),
+        gemini("g9", { tokens: undefined, toolCalls: [failed("error", "no", "run_shell_command__0")] }),
+      ),
+    );
+    const entries = [...first.entries, ...(await read({ path }, first.next)).entries];
+    const ids = ["run_shell_command__0", "run_shell_command__0#g2", "run_shell_command__0#g3"];
+    expect(ofKind(entries, "tool_use").map(({ callId }) => callId)).toEqual(ids);
+    expect(ofKind(entries, "tool_result").map(({ callId, status, exitCode }) => [callId, status, exitCode])).toEqual([
+      [ids[0], "success", undefined],
+      [ids[1], "success", 3],
+      [ids[2], "error", undefined],
+    ]);
+    expect((await read({ path })).entries).toEqual(entries);
+  });
+
   test("exit code, edited lines, server", async () => {
     const output = "Output: x\nExit Code: 3\nProcess Group PGID: 4";
     const stat = { model_added_lines: 4, model_removed_lines: 2 };
