@@ -2,6 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { laterId } from "../shared/call-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { providerName } from "../shared/providers.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { outcomeOf } from "./outcome.ts";
 
@@ -170,6 +171,7 @@ function assistantMessage(here: Here) {
   }
   if (isAside(message)) return { entries: [], state };
   const usage = usageOf(asObject(message["metrics"]));
+  const model = asObject(message["modelInfo"]);
   const blocks = blocksOf(message);
   if (usage === undefined && blocks.length === 0) return { entries: [], state };
 
@@ -180,8 +182,9 @@ function assistantMessage(here: Here) {
     ...at(here, key, key),
     endMs: here.timeMs,
     complete: usage !== undefined,
-    ...defined<{ model: string; startMs: number; usage: TokenUsage; asksForTools: true }>({
-      model: asString(asObject(message["modelInfo"])?.["id"]),
+    ...defined<{ model: string; provider: string; startMs: number; usage: TokenUsage; asksForTools: true }>({
+      model: asString(model?.["id"]),
+      provider: providerName(model?.["provider"]),
       startMs: state.inputMs,
       usage,
       asksForTools: uses.length > 0 ? true : undefined,

@@ -38,6 +38,8 @@ const NAMES = new Map([
   ["google", "gcp.gemini"],
   ["google-vertex", "gcp.vertex_ai"],
   ["mistral", "mistral_ai"],
+  ["openai-codex", "openai"],
+  ["openai-native", "openai"],
   ["vertex", "gcp.vertex_ai"],
   ["xai", "x_ai"],
 ]);

@@ -146,6 +146,14 @@ describe("messages", () => {
     ]);
   });
 
+  it("name who answered: the price of a model depends on it, and of some it is not known without", async () => {
+    const by = (provider?: string) => ({ modelInfo: { id: "anthropic/claude-sonnet-4.5", provider } });
+    const given = ["openrouter", "openai-native", "bedrock", "my-gateway", undefined];
+    write([user("x", 1), ...given.map((one, n) => answer(`a${n}`, n + 2, [{ type: "text", text: "." }], by(one)))]);
+    const calls = (await entriesOf(ID)).flatMap((entry) => (entry.kind === "model_call" ? [entry.provider] : []));
+    expect(calls).toEqual(["openrouter", "openai", "aws.bedrock", "my-gateway", undefined]);
+  });
+
   it("of a provider that counts its calls from nought in every answer tell calls of their own", async () => {
     write([
       user("x", 1),
