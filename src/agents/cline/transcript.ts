@@ -97,6 +97,11 @@ async function* read(
     unreadable = 0;
     records = 0;
   }
+  // The last word is told, also where it came without figures; what was said since the run ended is another one's
+  const endedMs = manifest?.["status"] === "completed" ? asTimeMs(manifest["ended_at"]) : undefined;
+  if (endedMs !== undefined && state.promptKey !== undefined && state.timeMs <= endedMs) {
+    entries.push(turnEnd(state.promptKey, state.timeMs));
+  }
   const [refused] = state.unanswered;
   if (manifest?.["status"] === "cancelled" && state.isUntouched && refused !== undefined) {
     entries.push(refusal(refused, state.timeMs, state.promptKey, state.askedIn.get(refused)));
@@ -164,6 +169,14 @@ const refusal = (
   ...(promptKey !== undefined && { promptKey }),
   callId,
   status: "denied",
+});
+
+const turnEnd = (promptKey: string, timeMs: number): EntryOf<"turn_end"> => ({
+  kind: "turn_end",
+  key: `turn_end:${promptKey}`,
+  globalKey: `turn_end:${promptKey}`,
+  timeMs,
+  promptKey,
 });
 
 const isFile = (path: string): Promise<boolean> =>

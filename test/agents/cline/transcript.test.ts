@@ -146,6 +146,19 @@ describe("messages", () => {
     ]);
   });
 
+  it("without figures are the last word of a run that is completed, and of no later one", async () => {
+    const at = (ms: number) => new Date(ms).toISOString();
+    const run = (status: string) => ({ [`${ID}.json`]: { status, started_at: at(1), ended_at: at(5) } });
+    const half = answer("a1", 4, [{ type: "text", text: "." }], { metrics: undefined });
+    const ends = async () => (await entriesOf(ID)).filter(({ kind }) => kind === "turn_end");
+    write([user("x", 2), half], run("completed"));
+    expect(await ends()).toMatchObject([{ promptKey: "prompt:u2", timeMs: 4 }]);
+    write([user("x", 2), half, user("y", 6)], run("completed"));
+    expect(await ends()).toEqual([]);
+    write([user("x", 2), half], run("failed"));
+    expect(await ends()).toEqual([]);
+  });
+
   it("name who answered: the price of a model depends on it, and of some it is not known without", async () => {
     const by = (provider?: string) => ({ modelInfo: { id: "anthropic/claude-sonnet-4.5", provider } });
     const given = ["openrouter", "openai-native", "bedrock", "my-gateway", undefined];
