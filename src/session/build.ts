@@ -120,7 +120,9 @@ const isTakenUp = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =
 
 function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefined, input: SessionInput): Turn {
   const lastCall = draft.modelCalls.at(-1);
-  const failure = draft.events.find((e) => e.type === "turn.error");
+  // What was asked again and answered was got over, such as a request that was too large and came again shortened
+  const answeredMs = lastCall?.complete === true && lastCall.covers === undefined ? lastCall.startMs : 0;
+  const failure = draft.events.find((e) => e.type === "turn.error" && timeMsOf(e) >= answeredMs);
   const finalError = draft.errors.findLast((e) => e.final);
   const interruption = draft.entries.findLast((e) => e.kind === "interruption");
   const ended = draft.events.some((e) => e.type === "turn.end") || draft.entries.some((e) => e.kind === "turn_end");

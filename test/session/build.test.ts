@@ -239,6 +239,17 @@ describe("buildSession", () => {
       expect(turns).toMatchObject([{ state: "interrupted", errorType: "interrupted", closed: true }]);
     });
 
+    test("one that was asked again and answered is none; one that failed behind its last answer is", () => {
+      const over: Event = { ...signal, id: "z", type: "turn.end", time: new Date(NOON_MS + 90).toISOString() };
+      const events = [prompted("p", 0, "p1"), failed, over];
+      const after = { ...answered(40, "p1"), startMs: NOON_MS + 21 } as TranscriptEntry;
+      expect(buildSession(input(events, [after])).turns).toMatchObject([{ state: "ended", closed: true }]);
+      const before = { ...answered(40, "p1"), startMs: NOON_MS + 20 } as TranscriptEntry;
+      expect(buildSession(input(events, [before])).turns).toMatchObject([{ state: "failed" }]);
+      const sums = { ...after, covers: "turn" } as TranscriptEntry;
+      expect(buildSession(input(events, [sums])).turns).toMatchObject([{ state: "failed" }]);
+    });
+
     test("an error that is read when the turn is settled is counted all the same", () => {
       const context: SessionContext = {
         ...NOTHING_SETTLED,
