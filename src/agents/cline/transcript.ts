@@ -16,7 +16,7 @@ import { START } from "../../model/start.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
-import { readSmall } from "../shared/open.ts";
+import { firstBytes, readSmall } from "../shared/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, mapSome, namesIn, seen } from "../shared/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
@@ -71,6 +71,7 @@ async function* read(
   const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
   let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
   let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
+  if (agentId === undefined) entries.push(...(await lastCompaction(path, roots)));
   let content: ToldContent[] = [];
   let unreadable = 0;
   let records = 0;
@@ -143,6 +144,22 @@ function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {
   });
   return [{ kind: "session", key: `session:${JSON.stringify(facts)}`, timeMs, ...facts }];
 }
+
+/**
+ * The history as the model is given it since it was shortened; the messages themselves stay whole. Each compaction takes the
+ * place of the one before it.
+ */
+async function lastCompaction(main: string, roots: TranscriptFile["roots"]): Promise<readonly TranscriptEntry[]> {
+  const path = `${main.slice(0, -MESSAGES.length)}.compaction.json`;
+  const head = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
+  const timeMs = asTimeMs(/"updated_at":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);
+  const upTo = /"source_last_message_key":\s*"([^"\\]{1,200})"/.exec(head)?.[1];
+  if (timeMs === undefined || upTo === undefined) return [];
+  return [{ kind: "compaction", key: `compaction:${upTo}`, globalKey: `compaction:${upTo}`, timeMs }];
+}
+
+/** What stands before the messages. */
+const HEAD_BYTES = 1024;
 
 const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | undefined): EntryOf<"subagent"> => ({
   kind: "subagent",

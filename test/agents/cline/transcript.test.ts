@@ -159,6 +159,30 @@ describe("messages", () => {
     expect(await ends()).toEqual([]);
   });
 
+  it("that the model is given no more, since a compaction, are told, and so is the compaction", async () => {
+    const compacted = {
+      version: 1,
+      updated_at: "2026-11-22T19:57:08.383Z",
+      conversation_id: ID,
+      source_message_count: 2,
+      source_prefix_hash: "sha256:d",
+      source_last_message_key: "id:a1",
+      messages: [user("Context summary: secret", 9, { metadata: { kind: "compaction_summary" } })],
+    };
+    write([user("x", 1), answer("a1", 2, [])], { [`${ID}.compaction.json`]: compacted });
+    const entries = await entriesOf(ID);
+    expect(entries.filter(({ kind }) => kind === "compaction")).toEqual([
+      {
+        kind: "compaction",
+        key: "compaction:id:a1",
+        globalKey: "compaction:id:a1",
+        timeMs: Date.parse("2026-11-22T19:57:08.383Z"),
+      },
+    ]);
+    expect(entries.filter(({ kind }) => kind === "model_call")).toHaveLength(1);
+    expect(JSON.stringify(entries)).not.toContain("secret");
+  });
+
   it("name who answered: the price of a model depends on it, and of some it is not known without", async () => {
     const by = (provider?: string) => ({ modelInfo: { id: "anthropic/claude-sonnet-4.5", provider } });
     const given = ["openrouter", "openai-native", "bedrock", "my-gateway", undefined];
