@@ -20,10 +20,9 @@ export interface Explanation {
 /** Everything that is known of why a session took as long, and cost as much, as it did. Pure but for what it reads. */
 export function explain(db: Database, view: SessionView, { agents }: Pick<DrainDeps, "agents">): Explanation {
   const calls = placedCalls(view);
-  const settled = segmentsOf(db, view.stored.id).reduce(
-    (sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions,
-    0,
-  );
+  // Of a packed session the open part is all of it
+  const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
+  const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
   const compactions = settled + openPart({ db, agents }, view.stored).compactions.length;
   return {
     view,

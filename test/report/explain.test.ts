@@ -9,6 +9,7 @@ import { TIME_PARTS, timeSpent } from "../../src/report/explain-time.ts";
 import { NO_CALLS, type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/overview.ts";
+import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 import { RECORDED, type Recorded } from "./filled.ts";
@@ -32,6 +33,19 @@ async function recorded(
   of.env = env;
   for (const call of of.calls) of.put(call);
   await of.drain({ endIdle: true }, clockAt(Math.max(...of.calls.map((call) => Date.parse(call.received_at)))));
+  return explained(of);
+}
+
+/** The same, of what import alone finds. */
+async function imported(source: string, name: string): Promise<readonly Explanation[]> {
+  const of = new Replay(source, name);
+  replay?.remove();
+  replay = of;
+  await importInto(of, source);
+  return explained(of);
+}
+
+async function explained(of: Replay): Promise<readonly Explanation[]> {
   const settings = spanSettings(await of.deps());
   const db = openDatabase(of.places.storePath);
   try {
@@ -132,17 +146,20 @@ describe("known answers", () => {
     expect(own.reduce((sum, { sums }) => sum + (sums.costNanoUsd ?? 0), 0)).toBe(server?.sums.costNanoUsd);
   });
 
-  test("the context, and that it was shortened", async () => {
-    const all = await recorded("claude-code", "compaction");
-    const found = all.find(({ habits }) => habits.context.compactions > 0);
-    expect(found?.habits.context.compactions).toBe(1);
-    const points = found?.habits.context.points ?? [];
-    expect(points.map(({ input }) => input)).toEqual(
-      found?.view.calls.filter(({ call }) => call.agentId === undefined).map(({ call }) => call.usage?.input),
-    );
-    const steps = points.slice(1).map(({ input }, i) => input - (points[i]?.input ?? 0));
-    expect(found?.habits.context.largestStep?.tokens).toBe(Math.max(...steps));
-  });
+  test.each(["drained", "imported"])(
+    "the context, and that it was shortened, in a session that was %s",
+    async (how) => {
+      const all = await (how === "drained" ? recorded : imported)("claude-code", "compaction");
+      const found = all.find(({ habits }) => habits.context.compactions > 0);
+      expect(found?.habits.context.compactions).toBe(1);
+      const points = found?.habits.context.points ?? [];
+      expect(points.map(({ input }) => input)).toEqual(
+        found?.view.calls.filter(({ call }) => call.agentId === undefined).map(({ call }) => call.usage?.input),
+      );
+      const steps = points.slice(1).map(({ input }, i) => input - (points[i]?.input ?? 0));
+      expect(found?.habits.context.largestStep?.tokens).toBe(Math.max(...steps));
+    },
+  );
 
   test("tokens told for a turn, or not at all: when the model was at work is not known", async () => {
     for (const name of ["basic", "mcp"]) {
