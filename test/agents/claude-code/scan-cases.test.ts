@@ -42,6 +42,17 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(1, '"x"'),
     result(2, ',"content":[{"text":"[Tool use interrupted]","text":null},{"text":"ok"}]'),
   ],
+  "usage that nobody told, at first or at all, and reasoning beside the output": [
+    prompt(1, '"x"'),
+    ...[0, 3].map((tokens) =>
+      answer(2, "m1").replace(
+        '"input_tokens":3,"output_tokens":2',
+        `"input_tokens":${tokens},"output_tokens":${tokens}`,
+      ),
+    ),
+    answer(3, "m2").replace('"input_tokens":3,"output_tokens":3', '"input_tokens":0,"output_tokens":0'),
+    answer(4, "m3").replace('"output_tokens":4', '"output_tokens":4,"output_tokens_details":{"thinking_tokens":9}'),
+  ],
   "answers whose stream may have broken off, of one block and of several": [
     prompt(1, '"x"'),
     doubtful(2, "m1", '{"type":"text","text":"ok"}'),
