@@ -347,9 +347,8 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
     expect(onlyEvent({ inboxDir: join(sandbox.root, "closed", "inbox") })).toMatchObject({ end: "whole" });
   });
 
-  test.runIf(canLimitProcesses && intake.isShell && !isBash(intake.title))(
-    "does not make the agent wait where no process more may be started",
-    async () => {
+  if (intake.isShell && !isBash(intake.title)) {
+    test.runIf(canLimitProcesses)("does not make the agent wait where no process more may be started", async () => {
       for (const processes of [1, 2, 3, 4]) {
         // of its own each time: processes are counted by user
         const user = String(61_230 + processes);
@@ -363,8 +362,8 @@ describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's o
         expect(outcome, String(processes)).toMatchObject({ code: 0, stderr: "" });
         expect(outcome.durationMs, String(processes)).toBeLessThan(3_000);
       }
-    },
-  );
+    });
+  }
 
   test("leaves no process behind", async () => {
     let group = 0;
