@@ -62,13 +62,13 @@ test.each([
   ["after its end", 1],
 ])("copied %s: each machine counts its own, no call twice", async (_, share) => {
   const until = Math.ceil(original.calls.length * share);
-  for (const call of original.calls.slice(0, until)) original.put(call, { keepTime: false });
+  for (const call of original.calls.slice(0, until)) original.put(call, Date.now());
   await original.drain({}, AT_ONCE);
   copyState();
   // The copy's own work comes before its first drain: it must not go with the sums of the other
-  for (const call of copy.calls) copy.put(call, { keepTime: false });
+  for (const call of copy.calls) copy.put(call, Date.now());
   await copy.drain({ endIdle: true }, AT_ONCE);
-  for (const call of original.calls.slice(until)) original.put(call, { keepTime: false });
+  for (const call of original.calls.slice(until)) original.put(call, Date.now());
   await original.drain({ endIdle: true }, AT_ONCE);
 
   expect(countedIn(original)).toEqual(expectedOf("multi-turn"));
@@ -81,7 +81,7 @@ test.each([
 
 test("spans that waited are sent by both, the same ones", async () => {
   original.env = {};
-  for (const call of original.calls) original.put(call, { keepTime: false });
+  for (const call of original.calls) original.put(call, Date.now());
   await original.drain({ endIdle: true }, AT_ONCE);
   copyState();
   original.env = copy.env;

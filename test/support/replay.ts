@@ -132,8 +132,12 @@ export class Replay {
     for (const name of readdirSync(inboxDir)) if (!before.has(name)) utimesSync(join(inboxDir, name), time, time);
   }
 
-  /** The file that the hook program would have written; `hook` costs a process each. */
-  put(call: RecordedCall, { keepTime = true }: { readonly keepTime?: boolean } = {}): void {
+  /**
+   * The file that the hook program would have written; `hook` costs a process each.
+   *
+   * @param atMs when it was written
+   */
+  put(call: RecordedCall, atMs = Date.parse(call.received_at)): void {
     const { inboxDir } = this.places;
     const pid = ++this.#hooks;
     const env = { HOME: this.home, ...call.env };
@@ -141,8 +145,8 @@ export class Replay {
     const path = join(inboxDir, `${PARENT_PID}-${pid}-0.evt`);
     mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`);
-    const time = new Date(call.received_at);
-    if (keepTime) utimesSync(path, time, time);
+    const time = new Date(atMs);
+    utimesSync(path, time, time);
   }
 
   async deps(overrides: Partial<DrainDeps> = {}): Promise<DrainDeps> {
