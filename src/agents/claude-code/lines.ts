@@ -416,7 +416,7 @@ const isBrokenOff = (o: Line, message: Line): boolean =>
   (compareToVersion(o, DETAILS_SINCE) ?? -1) >= 0 &&
   asArray(message["content"]).filter((block) => asObject(block) !== undefined).length < 2;
 
-/** Anthropic's `input_tokens` leaves the cache out; ours includes it. All 0: the agent's own, where its server told nothing. */
+/** Anthropic's `input_tokens` leaves the cache out; ours includes it. */
 function usageOf(usage: Line | undefined): TokenUsage | undefined {
   const fresh = asCount(usage?.["input_tokens"]);
   const output = asCount(usage?.["output_tokens"]);
@@ -424,10 +424,8 @@ function usageOf(usage: Line | undefined): TokenUsage | undefined {
   const cacheRead = asCount(usage["cache_read_input_tokens"]);
   const cacheWrite = asCount(usage["cache_creation_input_tokens"]);
   const lifetimes = asObject(usage["cache_creation"]);
-  const input = fresh + (cacheRead ?? 0) + (cacheWrite ?? 0);
-  if (input + output === 0) return undefined;
   return defined<TokenUsage>({
-    input,
+    input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
     output,
     cacheRead,
     cacheWrite,

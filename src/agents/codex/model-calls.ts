@@ -2,7 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/json.ts";
 import { at, type Here, inTurn, type LineState, type Read } from "./state.ts";
-import { difference, toldUsageOf, usageOf } from "./usage.ts";
+import { difference, usageOf } from "./usage.ts";
 
 /**
  * `token_usage_record`: one per request, written as soon as the answer is complete; exact. Ids of responses are the
@@ -15,7 +15,7 @@ export function usageRecord(here: Here): Read {
   const responseId = asString(p["response_id"]);
   const place = totalsKey(state, usageOf(p["thread_token_usage"]));
   const globalKey = responseId === undefined ? undefined : `response:${responseId}:${place}`;
-  return modelCall({ ...here, state }, toldUsageOf(p["usage"]), {
+  return modelCall({ ...here, state }, usageOf(p["usage"]), {
     key: globalKey ?? place,
     globalKey,
     responseId,

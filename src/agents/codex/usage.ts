@@ -23,12 +23,6 @@ export function usageOf(value: unknown): TokenUsage | undefined {
   });
 }
 
-/** The same of one answer: nothing at all is what Codex writes where the provider told nothing. */
-export function toldUsageOf(value: unknown): TokenUsage | undefined {
-  const usage = usageOf(value);
-  return usage !== undefined && usage.input + usage.output > 0 ? usage : undefined;
-}
-
 /**
  * What was used between two totals. A total that shrank began anew.
  *

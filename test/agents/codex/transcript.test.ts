@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
+import { boundEntries } from "../../../src/drain/bound.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { START } from "../../../src/model/start.ts";
@@ -293,7 +294,8 @@ describe("what was used", () => {
         payload: { turn_id: "t", response_id: "resp_1", usage, thread_token_usage: usage },
       },
     ]);
-    expect(kindOf(await readSession(id), "model_call").map((call) => call.usage)).toEqual([undefined]);
+    const bound = boundEntries(await readSession(id));
+    expect(kindOf(bound, "model_call").map((call) => call.usage)).toEqual([undefined]);
   });
 
   test("a response counts once, a session without any id of it by where its totals stood", async () => {
