@@ -127,10 +127,12 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 /** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
 const BYTES_PER_COMMIT = 256 << 20;
 const SESSIONS_PER_COMMIT = 500;
+/** Less and less towards the end, where threads read: what this one still has to write then, nobody does beside it. */
+const LAST_BYTES_PER_COMMIT = 16 << 20;
 /** Of sessions that are read before those in front of them are written: what comes of them is held. */
 const BYTES_AHEAD = 512 << 20;
-/** 16 MB: what is left for the end is written while nobody reads. */
-const PAGES_PER_CHECKPOINT = 4_096;
+/** 4 MB: what is left for the end is written while nobody reads. */
+const PAGES_PER_CHECKPOINT = 1_024;
 /** What a commit writes is held until then: pages that had to make room would be written twice. */
 const CACHE_KILOBYTES = 6_000;
 /** Of sessions that are asked for together: little enough that threads end at about the same time. */
@@ -219,6 +221,10 @@ async function readAll(
   const readers = options.readers(drain, ofBytes);
   const keeper = new Keeper(drain, ofBytes);
   keeper.mend();
+  const enough = (left: number): number =>
+    readers.help === undefined
+      ? BYTES_PER_COMMIT
+      : Math.min(BYTES_PER_COMMIT, Math.max(LAST_BYTES_PER_COMMIT, left / 4));
   let [sessions, bytes, lastMs] = [0, 0, 0];
   const tell = (isLast: boolean): void => {
     if (!isLast && performance.now() - lastMs < PROGRESS_MS) return;
@@ -265,7 +271,7 @@ async function readAll(
         batch.push({ found, arrived: { task: found, result, isAgain: found.state === "again" } });
         batchBytes += found.bytes;
       }
-      if (batchBytes >= BYTES_PER_COMMIT || batch.length >= SESSIONS_PER_COMMIT) await commit();
+      if (batchBytes >= enough(ofBytes - bytes) || batch.length >= SESSIONS_PER_COMMIT) await commit();
       tell(false);
     }
     // Threads take their time to end, and have it while the last ones are written

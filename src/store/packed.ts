@@ -146,7 +146,7 @@ export function mergeRuns(db: Database): void {
 
 const TORN = "packed.torn";
 const READ_BY = "packed.read_by";
-const MAX_RUNS = 12;
+const MAX_RUNS = 24;
 /** Of digests: a million of them. */
 const MAX_MERGED_BYTES = 10_000_000;
 /** Of a row: enough that there are few rows, few enough that one is read at once. */

@@ -45,12 +45,12 @@ describe("who owns a record", () => {
   test("stays findable when runs become one, and what is not packed any more leaves them", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 30; i++) {
       const { id } = sessionOf(db, SOURCE, `s${i}`, i);
       keys.set(id, [`msg_${i}_a`, `msg_${i}_b`]);
       put(db, new Map([[id, keys.get(id) ?? []]]));
     }
-    expect(runs(db)).toBe(20);
+    expect(runs(db)).toBe(30);
     const [first = 0] = keys.keys();
     unpack(db, sessionById(db, first));
     mergeRuns(db);
@@ -58,7 +58,7 @@ describe("who owns a record", () => {
     keys.delete(first);
     expectOwners(db, keys);
     const digests = [...ownedDigests(db)].flatMap((some) => [...some]);
-    expect(digests).toHaveLength(38);
+    expect(digests).toHaveLength(58);
     // Few runs are left as they are
     mergeRuns(db);
     expect(runs(db)).toBe(1);
@@ -78,7 +78,7 @@ describe("who owns a record", () => {
       put(db, new Map([[one, [`msg_${i}`]]]));
       mergeRuns(db);
     }
-    expect(runs(db)).toBeLessThanOrEqual(13);
+    expect(runs(db)).toBeLessThanOrEqual(25);
     expect(packedOwners(db, SOURCE, "msg_large")).toEqual([id]);
     expect(db.prepare("SELECT count(*) AS n FROM packed_owners WHERE run = 0").get()).toMatchObject({
       n: 601,
@@ -107,8 +107,8 @@ describe("who owns a record", () => {
        WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
        SELECT id, ?, 's' || id, id, id FROM ids`,
     ).run(last, SOURCE);
-    const perRun = last / 15;
-    for (let run = 0; run < 15; run++) {
+    const perRun = last / 30;
+    for (let run = 0; run < 30; run++) {
       const ids = Array.from({ length: perRun }, (_, i) => run * perRun + i + 1);
       put(db, new Map(ids.map((id) => [id, [`msg_${id}`]])));
     }
