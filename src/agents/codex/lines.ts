@@ -1,8 +1,10 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
+import type { JsonLine } from "../shared/jsonl.ts";
 import { knownProvider } from "../shared/providers.ts";
 import { compareVersions, parseVersion } from "../shared/version.ts";
+import { isEnough } from "./enough.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { itemEntries } from "./items.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
@@ -15,11 +17,13 @@ import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
  *
  * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
  */
-export function readLine(line: Buffer, before: LineState): Read | undefined {
-  // Most bytes are instructions, snapshots and messages: their kind and time are all that matters
-  const skipped = skip(line.toString("latin1", 0, HEAD_BYTES), before);
+export function readLine(line: JsonLine, before: LineState): Read | undefined {
+  // Many bytes are instructions, snapshots and messages: their kind and time are all that matters
+  const { bytes } = line;
+  const skipped = skip(bytes.toString("latin1", 0, HEAD_BYTES), before);
   if (skipped !== undefined) return { entries: [], state: skipped };
-  const o = parsedObject(line);
+  const short = line.isCut ? parsedObject(line.text()) : undefined;
+  const o = short !== undefined && isEnough(short) ? short : parsedObject(bytes);
   if (o === undefined) return undefined;
   const p = asObject(o["payload"]) ?? {};
   const timeMs = asTimeMs(o["timestamp"]) ?? before.timeMs;

@@ -24,6 +24,9 @@ export function outcomeOf(output: string): Outcome {
   return { status: ERROR.test(head) ? "error" : "success" };
 }
 
+/** Whether an output, or its beginning, says how a process ended: nothing behind that counts. */
+export const tellsExit = (output: string): boolean => EXIT.test(output.slice(0, HEAD_CHARS));
+
 /** A process that ended. A negative code is none: it never came to an end of its own. */
 export const ofExit = (code: number): Outcome => ({
   status: code === 0 ? "success" : "error",

@@ -53,6 +53,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
   const memo = from.memo as Partial<Memo>;
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
+    shortens: true,
     blocks: wanted.blocks,
     roots: file.roots,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
@@ -66,14 +67,14 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
       const entries: TranscriptEntry[] = [];
       const content: ToldContent[] = [];
       let unreadable = batch.tooLong;
-      for (const { bytes: line } of batch.lines) {
+      for (const line of batch.lines) {
         const result = readLine(line, state);
         if (result === undefined) unreadable++;
         else {
           state = result.state;
           entries.push(...result.entries);
-          if (wanted.content === true) content.push(...lineContent(line, result.entries, state));
-          if (result.entries.length === 0) kinds.look(line);
+          if (wanted.content === true) content.push(...lineContent(line.bytes, result.entries, state));
+          if (result.entries.length === 0) kinds.look(line.bytes);
         }
       }
       const fingerprint = await jsonl.fingerprint(batch.endBytes);

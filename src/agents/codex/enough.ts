@@ -1,0 +1,35 @@
+import { asObject } from "../shared/json.ts";
+import { isCut } from "../shared/shorten.ts";
+import { tellsExit } from "./outcome.ts";
+import type { Line } from "./state.ts";
+
+/**
+ * Whether a line without the rest of its long strings tells all that the whole one does. Most bytes of a rollout are what
+ * programs printed: it stands in the output that the model was given, behind the lines that Codex put above it, and once more
+ * in the item of the command.
+ */
+export function isEnough(line: Line): boolean {
+  const p = asObject(line["payload"]);
+  if (p === undefined || !isWhole(line)) return false;
+  const { output, item, ...rest } = p;
+  if (!isWhole(rest)) return false;
+  if (typeof output === "string") return item === undefined && tellsExit(output);
+  const told = asObject(item);
+  return told !== undefined && output === undefined && PRINTED.has(String(told["type"])) && isWhole(named(told));
+}
+
+// --- internal ---
+
+/** Items of whose long strings nothing is read. */
+const PRINTED: ReadonlySet<string> = new Set(["CommandExecution", "McpToolCall", "AgentMessage", "Reasoning"]);
+
+const named = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
+
+/** None of its own members was cut; what is in them is another matter. */
+function isWhole(members: Line): boolean {
+  for (const name in members) {
+    const value = members[name];
+    if (typeof value === "string" && isCut(value)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readLine } from "../../../src/agents/codex/lines.ts";
+import type { LineState } from "../../../src/agents/codex/state.ts";
+import { shortLine, wholeLine } from "../shared/line.ts";
+
+const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.includes("transcripts") && path.endsWith(".jsonl"))
+  .map((path) => join(import.meta.dirname, path));
+
+test("a line without the rest of its long strings tells what the whole one does, whichever string is long", () => {
+  const cut = new Map<string, number>();
+  for (const file of files) {
+    let state: LineState = { timeMs: 0 };
+    for (const text of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+      for (const long of [text, ...lengthened(JSON.parse(text))]) {
+        const line = shortLine(long);
+        const whole = readLine(wholeLine(long), state);
+        expect(readLine(line, state), long).toEqual(whole);
+        const [kind] = whole?.entries.map((entry) => entry.kind) ?? [];
+        if (line.isCut && kind !== undefined) cut.set(kind, (cut.get(kind) ?? 0) + 1);
+      }
+      state = readLine(wholeLine(text), state)?.state ?? state;
+    }
+  }
+  expect([...cut.keys()].sort()).toEqual(expect.arrayContaining(["model_call", "prompt", "tool_result", "tool_use"]));
+});
+
+test("what a program printed is not looked at, what Codex says above it is", () => {
+  const result = (output: string) => {
+    const payload = { type: "function_call_output", call_id: "call_1", output };
+    const text = JSON.stringify({ timestamp: "2026-11-21T10:00:00.000Z", type: "response_item", payload });
+    const { bytes, ...short } = shortLine(text);
+    let asked = 0;
+    const line = {
+      ...short,
+      get bytes() {
+        asked++;
+        return bytes;
+      },
+    };
+    const [entry] = readLine(line, { timeMs: 0 })?.entries ?? [];
+    return { entry, asked };
+  };
+  const printed = "Process exited with code 7\n".repeat(40);
+  const told = result(`Chunk ID: 1c9980\nWall time: 0.8576 seconds\nProcess exited with code 3\nOutput:\n${printed}`);
+  expect(told).toMatchObject({ entry: { status: "error", exitCode: 3 }, asked: 1 });
+  const late = result(`Wall time: ${"0".repeat(400)} seconds\nProcess exited with code 4\nOutput:\n`);
+  expect(late.entry).toMatchObject({ status: "error", exitCode: 4 });
+});
+
+/** The line with one of its strings long, for each that it has. */
+function* lengthened(line: unknown): Generator<string> {
+  const holders: [holder: Record<string, unknown>, name: string, value: string][] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const holder = value as Record<string, unknown>;
+    for (const [name, member] of Object.entries(holder)) {
+      if (typeof member === "string") holders.push([holder, name, member]);
+      else walk(member);
+    }
+  };
+  walk(line);
+  for (const [holder, name, value] of holders) {
+    for (const long of [`${value}${" +more\n".repeat(100)}`, `${"-".repeat(400)}${value}`]) {
+      holder[name] = long;
+      yield JSON.stringify(line);
+    }
+    holder[name] = value;
+  }
+}
