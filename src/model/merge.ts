@@ -29,6 +29,8 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
     if (name === "usage" && other !== undefined) continue;
     if (value !== undefined && value !== other && isLess(value, other)) joined[name] = value;
   }
+  // A subagent that goes on from the main conversation begins its file with copies of it
+  if (a.agentId === undefined || b.agentId === undefined) delete joined["agentId"];
   // An answer belongs to the turn it began in, also when the next prompt is there before its last line
   const order = a.timeMs - b.timeMs || (canonical(a.promptKey) <= canonical(b.promptKey) ? -1 : 1);
   const { timeMs, promptKey } = order < 0 ? a : b;

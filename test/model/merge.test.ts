@@ -122,8 +122,11 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
         // Reported sums replace each other as a whole
         const names = a.kind === "reported_usage" ? ["byModel"] : [...Object.keys(a), ...Object.keys(b)];
         for (const name of names) {
-          if (name !== "promptKey") expect(both[name], name).toBeDefined();
+          if (name !== "promptKey" && name !== "agentId") expect(both[name], name).toBeDefined();
         }
+        if (a.kind === "reported_usage") return;
+        // Of the main conversation and of a subagent: the one has a copy of the other's
+        expect(both["agentId"] !== undefined).toBe(a.agentId !== undefined && b.agentId !== undefined);
       }),
       PROPERTY,
     );
@@ -166,6 +169,13 @@ describe("records of one answer", () => {
     const { usage: _, ...bare } = first;
     const merged = mergeEntries(first, { ...bare, timeMs: 1_400, endMs: 1_400, complete: true, finishReason: "stop" });
     expect(merged).toMatchObject({ usage: { input: 12, output: 3 }, complete: true, finishReason: "stop" });
+  });
+
+  test("what a subagent's file copies of the main conversation stays there", () => {
+    const copy = { ...first, agentId: "compact-1" };
+    expect(mergeEntries(first, copy)).toEqual(first);
+    expect(mergeEntries(copy, first)).toEqual(first);
+    expect(mergeEntries(copy, { ...copy })).toEqual(copy);
   });
 
   test("lines written after the next prompt stay in the turn that the answer began in", () => {
