@@ -10,6 +10,7 @@ import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
 import { mintedSessionId } from "../shared/minted.ts";
+import { isOfMachine } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
 export const SOURCE = "claude-code";
@@ -106,7 +107,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "prompt.submit",
           ...envelope(asString(p["prompt_id"]), {
-            prompt_origin: prompt?.startsWith("<task-notification>") ? "machine" : "human",
+            prompt_origin: isOfMachine(prompt) ? "machine" : "human",
           }),
           data: defined<{ prompt_length: number }>({ prompt_length: prompt?.length }),
         },

@@ -7,6 +7,7 @@ import type { JsonLine } from "../shared/jsonl.ts";
 import { isCut } from "../shared/shorten.ts";
 import { compareVersions, parseVersion } from "../shared/version.ts";
 import { exitCodeOf } from "./adapter.ts";
+import { isOfMachine } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
 /** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
@@ -202,7 +203,7 @@ function userLine(here: Here) {
     return { entries: [...facts.entries, entry], state: facts.state };
   }
   const inputMs = here.timeMs;
-  if (here.agentId !== undefined || isCompanion(o, text)) {
+  if (here.agentId !== undefined || isCompanion(o, text, here.state.promptKey)) {
     return { entries: facts.entries, state: { ...facts.state, inputMs } };
   }
   const promptKey = asString(o["promptId"]) ?? lineId(here);
@@ -218,9 +219,9 @@ function userLine(here: Here) {
 }
 
 /** Lines in a user's name that the agent wrote for itself. */
-function isCompanion(o: Line, text: string | undefined): boolean {
+function isCompanion(o: Line, text: string | undefined, promptKey: string | undefined): boolean {
   return (
-    o["isMeta"] === true ||
+    (o["isMeta"] === true && !isFromElsewhere(o, promptKey)) ||
     o["isCompactSummary"] === true ||
     o["isVisibleInTranscriptOnly"] === true ||
     o["repeatsCompactSummary"] === true ||
@@ -229,19 +230,36 @@ function isCompanion(o: Line, text: string | undefined): boolean {
   );
 }
 
+/** What another session, an agent or a schedule sent, with a prompt id of its own: a turn begins, and hooks told it. */
+function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
+  const kind = asString(asObject(o["origin"])?.["kind"]);
+  const id = asString(o["promptId"]);
+  return kind !== undefined && kind !== "human" && id !== undefined && id !== promptKey;
+}
+
 /**
  * A command that the user ran (`!git status`) and, in a line of its own, what it printed. Since 2.1.329 at the latest the model
  * is asked about that, without a hook for a prompt; the line that it is asked with says whose turn it begins.
  */
 const isOfShell = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
 
+/** Nobody's own words: those of a channel are somebody's. */
+const MACHINES: ReadonlySet<string> = new Set([
+  "task-notification",
+  "peer",
+  "peer-send-message",
+  "projects-relay",
+  "teammate",
+  "coordinator",
+  "observer",
+  "observer-activity",
+  "auto-continuation",
+  "scheduled-trigger",
+]);
+
 function originOf(o: Line, text: string | undefined): "human" | "machine" | "command" {
-  if (
-    asObject(o["origin"])?.["kind"] === "task-notification" ||
-    o["promptSource"] === "system" ||
-    text?.startsWith("<task-notification>") === true
-  )
-    return "machine";
+  const kind = asString(asObject(o["origin"])?.["kind"]) ?? "";
+  if (MACHINES.has(kind) || o["promptSource"] === "system" || isOfMachine(text)) return "machine";
   // `/clear` and its like are written with the name first and never reach the model; they have no turn
   return text?.startsWith("<command-") === true && o["turnOrigin"] === undefined ? "command" : "human";
 }

@@ -44,6 +44,14 @@ describe("toEvents", () => {
       { prompt_id: "p1", prompt_origin: "human" },
     ],
     ["UserPromptSubmit", { prompt: "<task-notification>done" }, "prompt.submit", { prompt_origin: "machine" }],
+    ["UserPromptSubmit", { prompt: '<agent-message from="ash">done' }, "prompt.submit", { prompt_origin: "machine" }],
+    [
+      "UserPromptSubmit",
+      { prompt: 'Another Claude session sent a message:\n<teammate-message teammate_id="ash">' },
+      "prompt.submit",
+      { prompt_origin: "machine" },
+    ],
+    ["UserPromptSubmit", { prompt: "<task-notifications> are odd" }, "prompt.submit", { prompt_origin: "human" }],
     [
       "PreToolUse",
       { tool_name: "Bash", tool_use_id: "t1", tool_input: { command: "git log" } },

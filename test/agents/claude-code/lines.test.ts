@@ -64,6 +64,15 @@ describe("user lines", () => {
     ["<task-notification>done</task-notification>", {}, "machine"],
     ["watch", { promptSource: "system" }, "machine"],
     ["watch", { origin: { kind: "task-notification" } }, "machine"],
+    ['<teammate-message teammate_id="ash">\nready\n</teammate-message>', {}, "machine"],
+    ['<cross-session-message from-name="ash">ready</cross-session-message>', {}, "machine"],
+    ["Another Claude session sent a message:\nready", {}, "machine"],
+    ["Another Claude session sent a message: what is that?", {}, "human"],
+    ["ready", { origin: { kind: "peer", name: "ash" } }, "machine"],
+    ["ready", { promptId: "p1", isMeta: true, origin: { kind: "peer", name: "ash" } }, "machine"],
+    ["go on", { promptId: "p1", isMeta: true, origin: { kind: "auto-continuation" } }, "machine"],
+    ["watch", { origin: { kind: "human" }, promptSource: "sdk" }, "human"],
+    ["watch", { origin: { kind: "channel", server: "chat" } }, "human"],
     ["<command-name>/clear</command-name>", {}, "command"],
     ["<command-name>/review</command-name>", { turnOrigin: "command" }, "human"],
     ["<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>", { turnOrigin: "human" }, "human"],
@@ -76,8 +85,20 @@ describe("user lines", () => {
     ["meta", { isMeta: true }],
     ["a summary", { isCompactSummary: true }],
     ["for the screen alone", { isVisibleInTranscriptOnly: true }],
+    ["beside a prompt of the user's", { isMeta: true, promptId: "p1", origin: { kind: "human" } }],
+    ["beside one that is no prompt", { isMeta: true, origin: { kind: "peer" } }],
   ])("what the agent wrote for itself is no prompt: %s", (_, rest) => {
     expect(entriesOf([user("Caveat: …", rest)])).toEqual([]);
+  });
+
+  test("what another session sends within a turn begins none", () => {
+    const sent = { isMeta: true, origin: { kind: "peer" } };
+    const found = entriesOf([
+      user("fix it", { promptId: "p1" }),
+      user("ready", { ...sent, promptId: "p1" }, 1),
+      user("ready", { ...sent, promptId: "p2" }, 2),
+    ]);
+    expect(found.map(({ promptKey }) => promptKey)).toEqual(["p1", "p2"]);
   });
 
   test("a command of the user's own begins a turn once the model is asked about it, not before", () => {
@@ -194,7 +215,6 @@ describe("assistant lines", () => {
         pass("message", 412, 89),
         pass("advisor_message", 823, 1612, { model: "claude-opus-4-6" }),
         pass("compaction", 180_000, 3500),
-        pass("fallback_message", 5, 6, { model: "claude-haiku-4-5" }),
         { type: "advisor_message", model: "claude-opus-4-6" },
         pass("message", 0, 442),
       ],

@@ -72,6 +72,27 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       "null",
     ].map((passes, n) => answer(n + 2, `m${n}`).replace('"output_tokens"', `"iterations":${passes},"output_tokens"`)),
   ],
+  "prompts from elsewhere, and what only looks like one": [
+    ...[
+      ',"origin":{"kind":"peer"}',
+      ',"origin":{"kind":"human"}',
+      ',"origin":{"kind":"h\\u0075man"}',
+      ',"origin":{"kind":"peer","kind":"human"}',
+      ',"origin":{"kind":"human"},"origin":{"kind":"peer"}',
+      ',"origin":{"kind":"channel"}',
+      ',"origin":null',
+      ',"origin":"peer"',
+    ].flatMap((rest, n) => [
+      prompt(2 * n + 1, '"ready"', `,"promptId":"p${n}"${rest}`),
+      prompt(2 * n + 2, '"ready"', `,"promptId":"q${n}","isMeta":true${rest}`),
+      answer(2 * n + 2, `m${n}`),
+    ]),
+    prompt(40, '"Another Claude session sent a message:\\nready"'),
+    prompt(41, '"\\u0041nother Claude session sent a message:\\nready"'),
+    prompt(42, '[{"type":"text","text":"Another Claude session sent a message:\\nready"}]'),
+    prompt(43, '"Another one"'),
+    answer(44, "m44"),
+  ],
   "answers that took nothing, but for what a cache had": [
     prompt(1, '"x"'),
     ...["", ',"cache_read_input_tokens":0', ',"cache_read_input_tokens":9', ',"cache_creation_input_tokens":9'].map(

@@ -9,7 +9,7 @@ export const NAMES: readonly string[] =
   ephemeral_1h_input_tokens output_tokens_details thinking_tokens name input command tool_use_id is_error text interrupted
   agentId structuredPatch lines decision kind subtype isMeta isCompactSummary isVisibleInTranscriptOnly repeatsCompactSummary
   interruptedMessageId toolDenialKind stop_details iterations speed user assistant system attachment api-request cost-state tool_use
-  tool_result api_error compact_boundary turn_duration reject task-notification create fast structured_output <synthetic>`.split(
+  tool_result api_error compact_boundary turn_duration reject human create fast structured_output <synthetic>`.split(
     /\s+/,
   );
 

@@ -189,13 +189,14 @@ function userLine(): i32 {
   if (!Line.hasBlocks && content.at === 0) return HARD;
   const first = firstText();
   // A text that begins so can mean that somebody else wrote it, or that the user stopped the agent
-  if (Line.isInterruption || isSign(first)) return HARD;
+  if (Line.isInterruption || isSign(first) || first === CAPITAL_A) return HARD;
+  if (Line.isElsewhere && State.agent === NONE) return HARD;
   if (State.agent !== NONE || Line.companion !== 0) {
     if (!takeTime()) return HARD;
     State.inputMs = State.timeMs;
     return DONE;
   }
-  if (Line.isMachine || (promptSource.length > 0 && nameAt(NAMES, promptSource.at, promptSource.length) === N.SYSTEM)) return HARD;
+  if (promptSource.length > 0 && nameAt(NAMES, promptSource.at, promptSource.length) === N.SYSTEM) return HARD;
   if (uuid.length === 0 || !isText(uuid) || !isText(promptId)) return HARD;
   const length = promptLength();
   if (length === ODD_LENGTH || !takeTime()) return HARD;
@@ -207,6 +208,8 @@ function userLine(): i32 {
 }
 
 const ODD_LENGTH: i32 = -2;
+/** `Another Claude session sent a message` */
+const CAPITAL_A: u32 = 0x41;
 
 /** What a user's text begins with; 0 where there is none. */
 function firstText(): u32 {

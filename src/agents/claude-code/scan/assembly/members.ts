@@ -34,7 +34,8 @@ export class Line {
   static companion: i32 = 0;
   static isInterruption: bool = false;
   static isDenied: bool = false;
-  static isMachine: bool = false;
+  /** It may come from somebody else than the user. */
+  static isElsewhere: bool = false;
   /** It holds what the user asked for in a form. */
   static isAnswer: bool = false;
   static isOdd: bool = false;
@@ -70,7 +71,7 @@ export function clear(): void {
   Line.companion = 0;
   Line.isInterruption = false;
   Line.isDenied = false;
-  Line.isMachine = false;
+  Line.isElsewhere = false;
   Line.isAnswer = false;
   Line.isOdd = false;
   Line.isInterrupted = false;
@@ -155,7 +156,7 @@ export function readMembers(): bool {
         Line.isAnswer = memberKind(N.TYPE) === N.STRUCTURED_OUTPUT;
         break;
       case N.ORIGIN:
-        if (memberKind(N.KIND) === N.TASK_NOTIFICATION) Line.isMachine = true;
+        if (memberKind(N.KIND) !== N.HUMAN) Line.isElsewhere = true;
         break;
       case N.IS_META:
         tellCompanion(1);
