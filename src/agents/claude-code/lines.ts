@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { isRandomId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedObject } from "../shared/json.ts";
@@ -283,7 +284,7 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
     return [
       defined<EntryOf<"tool_result">>({
         kind: "tool_result",
-        ...at(here, `result:${callId}`, `result:${callId}`),
+        ...at(here, `result:${callId}`, `result:${placeOf(callId, lineId(here))}`),
         callId,
         status,
         errorType: status === "error" && isInterrupted(o, text) ? "interrupted" : undefined,
@@ -381,7 +382,7 @@ function assistantLine(here: Here) {
     return [
       defined<EntryOf<"tool_use">>({
         kind: "tool_use",
-        ...at(here, `use:${callId}`, `use:${callId}`),
+        ...at(here, `use:${callId}`, `use:${placeOf(callId, id)}`),
         callId,
         name,
         executable: executableOf(asObject(b["input"])?.["command"]),
@@ -391,6 +392,14 @@ function assistantLine(here: Here) {
   });
   return { entries: [...facts.entries, call, ...beside, ...uses], state: facts.state };
 }
+
+/**
+ * What names a call in all sessions: mostly its id. Some providers count theirs in every conversation (`Bash:0`), and have to
+ * be told apart by what they stand in.
+ */
+const placeOf = (callId: string, within: string): string => (isCounted(callId) ? `${callId}@${within}` : callId);
+const isCounted = (callId: string): boolean =>
+  !callId.startsWith("toolu_") && /(?:^|[^A-Za-z0-9])\d+$/.test(callId) && !isRandomId(callId);
 
 /** Passes of an answer that its own figures leave out: a stronger model was asked for advice, the server compacted the input. */
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);

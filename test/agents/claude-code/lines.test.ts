@@ -166,6 +166,24 @@ describe("tool results", () => {
     expect(found).toMatchObject([{ kind: "tool_result", callId: "t1", ...expected }]);
   });
 
+  test("ids that a provider counts in every conversation do not name a call in all of them", () => {
+    const namesOf = (id: string, answer: string, ms: number) =>
+      entriesOf([
+        assistant({ id: answer, content: [{ type: "tool_use", id, name: "Bash", input: {} }] }, {}, ms),
+        result({ tool_use_id: id, content: "ok" }, {}, ms + 1),
+      ]).flatMap(({ kind, key, globalKey }) => (kind === "model_call" ? [] : [[key, globalKey]]));
+    for (const id of ["Bash:0", "functions.Bash:12", "call_0", "7"]) {
+      const [one, other] = [namesOf(id, "msg_1", 0), namesOf(id, "msg_2", 5)];
+      expect(one.map(([key]) => key)).toEqual([`use:${id}`, `result:${id}`]);
+      // A fork's copy has the same
+      expect(namesOf(id, "msg_1", 0)).toEqual(one);
+      expect(one.filter(([, name]) => other.some(([, another]) => another === name))).toEqual([]);
+    }
+    for (const id of ["toolu_01A8gq", "toolu_1", "call_00_Nb7Xk2QpLr9TzVw3Ys5M_0", "chatcmpl-tool-3f2a"]) {
+      expect(namesOf(id, "msg_1", 0)).toEqual([`use:${id}`, `result:${id}`].map((key) => [key, key]));
+    }
+  });
+
   test("several in one line", () => {
     const blocks = ["t1", "t2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" }));
     expect(entriesOf([user(blocks)]).map((e) => e.key)).toEqual(["result:t1", "result:t2"]);

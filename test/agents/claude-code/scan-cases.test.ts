@@ -93,6 +93,22 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(43, '"Another one"'),
     answer(44, "m44"),
   ],
+  "calls whose ids somebody counts": [
+    prompt(1, '"x"'),
+    ...[
+      "Bash:0",
+      "functions.Bash:12",
+      "call_0",
+      "7",
+      "t1",
+      "toolu_1",
+      "toolu_01:2",
+      "call_00_Nb7Xk2QpLr9TzVw3Ys5M_0",
+    ].flatMap((id, n) => [
+      answer(2 * n + 2, `m${n}`, "", `{"type":"tool_use","id":"${id}","name":"Read","input":{}}`),
+      result(2 * n + 3, ',"content":"ok"').replace('"t1"', `"${id}"`),
+    ]),
+  ],
   "answers that took nothing, but for what a cache had": [
     prompt(1, '"x"'),
     ...["", ',"cache_read_input_tokens":0', ',"cache_read_input_tokens":9', ',"cache_creation_input_tokens":9'].map(

@@ -45,7 +45,7 @@ import { ODD_PROGRAM, programOf } from "./programs";
 import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
 import { CALL_ASKS, CALL_COMPLETE, CALL_USAGE, NONE, textOf } from "./tables";
-import { idOf, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
+import { idOf, isCounted, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
 
 /** Everything it says is in the tables. */
 export const DONE: i32 = 0;
@@ -147,7 +147,7 @@ function assistantLine(): i32 {
   for (let n = 0; n < Blocks.count; n++) {
     if (blockKind(n) !== N.TOOL_USE) continue;
     if (writtenBy !== NONE && writtenBy < CALL_IDS_SINCE) return HARD;
-    if (!isText(blockId(n)) || !isText(blockName(n))) return HARD;
+    if (!isText(blockId(n)) || !isText(blockName(n)) || isCounted(blockId(n))) return HARD;
     const program = programOf(blockCommand(n));
     if (program === ODD_PROGRAM) return HARD;
     setBlockProgram(n, program);
@@ -245,7 +245,7 @@ function toolResults(): i32 {
     if (blockKind(n) !== N.TOOL_RESULT) continue;
     const text = blockText(n);
     const first = firstOf(text);
-    if (!isText(blockAnswers(n)) || isSign(first)) return HARD;
+    if (!isText(blockAnswers(n)) || isCounted(blockAnswers(n)) || isSign(first)) return HARD;
     if (!isError(n)) continue;
     if (Line.isInterrupted || saysHow(text)) return HARD;
     // What the agent itself notes stands in for a text

@@ -1,6 +1,6 @@
 // What a text in a line says.
 import { Span } from "./blocks";
-import { byte, isDigit } from "./json";
+import { byte, isDigit, isLetter } from "./json";
 import { NONE, textOf } from "./tables";
 
 /** Longer ones are somebody's mistake. Their keys stay within what an id may have. */
@@ -18,6 +18,17 @@ export function isText(text: Span): bool {
     if (found !== 0) return false;
   }
   return true;
+}
+
+/** Whether an id may be one that somebody counts: a number stands by itself at its end. */
+export function isCounted(text: Span): bool {
+  const length = text.length;
+  if (length === 0) return false;
+  let end = text.at + length;
+  while (end > text.at && isDigit(byte(end - 1))) end--;
+  if (end === text.at + length) return false;
+  if (end > text.at && isLetter(byte(end - 1))) return false;
+  return !(length > 6 && startsWith(text.at, "toolu_"));
 }
 
 /** Its number; `NONE` for one that is absent or empty. */
