@@ -403,6 +403,8 @@ const isCounted = (callId: string): boolean =>
 
 /** Passes of an answer that its own figures leave out: a stronger model was asked for advice, the server compacted the input. */
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
+/** Its own ones; where a model refused and another one answered, its figures are those of the one that answered. */
+const OWN: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
 
 interface Pass {
   readonly place: number;
@@ -411,11 +413,18 @@ interface Pass {
 }
 
 function passesBeside(usage: Line | undefined): readonly Pass[] {
-  return asArray(usage?.["iterations"]).flatMap((value, place): Pass[] => {
-    const pass = asObject(value);
-    if (!BESIDE.has(pass?.["type"])) return [];
+  const passes = asArray(usage?.["iterations"]).map(asObject);
+  const own = passes.filter((pass) => OWN.has(pass?.["type"]));
+  const hasFallenBack = own.some((pass) => pass?.["type"] === "fallback_message");
+  const answered = hasFallenBack ? asString(own.at(-1)?.["model"]) : undefined;
+  return passes.flatMap((pass, place): Pass[] => {
+    const model = asString(pass?.["model"]);
+    const isRefused = OWN.has(pass?.["type"]) && answered !== undefined && model !== undefined && model !== answered;
+    if (!BESIDE.has(pass?.["type"]) && !isRefused) return [];
     const used = usageOf(pass);
-    return used === undefined ? [] : [defined<Pass>({ place, model: asString(pass?.["model"]), usage: used })];
+    // What is refused before it begins costs nothing
+    if (used === undefined || (isRefused && used.output === 0)) return [];
+    return [defined<Pass>({ place, model, usage: used })];
   });
 }
 

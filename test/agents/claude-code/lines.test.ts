@@ -256,6 +256,40 @@ describe("assistant lines", () => {
     ]);
   });
 
+  test("what a model gave before it refused counts beside the answer of the one that was asked instead", () => {
+    const pass = (type: string, model: string, output: number, rest: Json = {}) => ({
+      type,
+      model,
+      input_tokens: 2,
+      output_tokens: output,
+      cache_read_input_tokens: 700,
+      ...rest,
+    });
+    const answered = (...iterations: readonly Json[]) =>
+      entriesOf([
+        assistant({
+          model: "claude-opus-4-8",
+          stop_reason: "end_turn",
+          stop_details: null,
+          usage: { input_tokens: 2, output_tokens: 1365, cache_read_input_tokens: 790, iterations },
+        }),
+      ]).filter(({ kind }) => kind === "model_call");
+    const last = pass("fallback_message", "claude-opus-4-8", 1365, { cache_read_input_tokens: 790 });
+    expect(answered(pass("message", "claude-fable-5", 57, { cache_creation_input_tokens: 104 }), last)).toMatchObject([
+      { model: "claude-opus-4-8", usage: { input: 792, output: 1365 } },
+      {
+        key: "response:msg_1:req_1:0",
+        model: "claude-fable-5",
+        usage: { input: 806, output: 57, cacheRead: 700, cacheWrite: 104 },
+        complete: true,
+      },
+    ]);
+    // Refused at once; asked for at once, since the one before was; several passes of one model
+    expect(answered(pass("message", "claude-fable-5", 0), last)).toHaveLength(1);
+    expect(answered(last)).toHaveLength(1);
+    expect(answered(pass("message", "claude-opus-4-8", 900), pass("message", "claude-opus-4-8", 465))).toHaveLength(1);
+  });
+
   test("input includes what was read from and written to the cache; lifetimes and thinking are parts", () => {
     const usage = {
       input_tokens: 12,

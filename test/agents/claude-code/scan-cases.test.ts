@@ -72,6 +72,15 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
       "null",
     ].map((passes, n) => answer(n + 2, `m${n}`).replace('"output_tokens"', `"iterations":${passes},"output_tokens"`)),
   ],
+  "answers of a model that another one was asked instead of": [
+    prompt(1, '"x"'),
+    answer(2, "m1").replace(
+      '"output_tokens"',
+      '"iterations":[{"type":"message","model":"claude-fable-5","input_tokens":3,"output_tokens":9},' +
+        '{"type":"fallback_message","model":"claude-opus-4-8","input_tokens":3,"output_tokens":2}],"output_tokens"',
+    ),
+    answer(3, "m2"),
+  ],
   "prompts from elsewhere, and what only looks like one": [
     ...[
       ',"origin":{"kind":"peer"}',
