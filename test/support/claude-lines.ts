@@ -232,6 +232,18 @@ export const SIGNS = [
 ];
 /** What tools answer. */
 export const RESULTS = [
+  "Permission for this action was denied by the Claude Code auto mode classifier. Reason: [x].",
+  "Permissions are odd",
+  "Hook PreToolUse:Bash denied this tool",
+  "Bash operation blocked by hook:\n- [check.sh]: no",
+  "This command requires approval",
+  "This Bash command contains multiple operations. The following part requires approval: git push",
+  "Agent type 'Explore' has been denied by permission rule 'Task(Explore)' from settings.",
+  "ls in '/srv' was blocked. For security, Claude Code may only list files in the allowed working directories",
+  `${"漢".repeat(480)} in '/srv' was blocked. For security, Claude Code may only list files`,
+  `${"x".repeat(501)} was blocked. For security, Claude Code may only list files`,
+  "x\nls in '/srv' was blocked. For security, Claude Code may only list files",
+  "<tool_use_error>Sibling tool call errored</tool_use_error>",
   "ok",
   "",
   "漢字 🙂",

@@ -303,7 +303,9 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
 const isInterrupted = (o: Line, text: string): boolean =>
   asObject(o["toolUseResult"])?.["interrupted"] === true ||
   isBrokenOffAtWork(o) ||
-  text.startsWith("[Request interrupted by user");
+  text.startsWith("[Request interrupted by user") ||
+  // Of calls that were asked for at once one failed: the others do not run
+  /^<tool_use_error>(?:Cancelled: parallel tool call |Sibling tool call errored)/.test(text);
 
 /**
  * Stopped by the user or for another call's sake. Since 2.1.329 at the latest a call that is stopped while it runs is told as
@@ -325,12 +327,18 @@ function statusOf(o: Line, block: Line, text: string): ToolStatus {
     return "denied";
   if (block["is_error"] !== true) return "success";
   // In older versions, and of files that a rule denies in all but the newest, only the wording tells a refusal from a failure
-  return /^(?:Permission to \w+ |The user doesn't want to |Claude requested permissions |\S+ hook error: |<tool_use_error>File is in a directory that is denied by )/.test(
-    text,
-  )
-    ? "denied"
-    : "error";
+  return REFUSALS.some((wording) => wording.test(text)) ? "denied" : "error";
 }
+
+/** How the agent words them, from 1.0 on. A directory's name comes before what it says of it. */
+const REFUSALS: readonly RegExp[] = [
+  /^(?:Permission (?:to \w+|for this) |The user doesn't want to |Claude requested permissions |\S+ hook error: )/,
+  /^<tool_use_error>File is in a directory that is denied by /,
+  /^(?:Hook \S+ denied this tool|\S+ operation blocked by hook)/,
+  /^This (?:command requires|\w+ command contains multiple operations\. The following parts? requires?) approval/,
+  /^Agent type '[^'\n]{1,200}' has been denied by permission rule /,
+  /^[^\n]{1,500} was blocked\. For security, Claude Code may /,
+];
 
 // --- assistant lines: one per content block, each with the whole usage ---
 

@@ -128,6 +128,18 @@ describe("user lines", () => {
 /** Written for a call that the user refused, and for one that was stopped at work. */
 const REFUSAL = { content: "The user doesn't want to proceed with this tool use.", is_error: true };
 const DENIED_FILE = "File is in a directory that is denied by your permission settings.";
+const FAILED = { status: "error" };
+/** As versions from 1.0 to 2.1 word it, of which most say it in no other way. */
+const REFUSED = [
+  "Permission for this action was denied by the Claude Code auto mode classifier. Reason: [x].",
+  "Hook PreToolUse:Bash denied this tool",
+  "Bash operation blocked by hook:\n- [check.sh]: no",
+  "This command requires approval",
+  "This Bash command contains multiple operations. The following part requires approval: git push",
+  "This PowerShell command contains multiple operations. The following parts require approval: a, b",
+  "Agent type 'Explore' has been denied by permission rule 'Task(Explore)' from settings.",
+  "ls in '/srv' was blocked. For security, Claude Code may only list files in the allowed working directories",
+];
 const ASKED = { permissionDecision: { decision: "reject", source: "user_reject" } };
 
 describe("tool results", () => {
@@ -147,6 +159,18 @@ describe("tool results", () => {
     [{ content: `<tool_use_error>${DENIED_FILE}</tool_use_error>`, is_error: true }, {}, { status: "denied" }],
     [{ content: "<tool_use_error>File does not exist.</tool_use_error>", is_error: true }, {}, { status: "error" }],
     [{ content: "PreToolUse:Bash hook error: no", is_error: true }, {}, { status: "denied" }],
+    [{ content: "cat: x\nls in '/srv' was blocked. For security, Claude Code may", is_error: true }, {}, FAILED],
+    [{ content: "This command is not known", is_error: true }, {}, FAILED],
+    [
+      { content: "<tool_use_error>Sibling tool call errored</tool_use_error>", is_error: true },
+      {},
+      { status: "error", errorType: "interrupted" },
+    ],
+    [
+      { content: "<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>", is_error: true },
+      {},
+      { status: "error", errorType: "interrupted" },
+    ],
     [{ content: "[Tool call interrupted: the process ended]", is_error: true }, {}, { status: "unfinished" }],
     [{ content: "no", is_error: true }, { toolDenialKind: "interrupted" }, { status: "error" }],
     [{ content: "no", is_error: true }, { toolDenialKind: "cancelled" }, { status: "error", errorType: "interrupted" }],
@@ -164,6 +188,11 @@ describe("tool results", () => {
   ])("%j %j", (block, rest, expected) => {
     const found = entriesOf([result(block, rest)]).filter(({ kind }) => kind !== "session");
     expect(found).toMatchObject([{ kind: "tool_result", callId: "t1", ...expected }]);
+  });
+
+  test.each(REFUSED)("a refusal: %s", (content) => {
+    expect(entriesOf([result({ content, is_error: true })])).toMatchObject([{ status: "denied" }]);
+    expect(entriesOf([result({ content })])).toMatchObject([{ status: "success" }]);
   });
 
   test("ids that a provider counts in every conversation do not name a call in all of them", () => {

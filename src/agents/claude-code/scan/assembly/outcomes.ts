@@ -15,12 +15,18 @@ export function firstOf(text: Span): u32 {
 /** Whether the text of an error can tell a refusal. */
 export function saysHow(text: Span): bool {
   if (text.length === 0) return false;
-  if (startsWith(text.at, "Permission to ") || startsWith(text.at, "The user doesn't want to ")) return true;
+  if (startsWith(text.at, "Permission ") || startsWith(text.at, "The user doesn't want to ")) return true;
   if (startsWith(text.at, "Claude requested permissions ") || isHidden(text.at, text.at + 29)) return true;
+  if (startsWith(text.at, "This ") || startsWith(text.at, "Hook ") || startsWith(text.at, "Agent type ")) return true;
+  return namesHook(text) || isBlocked(text);
+}
+
+/** A word, and what a hook said. */
+function namesHook(text: Span): bool {
   const end = text.at + text.length;
   for (let at = text.at; at < end; at++) {
     const b = byte(at);
-    if (b === 0x20) return at > text.at && at + 12 <= end && startsWith(at, " hook error: ");
+    if (b === 0x20) return at > text.at && (startsWith(at, " hook error: ") || startsWith(at, " operation blocked by hook"));
     if (b !== 0x5c) continue;
     switch (byte(++at)) {
       case 0x75:
@@ -32,6 +38,23 @@ export function saysHow(text: Span): bool {
       case 0x66:
         return false;
     }
+  }
+  return false;
+}
+
+/** A letter takes six bytes at the most. */
+const MAX_BLOCKED: i32 = 500 * 6 + 32;
+
+/** Whether its first line can say that something was blocked. */
+function isBlocked(text: Span): bool {
+  const end = text.at + <usize>min(text.length, MAX_BLOCKED);
+  for (let at = text.at; at < end; at++) {
+    const b = byte(at);
+    if (b === 0x20 && startsWith(at, " was blocked. For security")) return true;
+    if (b !== 0x5c) continue;
+    const escaped = byte(++at);
+    if (escaped === 0x75) return true;
+    if (escaped === 0x6e) return false;
   }
   return false;
 }
