@@ -5,6 +5,7 @@ import { messageOf } from "../drain/deps.ts";
 import { partSizeOf } from "../drain/sizes.ts";
 import type { Agent, FileScan, PartSize, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { mergeEntries } from "../model/merge.ts";
+import { withoutReplays } from "../model/replays.ts";
 import type { SessionFacts } from "../model/session.ts";
 import { START } from "../model/start.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
@@ -91,7 +92,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const all = [...entries.values()];
+  const all = withoutReplays([...entries.values()]);
   const { facts, files, unknownKinds } = told;
   if (all.length === 0) return { files, unknownKinds, problems };
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

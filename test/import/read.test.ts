@@ -24,3 +24,35 @@ test("a key is heard while one session after the other is read without waiting",
   expect(facts).toBeInstanceOf(Uint8Array);
   expect(heard).toBeGreaterThan(0);
 });
+
+test.each([true, false])(
+  "what a side question copies of the conversation counts once, asked for anew or not (%s)",
+  async (atOnce) => {
+    const line = (type: string, message: object, rest: object) =>
+      `${JSON.stringify({ type, uuid: `u-${type}`, timestamp: "2026-11-21T10:00:00.000Z", message, ...rest })}\n`;
+    const answer = (id: string, requestId: string, rest = {}) =>
+      line(
+        "assistant",
+        { id, model: "m", stop_reason: "end_turn", usage: { input_tokens: 7, output_tokens: 9 } },
+        { requestId, ...rest },
+      );
+    const [one, two, own] = ["msg_01Xw3nPq7RtYkLmZb9", "msg_01Kd8vHs2JfTgNcQe5", "msg_01Bz6uWy4MhVjSxGa2"];
+    const aside = { isSidechain: true, agentId: "aside_question-1" };
+    const files = made.put([
+      { bytes: Buffer.from(LINE + answer(one, "req_1") + answer(two, "req_2")) },
+      {
+        agentId: aside.agentId,
+        bytes: Buffer.from(answer(one, "req_3", aside) + answer(two, "req_5", aside) + answer(own, "req_4", aside)),
+      },
+    ]);
+    const roots = files.map(({ path }) => dirname(path));
+    const read = await readSession(
+      { source: "claude-code", sessionId: "s1", files, roots },
+      claudeCode,
+      redact,
+      atOnce,
+    );
+    const [segment] = read.session?.packed.segments ?? [];
+    expect(segment?.totals).toMatchObject({ modelCalls: 3, input: 21, output: 27, subagents: 1 });
+  },
+);

@@ -81,6 +81,31 @@ describe("entries", () => {
     expect(openFacts(db, session.id).entries).toEqual([]);
   });
 
+  test("a subagent's copy of what the main conversation was answered is left out, settled or not", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    const called = (id: string, request: string, rest: Partial<EntryOf<"model_call">> = {}) => {
+      const key = `response:${id}:${request}`;
+      return answer({ key, globalKey: key, responseId: id, requestId: request, ...rest });
+    };
+    const [one, other] = ["msg_01Xw3nPq7RtYkLmZb9", "msg_01Kd8vHs2JfTgNcQe5"];
+    addEntries(db, session, [called(one, "req_1"), called("msg_1", "req_1")]);
+    settleFacts(db, session.id, [`response:${one}:req_1`]);
+    const agentId = "aside-1";
+    addEntries(db, session, [
+      called(one, "req_2", { agentId }),
+      called(other, "req_3", { agentId }),
+      called(other, "req_4", { agentId }),
+      called("msg_1", "req_5", { agentId }), // a server that counts: an answer of its own
+    ]);
+    expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual([
+      `response:${other}:req_3`,
+      `response:${other}:req_4`,
+      "response:msg_1:req_1",
+      "response:msg_1:req_5",
+    ]);
+  });
+
   test("a copy in a session that began later is left out", () => {
     const db = stores.open();
     const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];

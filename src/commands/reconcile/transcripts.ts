@@ -5,6 +5,7 @@ import { protectEntries } from "../../drain/protect.ts";
 import { rootsOf } from "../../drain/roots.ts";
 import type { TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import { mergeEntries } from "../../model/merge.ts";
+import { withoutReplays } from "../../model/replays.ts";
 import { START } from "../../model/start.ts";
 import { isToldCall } from "../../model/told-call.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
@@ -120,8 +121,11 @@ class Reading {
 
   /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
+    const own = new Set(withoutReplays([...this.#calls.values()]).map(({ key }) => key));
     const knowsCalls = [...this.#calls.values()].some(isToldCall);
-    return new Map([...this.#calls].filter(([, { covers }]) => covers !== "session" || !knowsCalls));
+    return new Map(
+      [...this.#calls].filter(([key, { covers }]) => own.has(key) && (covers !== "session" || !knowsCalls)),
+    );
   }
 
   #own(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {

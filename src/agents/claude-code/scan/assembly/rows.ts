@@ -57,6 +57,8 @@ export function putCall(): bool {
   for (let n = first; n !== 0; ) {
     const row = calls.row(n - 1);
     if (load<i32>(row, 4) === Call.request) return mergeCall(row);
+    // A subagent's file may have copied it
+    if ((load<i32>(row, 24) === NONE) !== (Call.agent === NONE)) return false;
     n = load<i32>(row, NEXT);
   }
   // `a:b` with `c` and `a` with `b:c` have one key
