@@ -367,6 +367,7 @@ export const BROKEN = [
   "\u00a0{}",
   "\ufeff{}",
   "\0",
+  '\0\0{"type":"user","message":{"content":"x"}}',
   "no JSON",
   '{"type":"user",}',
   '{,"type":"user"}',

@@ -1,13 +1,14 @@
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { answerPiece, contentOf, parsedJson, plainText } from "../shared/content.ts";
+import { answerPiece, contentOf, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";
+import { parsedLine } from "./lines.ts";
 
 /** What a transcript line says, beside the entries that were read from it. Thinking is no part of an answer. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
   if (!entries.some(({ kind }) => TELLING.has(kind))) return [];
-  const o = asObject(parsedJson(line.toString("utf8")));
+  const o = parsedLine(line);
   const blocks = asObject(o?.["message"])?.["content"];
   const blockOf = (name: string, callId: string) =>
     asArray(blocks)

@@ -45,13 +45,19 @@ export interface LineResult {
 export function readLine(line: JsonLine, state: LineState, agentId: string | undefined): LineResult | undefined {
   if (line.isCut) {
     // Most bytes of a transcript are outputs and files, in long strings that tell us nothing
-    const o = parsedObject(line.text());
+    const o = parsedLine(line.text());
     if (o === undefined) return undefined;
     const result = needsWhole(o) ? undefined : read(o, line, state, agentId);
     if (result?.entries.every(isWhole) === true) return result;
   }
-  const o = parsedObject(line.isCut ? line.bytes : line.text());
+  const o = parsedLine(line.isCut ? line.bytes : line.text());
   return o === undefined ? undefined : read(o, line, state, agentId);
+}
+
+/** A line's JSON object. After a crash of the machine zeros can stand before it, where the file had grown already. */
+export function parsedLine(text: string | Buffer): Line | undefined {
+  const isPadded = text[0] === "\0" || text[0] === 0;
+  return parsedObject(isPadded ? text.toString().replace(/^\0+/, "") : text);
 }
 
 /** What a line says of its session. */

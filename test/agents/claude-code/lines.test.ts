@@ -559,6 +559,17 @@ describe("robustness", () => {
     expect(read === undefined || read.entries.length === 0).toBe(true);
   });
 
+  test("zeros before a line, as a crash of the machine leaves them, are no part of it", () => {
+    const text = JSON.stringify(user(`look at this: ${"x".repeat(4_000)}`));
+    const told = readLine(wholeLine(text), FRESH, undefined);
+    expect(told?.entries).toHaveLength(1);
+    for (const zeros of ["\0", "\0".repeat(4_096)]) {
+      expect(readLine(wholeLine(zeros + text), FRESH, undefined)).toEqual(told);
+      expect(readLine(shortLine(zeros + text), FRESH, undefined)).toEqual(told);
+    }
+    expect(readLine(wholeLine("\0".repeat(99)), FRESH, undefined)).toBeUndefined();
+  });
+
   test("a line of the right type that is torn is unreadable", () => {
     expect(readLine(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
   });
