@@ -8,10 +8,6 @@ import { twice } from "../model/twice.ts";
 import { END_BYTES, endOf, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
 import { decodePayload } from "./payload.ts";
 
-export { type ParsedFile, parseInboxFile } from "./facts.ts";
-export { type Decoded, decodePayload } from "./payload.ts";
-export { shrinkJson } from "./shrink.ts";
-
 /** The part of `Places` that holds inbox files. */
 export interface InboxDirs {
   readonly inboxDir: string;

@@ -1,5 +1,5 @@
 import type { IntakeFacts } from "../model/agent.ts";
-import { shrinkJson } from "./shrink.ts";
+import { shrinkJson } from "../model/shrink.ts";
 
 /** Payloads above this are shortened before they are parsed. */
 export const MAX_PARSED_BYTES = 4 * 1024 * 1024;

@@ -19,7 +19,8 @@ export type Shrunk =
  * and their order stay. One pass over the bytes, no recursion; what is kept is not copied before `text()` is called.
  *
  * @param json UTF-8
- * @returns `ok: false` with the place when it is no JSON, or ends before its first bracket is closed or kept
+ * @returns `ok: false` with the place when it is no JSON, or ends before its first bracket is closed or kept; numbers and
+ *          words are not looked into, so that what is `ok` may still fail to parse
  * @throws never
  * @example shrinkJson(Buffer.from('{"id":"a","rest":"xyz')).text() // '{"id":"a"}'
  */

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { formatEnd, formatHead, type PayloadEnd, startOf } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, startOf } from "../../src/intake/facts.ts";
 import {
   claim,
   counts,
@@ -25,7 +25,6 @@ import {
   INTAKE_DIED_AFTER_MS,
   type InboxFile,
   type InboxProblem,
-  parseInboxFile,
   quarantine,
   settle,
 } from "../../src/intake/inbox.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { detect } from "../../src/agents/detect.ts";
 import { allAgents } from "../../src/agents/registry.ts";
 import { driftOf } from "../../src/drain/drift.ts";
-import { parseInboxFile } from "../../src/intake/inbox.ts";
+import { parseInboxFile } from "../../src/intake/facts.ts";
 import { decodeEvent } from "../../src/intake/payload.ts";
 import type { IntakeFacts } from "../../src/model/agent.ts";
 import { QUARANTINE_FAMILIES, quarantineFamily, SELF_PREFIX, SELF_SHAPES } from "../../src/telemetry/self.ts";
