@@ -1,4 +1,7 @@
 // What every card must keep, whatever it is sent. A new agent is tested by standing in the registry.
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
@@ -8,9 +11,11 @@ import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
 import { isEnvelope } from "../../src/model/event.ts";
 import { Event, Extras } from "../../src/model/event-schema.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
-import { recordedPayloads } from "../session/recorded.ts";
+import { type RecordedPayload, recordedPayloads } from "../session/recorded.ts";
+import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";
 import { locateAll } from "../support/located.ts";
 
+const CASES = dirname(fileURLToPath(import.meta.url));
 const agents = await allAgents();
 const recorded = recordedPayloads();
 /** One payload of each agent and event. */
@@ -84,7 +89,6 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     expect(agent.emits.length).toBeGreaterThan(0);
     expect(new Set(agent.emits).size).toBe(agent.emits.length);
     expect(["transcript", "payload", "none"]).toContain(agent.tokens);
-    if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
     const { basis, sessionIds, callIds, eventIds } = agent.capabilities;
     expect(["recorded", "documented"]).toContain(basis);
     expect([sessionIds, callIds, eventIds].every((kind) => kind.length > 0)).toBe(true);
@@ -92,6 +96,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
   });
 
   test("what it can load is what it says", async () => {
+    if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
     const reader = (await agent.transcript?.())?.default;
     if (reader !== undefined) {
       for (const part of [reader.locate, reader.files, reader.read]) expect(part).toBeTypeOf("function");
@@ -145,12 +150,12 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
   });
 
   test.each(ODD)("takes %s wherever a payload of its own has a text", (_, value) => {
-    for (const { source: from, event, env, payload } of recorded) {
-      if (from !== source || !kinds.has(payload)) continue;
+    for (const { event, env, payload } of payloadsOf(source)) {
       for (const name of Object.keys(Object(payload))) {
         const odd = { ...Object(payload), [name]: value };
-        check(agent, odd, intake({ source, event, env }));
-        check(agent, odd, intake({ source, event: String(value), env }));
+        const hook = { source, env, parentPid: 3131 };
+        check(agent, odd, intake({ ...hook, event }));
+        check(agent, odd, intake({ ...hook, event: String(value) }));
       }
     }
   });
@@ -175,6 +180,28 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     }
   });
 });
+
+/** One payload of each event: as recorded, else as documented, else of Claude Code, whose contract many others took over. */
+function payloadsOf(source: string): readonly Pick<RecordedPayload, "event" | "env" | "payload">[] {
+  const ofAgent = (name: string) => recorded.filter((one) => one.source === name && kinds.has(one.payload));
+  const own = ofAgent(source);
+  if (own.length > 0) return own;
+  const documented = documentedCalls(source).flatMap((call) => {
+    const { event = "", env } = intakeOf(call);
+    const { ok, value } = payloadOf(call, intakeOf(call));
+    return ok ? [{ event, env, payload: value }] : [];
+  });
+  return documented.length > 0 ? documented : ofAgent("claude-code");
+}
+
+function documentedCalls(source: string): readonly DocumentedCall[] {
+  const folder = join(CASES, source);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => join(folder, name, "calls.jsonl"))
+    .filter((path) => existsSync(path))
+    .flatMap((path) => linesOf<DocumentedCall>(path));
+}
 
 /** No throw, valid events, ids that depend on the payload alone. */
 function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
