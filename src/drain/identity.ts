@@ -12,7 +12,7 @@ export async function identityOf({
 }: Pick<Drain, "db" | "loaded" | "places">): Promise<Readonly<Record<string, string>>> {
   const { user, salt } = config.identity;
   if (user === "none") return {};
-  return userAttributes(user, await personHere(places.home, {}), salt ?? ownKey(db));
+  return userAttributes(user, await personHere(places.home), salt ?? ownKey(db));
 }
 
 // --- internal ---

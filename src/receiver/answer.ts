@@ -19,7 +19,7 @@ export const CONTENT_TYPES = { protobuf: "application/x-protobuf", json: "applic
 >;
 
 /** The body of a 200: empty for full success, as the specification wants it. */
-export function successBody(signal: Signal, encoding: Encoding, partial?: PartialSuccess): Uint8Array {
+export function successBody(signal: Signal, encoding: Encoding, partial: PartialSuccess | undefined): Uint8Array {
   const rejected = BigInt(partial?.rejected ?? 0);
   const errorMessage = partial?.message ?? "";
   if (signal === "traces") {
@@ -34,9 +34,9 @@ export function successBody(signal: Signal, encoding: Encoding, partial?: Partia
   );
 }
 
-/** The body of an error answer: google.rpc.Status. `code` 3 is INVALID_ARGUMENT, 14 UNAVAILABLE. */
-export function errorBody(message: string, encoding: Encoding, code = 3): Uint8Array {
-  return encode(RpcStatusSchema, create(RpcStatusSchema, { code, message }), encoding);
+/** The body of an error answer: google.rpc.Status with the code INVALID_ARGUMENT. */
+export function errorBody(message: string, encoding: Encoding): Uint8Array {
+  return encode(RpcStatusSchema, create(RpcStatusSchema, { code: 3, message }), encoding);
 }
 
 // --- internal ---

@@ -1,18 +1,19 @@
 import { open, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 
 /**
  * Who works on this machine: `user.email` of the user's own git settings, and the name that the operating system knows.
- * Never what a repository says, which is anybody's to write.
+ * Never what a repository says, which is anybody's to write, nor what the environment does, which is the agent's.
  *
  * @throws never
  */
-export async function personHere(home: string, env: Readonly<Record<string, string | undefined>>) {
-  const xdg = env["XDG_CONFIG_HOME"];
-  const folder = xdg !== undefined && isAbsolute(xdg) ? xdg : join(home, ".config");
+export async function personHere(home: string) {
   // The second overrides the first, as git has it
-  const [shared, own] = await Promise.all([emailIn(join(folder, "git", "config")), emailIn(join(home, ".gitconfig"))]);
+  const [shared, own] = await Promise.all([
+    emailIn(join(home, ".config", "git", "config")),
+    emailIn(join(home, ".gitconfig")),
+  ]);
   const email = own ?? shared;
   const name = systemName();
   return { ...(email !== undefined && { email }), ...(name !== undefined && { name }) };

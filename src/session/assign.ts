@@ -41,7 +41,7 @@ export interface Drafts {
 }
 
 /** Key of the activity of a session before, or without, any prompt. */
-export const NO_PROMPT = "none";
+const NO_PROMPT = "none";
 
 /**
  * Puts every call, tool, error and signal into its turn or subagent. Each goes into one at the most.
@@ -53,7 +53,7 @@ export function assign(
   entries: readonly TranscriptEntry[],
   tools: readonly PairedTool[],
   context: SessionContext,
-  goesBy: ReadonlyMap<string, string> = new Map(),
+  goesBy: ReadonlyMap<string, string>,
 ): Drafts {
   const prompts = joinPrompts(events, entries, context);
   const turns = new Map<string, Bin>();

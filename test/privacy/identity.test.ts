@@ -54,19 +54,19 @@ describe("who it is", () => {
     ["", undefined],
   ])("git's %j", async (text, email) => {
     git(text);
-    expect((await personHere(home, {})).email).toBe(email);
+    expect((await personHere(home)).email).toBe(email);
   });
 
   test("git's other place, and the own one before it", async () => {
     mkdirSync(join(home, ".config", "git"), { recursive: true });
     writeFileSync(join(home, ".config", "git", "config"), "[user]\nemail = shared@example.com\n");
-    expect((await personHere(home, {})).email).toBe("shared@example.com");
+    expect((await personHere(home)).email).toBe("shared@example.com");
     git("[user]\nemail = own@example.com\n");
-    expect((await personHere(home, {})).email).toBe("own@example.com");
+    expect((await personHere(home)).email).toBe("own@example.com");
   });
 
   test("else the operating system's", async () => {
-    expect(await personHere(home, {})).toEqual({ name: userInfo().username });
+    expect(await personHere(home)).toEqual({ name: userInfo().username });
   });
 });
 

@@ -87,8 +87,8 @@ export interface Mapped {
 }
 
 /** Every call through detection and its card, call ids as the session room gives them. */
-export async function mapped(calls: readonly DocumentedCall[], agents?: readonly Agent[]): Promise<readonly Mapped[]> {
-  const cards = agents ?? (await allAgents());
+export async function mapped(calls: readonly DocumentedCall[]): Promise<readonly Mapped[]> {
+  const cards = await allAgents();
   const raw = calls.map((call, index): Mapped => {
     const intake = intakeOf(call, index + 1);
     const payload = payloadOf(call, intake);

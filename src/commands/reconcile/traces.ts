@@ -57,14 +57,14 @@ const isPartial = (answer: unknown): boolean => /PARTIAL/i.test(textIn(asRecord(
 
 function* otlpSpans(resources: unknown): Generator<SpanFact> {
   for (const of of listIn({ resources }, "resources")) {
-    const instance = attributesIn(asRecord(of["resource"]), "attributes").get(INSTANCE);
+    const instance = attributesIn(asRecord(of["resource"])).get(INSTANCE);
     for (const scope of [...listIn(of, "scopeSpans"), ...listIn(of, "instrumentationLibrarySpans")]) {
       for (const span of listIn(scope, "spans")) {
         yield factOf(
           idOf(textIn(span, "spanId")),
           idOf(textIn(span, "parentSpanId")),
           textIn(span, "name"),
-          attributesIn(span, "attributes"),
+          attributesIn(span),
           instance,
         );
       }
@@ -96,8 +96,8 @@ const INSTANCE = "service.instance.id";
 
 type Value = string | number | undefined;
 
-function attributesIn(of: Json | undefined, name: string): ReadonlyMap<string, Value> {
-  return new Map(listIn(of, name).map((one) => [textIn(one, "key"), valueIn(asRecord(one["value"]))]));
+function attributesIn(of: Json | undefined): ReadonlyMap<string, Value> {
+  return new Map(listIn(of, "attributes").map((one) => [textIn(one, "key"), valueIn(asRecord(one["value"]))]));
 }
 
 function valueIn(value: Json | undefined): Value {

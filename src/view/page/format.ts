@@ -52,7 +52,7 @@ export const percent = (part: number, whole: number): string =>
   whole > 0 ? SHARE.format(Math.min(1, part / whole)) : "–";
 
 /** `1 turn`, `2 turns`. */
-export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string): string => `${exact(n)} ${n === 1 ? one : `${one}s`}`;
 
 /** In the reader's zone: the day and the minute. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);
