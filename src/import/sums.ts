@@ -45,7 +45,7 @@ export function sumsOf({ turns, subagents }: Pick<Session, "turns" | "subagents"
 }
 
 /** calls, sumsTold, withoutUsage, unpriced, incomplete; seven kinds of tokens and their cost, told by nobody yet; durationMs */
-export const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
+const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
 
 /** `null` where nobody told. */
 export const plus = (sum: number | null, value: number | undefined): number | null =>

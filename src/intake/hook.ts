@@ -79,16 +79,16 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
 }
 
 /**
- * Starts `openhook-otel drain --quiet` in its own session, without any of our streams, and does not wait.
+ * Starts `openhook-otel drain --quiet` in its own session, without any of our streams, and does not wait. Not with
+ * `OPENHOOK_OTEL_DRAIN=off`, and not where the program is gone.
  *
- * @returns false when it was not started: `OPENHOOK_OTEL_DRAIN=off`, or the program is gone
  * @throws never
  */
-export function startDrain(
+function startDrain(
   { stateDir, nodePath, programPath }: Omit<HookPlaces, "inboxDir">,
   env: Readonly<Record<string, string | undefined>>,
-): boolean {
-  if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return false;
+): void {
+  if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return;
   try {
     const child = spawn(existsSync(nodePath) ? nodePath : "node", [...LEAN, programPath, "drain", "--quiet"], {
       cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
@@ -99,9 +99,8 @@ export function startDrain(
     });
     child.on("error", () => {});
     child.unref();
-    return child.pid !== undefined;
   } catch {
-    return false;
+    // The next drain finds what is in the inbox
   }
 }
 

@@ -12,13 +12,13 @@ export const MAX_NAME_CHARACTERS = 256;
 /** PATH_MAX of Linux; a longer path names nothing. */
 export const MAX_PATH_CHARACTERS = 4096;
 /** Depth, members and items of what foreign senders put under `extensions`. */
-export const MAX_DEPTH = 8;
-export const MAX_MEMBERS = 200;
-export const MAX_ITEMS = 1000;
+const MAX_DEPTH = 8;
+const MAX_MEMBERS = 200;
+const MAX_ITEMS = 1000;
 /** No answer of a model has more; sums over ten thousand of them are still whole numbers. */
-export const MAX_TOKENS = 1e11;
+const MAX_TOKENS = 1e11;
 /** Longer than any session; years. */
-export const MAX_DURATION_MS = 1e11;
+const MAX_DURATION_MS = 1e11;
 /** 2000 and 2200: nanoseconds since 1970 fit 64 bits, and no agent is older. */
 export const MIN_TIME_MS = 946_684_800_000;
 export const MAX_TIME_MS = 7_258_118_400_000;

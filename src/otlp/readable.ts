@@ -14,7 +14,7 @@ export function scopeOf(version: string): core.InstrumentationScope {
  * Who produced the metrics: of no version. Collectors and Prometheus tell series apart by it, so an update would begin a second
  * one of every counter, with the whole sum in it. `telemetry.distro.version` of the resource says it.
  */
-export const METRICS_SCOPE: core.InstrumentationScope = { name: "openhook-otel", version: "" };
+const METRICS_SCOPE: core.InstrumentationScope = { name: "openhook-otel", version: "" };
 
 /**
  * Span records as the plain objects that the SDK's serializers read. They come out byte for byte like spans of the

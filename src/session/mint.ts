@@ -1,7 +1,7 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 
 /** What a call id begins with that was made here, because the agent gives none. */
-export const MINTED = "minted:";
+const MINTED = "minted:";
 
 export const isMinted = (callId: string | undefined): boolean => callId?.startsWith(MINTED) === true;
 

@@ -4,7 +4,7 @@ import { type StoredSession, sessionById } from "./sessions.ts";
 /** What tells whether a store is sound, and what it last heard of whom. Looks only. */
 
 /** Reading all of it takes a second or two; beyond that only what is small is read. */
-export const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
+const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
 
 /**
  * SQLite's own check, bounded in time.

@@ -17,7 +17,7 @@ import { hostname } from "node:os";
 import { v4 as uuidv4 } from "uuid";
 
 /** A holder on another machine that has not been heard of for this long is dead; its clock is the file server's. */
-export const SILENT_MS = 10 * 60_000;
+const SILENT_MS = 10 * 60_000;
 const BEAT_MS = 30_000;
 
 export interface NameLockOptions {

@@ -3,7 +3,7 @@ import type { Attributes, Increment, MetricShape } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";
 
 /** `service.name` of what the program tells of itself. */
-export const SELF_SERVICE = "openhook-otel";
+const SELF_SERVICE = "openhook-otel";
 
 /** What all names of its own figures begin with. */
 export const SELF_PREFIX = "openhook.collector.";

@@ -35,7 +35,7 @@ export function foldersBeside(path: string): readonly string[] {
 export const FOLDERS = ["sessions", "archived_sessions"];
 
 /** The `sessions` folder that a file lies in; of other places the folder itself. */
-export function sessionsRoot(path: string): string {
+function sessionsRoot(path: string): string {
   const match = /^(.*)[/\\]\d{4}[/\\]\d{2}[/\\]\d{2}[/\\][^/\\]+$/s.exec(path);
   return match?.[1] ?? dirname(path);
 }
@@ -44,7 +44,7 @@ export function sessionsRoot(path: string): string {
  * All rollouts below a `sessions` folder, in order of time: in its folders of days from one to another (`YYYY/MM/DD`, both
  * included), and the folder itself, where older and archived files lie.
  */
-export async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
+async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
   yield* rollouts.of(root);
   for await (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
 }

@@ -89,10 +89,10 @@ export class Backend {
   }
 }
 
-/** The variable with the headers for a backend. */
-export const variableOf = (name: BackendName): string => `OPENHOOK_RECONCILE_${name.toUpperCase()}_HEADERS`;
-
 // --- internal ---
+
+/** The variable with the headers for a backend. */
+const variableOf = (name: BackendName): string => `OPENHOOK_RECONCILE_${name.toUpperCase()}_HEADERS`;
 
 const TITLES = { prometheus: "Prometheus", jaeger: "Jaeger", tempo: "Tempo" } as const satisfies Record<
   BackendName,

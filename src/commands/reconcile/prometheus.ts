@@ -29,8 +29,8 @@ export async function fetchSeries(
   return [...found.values()];
 }
 
-/** Series of an instant query's answer. Exported for its test. */
-export function seriesIn(answer: unknown): readonly FoundSeries[] {
+/** Series of an instant query's answer. */
+function seriesIn(answer: unknown): readonly FoundSeries[] {
   const { status, data } = (answer ?? {}) as Answer;
   if (status !== "success" || !Array.isArray(data?.result)) return [];
   return data.result.flatMap(({ metric, value }) => {
