@@ -119,7 +119,6 @@ async function compareAll(
       destinations,
       backends: traceBackends,
       instanceId,
-      givenUp: books.machine.givenUp,
       isSampled: options.sampled,
     });
     sessions.push(one.session);

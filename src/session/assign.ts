@@ -18,7 +18,6 @@ export interface Draft {
   readonly hasPrompt: boolean;
   /** The further part of something that was closed. */
   readonly continues: boolean;
-  readonly isNone: boolean;
   readonly promptTold: boolean;
   /** Known where it continues something settled, and in the same segment. */
   readonly segment?: number;
@@ -204,7 +203,6 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     hasPrompt: bin.prompt !== undefined,
     // Activity without a prompt belongs to whatever segment it falls into
     continues: settled !== undefined && key !== NO_PROMPT,
-    isNone: key === NO_PROMPT,
     promptTold: bin.prompt?.hookSeen === true,
     segment: key === NO_PROMPT || wentOn(bin, settled, context) ? undefined : settled?.segment,
     promptLength: bin.prompt?.length,
@@ -246,7 +244,6 @@ function subagentDraft(
     origin: "none",
     hasPrompt: false,
     continues: settled !== undefined,
-    isNone: false,
     promptTold: false,
     segment: settled?.segment,
     promptLength: undefined,

@@ -18,7 +18,6 @@ export interface Drift extends UnknownName {
   readonly source: string;
   readonly version: string;
   readonly count: number;
-  readonly firstMs: number;
   readonly lastMs: number;
 }
 
@@ -62,7 +61,6 @@ export const driftIn = (db: Database): readonly Drift[] =>
       kind: kindOf(row["kind"]),
       name: String(row["name"]),
       count: Number(row["count"]),
-      firstMs: Number(row["first_ms"]),
       lastMs: Number(row["last_ms"]),
     }));
 

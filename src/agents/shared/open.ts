@@ -21,8 +21,6 @@ export class RefusedError extends Error {
 export interface Opened {
   readonly file: FileHandle;
   readonly stats: Stats;
-  /** Where it really lies, without symbolic links. */
-  readonly path: string;
 }
 
 /**
@@ -43,7 +41,7 @@ export async function openRegular(path: string, roots?: readonly string[]): Prom
     try {
       const stats = file === undefined ? undefined : fstatSync(file.fd);
       if (file !== undefined && stats !== undefined && isSame(file.fd, stats, { path, real, before })) {
-        return { file, stats, path: real };
+        return { file, stats };
       }
     } catch (error) {
       await file?.close();

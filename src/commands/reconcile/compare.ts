@@ -30,8 +30,6 @@ export interface SessionQuestion {
   /** Of traces. */
   readonly backends: readonly Backend[];
   readonly instanceId: string | undefined;
-  /** Spans of this machine that left the outbox undelivered, of whichever sessions. */
-  readonly givenUp: number;
   readonly isSampled: boolean;
 }
 

@@ -18,7 +18,6 @@ export type TranscriptBook =
   | {
       readonly state: "read";
       readonly calls: ReadonlyMap<string, EntryOf<"model_call">>;
-      readonly files: number;
       /** Parts that were read once and are not there any more. */
       readonly missingParts: number;
       /** Lines that could not be read. */
@@ -60,7 +59,7 @@ export async function readAnew(drain: Looking, book: StoredBook, look: Look): Pr
       return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  return { state: "read", calls: reading.calls(), files: files.length, missingParts, unreadable: reading.unreadable };
+  return { state: "read", calls: reading.calls(), missingParts, unreadable: reading.unreadable };
 }
 
 // --- internal ---

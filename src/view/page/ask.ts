@@ -9,13 +9,12 @@ export interface Asked<T> {
   readonly answer: Answer<T> | undefined;
   /** What the answer was asked with. */
   readonly of: string;
-  readonly busy: boolean;
 }
 
 /** Asks the server, and again whenever the store has changed. */
 export function useAsked<T extends { readonly kind: string }>(path: string, params: Params): Asked<T> {
   const address = addressOf(path, params);
-  const [state, setState] = useState<Asked<T>>({ answer: undefined, of: address, busy: true });
+  const [state, setState] = useState<Asked<T>>({ answer: undefined, of: address });
   const tag = useRef<{ readonly address: string; readonly etag: string } | undefined>(undefined);
   const nextMs = useRef(0);
   const change = useLive();
@@ -23,7 +22,6 @@ export function useAsked<T extends { readonly kind: string }>(path: string, para
   useEffect(() => {
     const control = new AbortController();
     const isNew = state.of !== address || state.answer === undefined;
-    if (isNew) setState((before) => ({ ...before, busy: true }));
     // A store that changes all the time is asked as often as answering leaves most of the time for other work
     const waitMs = isNew ? 0 : Math.max(0, nextMs.current - performance.now());
     const timer = setTimeout(async () => {
@@ -32,9 +30,9 @@ export function useAsked<T extends { readonly kind: string }>(path: string, para
       const found = await ask<T>(address, control.signal, etag);
       if (control.signal.aborted || found === undefined) return;
       nextMs.current = performance.now() + Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSES);
-      if (found === "as it was") return setState((before) => ({ ...before, busy: false }));
+      if (found === "as it was") return;
       tag.current = found.etag === null ? undefined : { address, etag: found.etag };
-      setState({ answer: found.answer, of: address, busy: false });
+      setState({ answer: found.answer, of: address });
     }, waitMs);
     return () => {
       clearTimeout(timer);
