@@ -65,7 +65,9 @@ describe("values that are not looked at any further", () => {
 
   test.each(HARMLESS_VALUES)("hold nothing that a rule finds: %s", (form) => {
     fc.assert(
-      fc.property(fc.stringMatching(new RegExp(form)), (value) => rules.every((rule) => !rule.matcher(value).find())),
+      fc.property(fc.stringMatching(new RegExp(form)), (value) => {
+        expect(rules.filter((rule) => rule.matcher(value).find())).toEqual([]);
+      }),
       { numRuns: 300 },
     );
   });

@@ -28,7 +28,9 @@ describe("recorded sessions", async () => {
   test.each(cases)("$name: packed from tables it is what it is packed from entries", async (of) => {
     at = await recordedHome(of);
     const { reader, home, roots } = at;
-    for (const session of (await locateAll(reader, home, roots)).sessions) {
+    const { sessions } = await locateAll(reader, home, roots);
+    expect(sessions).not.toEqual([]);
+    for (const session of sessions) {
       all++;
       if (await isPacked(await reader.files({ ...session, roots }))) packed++;
     }

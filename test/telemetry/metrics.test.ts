@@ -42,11 +42,11 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
   });
 
   test("model by model", () => {
-    for (const model of new Set(calls.map((c) => c.model))) {
-      const of = calls.filter((c) => c.model === model);
-      const named = model === undefined ? {} : { "gen_ai.response.model": model };
-      expect(sum(steps, `${PREFIX}output_tokens`, named)).toBe(of.reduce((n, c) => n + (c.usage?.output ?? 0), 0));
-    }
+    const models = [...new Set(calls.map((c) => c.model))];
+    const named = (model: string | undefined) => (model === undefined ? {} : { "gen_ai.response.model": model });
+    expect(models.map((model) => sum(steps, `${PREFIX}output_tokens`, named(model)))).toEqual(
+      models.map((model) => calls.filter((c) => c.model === model).reduce((n, c) => n + (c.usage?.output ?? 0), 0)),
+    );
   });
 
   test("a subagent that goes on after it was settled is not another one", () => {

@@ -302,9 +302,22 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Of these, what stands in them has the whole session read line by line. */
+const LEFT_TO_LINES: readonly string[] = [
+  "answers with passes of their own, and with some that count beside them",
+  "answers at one speed and at another",
+  "calls of versions that are known by their input, and of those that are not",
+  "two answers whose ids make one key",
+  "a prompt long before any agent",
+  "requests by numbers",
+  "a long text that is none behind its beginning",
+  "a name that looks like a secret",
+];
+
 describe("tells at once what it tells line by line", () => {
-  test.each(Object.entries(CASES))("%s", async (_, lines) => {
-    await compareBoth(made.put(file(FIRST, ...lines)));
+  test.each(Object.entries(CASES))("%s", async (name, lines) => {
+    const both = await compareBoth(made.put(file(FIRST, ...lines)));
+    expect(both === undefined).toBe(LEFT_TO_LINES.includes(name));
   });
 
   test.each(BROKEN)("a line of %j", async (broken) => {
@@ -330,9 +343,8 @@ describe("tells at once what it tells line by line", () => {
 
   test("whatever control character stands in a text", async () => {
     for (let code = 0; code <= 0x20; code++) {
-      await compareBoth(
-        made.put(file(prompt(1, '"x"'), prompt(2, `"a${String.fromCharCode(code)}b"`), answer(3, "m1"))),
-      );
+      const text = `"a${String.fromCharCode(code)}b"`;
+      expect(await compareBoth(made.put(file(prompt(1, '"x"'), prompt(2, text), answer(3, "m1"))))).toBeDefined();
     }
   });
 
@@ -410,10 +422,12 @@ describe("where stretches and lines end", () => {
     }
   });
 
-  test("more kinds of lines than are counted of one stretch", async () => {
+  test("more kinds of lines than are counted: line by line", async () => {
     const kinds = (from: number): readonly string[] =>
       Array.from({ length: 40 }, (_, n) => `{"type":"new-${from + n}"}`);
-    await compareBoth(made.put(file(...lines, ...kinds(0), padding(1 << 20), ...kinds(40), ...lines)));
+    expect(
+      await compareBoth(made.put(file(...lines, ...kinds(0), padding(1 << 20), ...kinds(40), ...lines))),
+    ).toBeUndefined();
   });
 
   test("files that were last written before there were agents", async () => {

@@ -17,7 +17,9 @@ describe("recorded sessions", async () => {
   test.each(cases)("$name: at once it tells what it tells line by line", async (of) => {
     at = await recordedHome(of);
     const { reader, home, roots } = at;
-    for (const session of (await locateAll(reader, home, roots)).sessions) {
+    const { sessions } = await locateAll(reader, home, roots);
+    expect(sessions).not.toEqual([]);
+    for (const session of sessions) {
       const files = await reader.files({ ...session, roots });
       all++;
       if ((await compareBoth(files)) !== undefined) atOnce++;
