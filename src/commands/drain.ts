@@ -5,6 +5,7 @@ import { messageOf } from "../drain/deps.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import type { Context } from "./context.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
+import { plural } from "./figures.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -39,12 +40,6 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   return 0;
 }
 
-// --- internal ---
-
-/** A drain that waits for late lines and a slow backend is done long before this. */
-const OTHER_DRAIN_MS = 60_000;
-const ASK_AGAIN_MS = 100;
-
 /**
  * A hook's drain leaves the work to the one that runs already. A user's waits for it and then looks itself: when the
  * command comes back, what was there is done.
@@ -65,13 +60,19 @@ export async function drainNow(
   }
 }
 
+// --- internal ---
+
+/** A drain that waits for late lines and a slow backend is done long before this. */
+const OTHER_DRAIN_MS = 60_000;
+const ASK_AGAIN_MS = 100;
+
 function inWords(report: DrainReport | undefined, loaded: LoadedConfig): string {
   if (report === undefined) return "another drain is at work; it will take what waits\n";
   const lines = [
-    `${report.files} files from the inbox: ${report.events} new events` +
+    `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
       (report.quarantined > 0 ? `, ${report.quarantined} set aside (see openhook-otel status)` : "") +
       (report.left > 0 ? `, ${report.left} left where they are` : ""),
-    `${report.spans} new spans; ` +
+    `${plural(report.spans, "new span")}; ` +
       (report.hasDestination
         ? `${report.sent} sent, ${report.waiting} waiting`
         : `kept in the store, ${whyUnsent("traces", loaded) ?? whyUnsent("metrics", loaded) ?? NO_ENDPOINT}`) +

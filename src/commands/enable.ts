@@ -14,6 +14,7 @@ import type { SettingsText } from "../model/agent.ts";
 import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
 import { type Context, UserError } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
+import { plural } from "./figures.ts";
 import { hookCommandOf, installHookProgram } from "./hook-program.ts";
 import {
   type AgentLookup,
@@ -258,5 +259,5 @@ function reportOf(plan: Plan): string {
   const changed = files.filter(({ text }, index) => text !== after[index]?.text).map(({ path }) => path);
   const events = installer.registered(after).length;
   const known = version === undefined ? "" : ` of ${agent.title} ${version}`;
-  return `${agent.title}: enabled in ${listed(changed)} (${events} events${known})\n`;
+  return `${agent.title}: enabled in ${listed(changed)} (${plural(events, "event")}${known})\n`;
 }

@@ -2,6 +2,7 @@ import { counts } from "../intake/inbox.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Context, UserError } from "./context.ts";
+import { plural } from "./figures.ts";
 
 /**
  * Looks at the store for a command that shows something. Never makes it; a drain may be at work meanwhile.
@@ -30,7 +31,8 @@ export const REPAIR =
 /** One line for a user who has collected nothing yet. */
 export async function nothingYet({ places }: Pick<Context, "places">): Promise<string> {
   const { inbox, claimed } = await counts(places).catch(() => ({ inbox: 0, claimed: 0 }));
-  return inbox + claimed > 0
-    ? `nothing was converted yet and ${inbox + claimed} events wait: openhook-otel drain`
+  const waiting = inbox + claimed;
+  return waiting > 0
+    ? `nothing was converted yet and ${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}: openhook-otel drain`
     : "no session was collected yet: openhook-otel import for past ones, enable for those to come, or demo to see one";
 }

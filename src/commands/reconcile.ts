@@ -135,7 +135,7 @@ async function compareAll(
     }
   }
   if (books.pruned > 0)
-    unknown.push(`${books.pruned} sessions of that time were pruned: their tokens are in the sums alone`);
+    unknown.push(`sessions of that time were pruned (${books.pruned}): their tokens are in the sums alone`);
   if (books.imported > 0) {
     const were = books.imported === 1 ? "1 session was" : `${books.imported} sessions were`;
     unknown.push(`${were} imported and not sent: there is nothing to compare before openhook-otel import --export`);

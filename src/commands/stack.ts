@@ -5,6 +5,7 @@ import { removeFile, writeFileAtomic } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { config } from "./config.ts";
 import { type Context, UserError } from "./context.ts";
+import { plural } from "./figures.ts";
 import { canAsk, streamsOf, withUserErrors } from "./settings-edit.ts";
 import { planOf, type StackPlan, shippedFiles } from "./stack/files.ts";
 import { readRecord, recordPathOf, type StackRecord, writeRecord } from "./stack/record.ts";
@@ -144,7 +145,7 @@ async function undo(
   const isOurs = record.endpoint !== undefined && (await endpointOfFile(context)) === STACK_ENDPOINT;
   const back = record.endpoint?.before ?? undefined;
   const would = dryRun ? "would be " : "";
-  context.stdout.write(`${removes.length} files ${would}removed from ${folder}\n`);
+  context.stdout.write(`${plural(removes.length, "file")} ${would}removed from ${folder}\n`);
   if (kept.length > 0) context.stdout.write(`${sentence(kept)}: changed by you, stays (--force removes it too)\n`);
   if (dryRun) {
     if (isOurs) context.stdout.write(`otlp.endpoint would be ${back === undefined ? "unset" : printable(back)}\n`);
@@ -194,7 +195,7 @@ function reportOf({ folder, writes, removes }: StackPlan): string {
   const replaced = writes.filter(({ isNew }) => !isNew).map(({ path }) => path);
   if (writes.length + removes.length === 0) return `${folder} is as it should be\n`;
   return [
-    ...(fresh > 0 ? [`${fresh} files written to ${folder}`] : []),
+    ...(fresh > 0 ? [`${plural(fresh, "file")} written to ${folder}`] : []),
     ...(replaced.length > 0 ? [`replaced in ${folder}: ${sentence(replaced)}`] : []),
     ...(removes.length > 0 ? [`removed from ${folder}: ${sentence(removes)}`] : []),
     "",

@@ -435,7 +435,7 @@ describe("an agent with several files", () => {
     put(hooks(), "mine = 1\r\n", 0o640);
     put(trust(), "ask\n", 0o600);
     expect(await on({}, contextOf(), rovers)).toBe(0);
-    expect(printed).toContain(`Rover: enabled in ${hooks()} and ${trust()} (1 events of Rover 7.1.0)\n`);
+    expect(printed).toContain(`Rover: enabled in ${hooks()} and ${trust()} (1 event of Rover 7.1.0)\n`);
     expect(readFileSync(hooks(), "utf8")).toMatch(/^mine = 1\r\nours h=~\S+;.* -d rover end\n$/);
     expect(readFileSync(trust(), "utf8")).toBe("ask\nours openhook-otel/hook 7.1.0\n");
     const before = snapshot();

@@ -1,6 +1,7 @@
 import type { EntryOf } from "../../model/transcript.ts";
 import type { Database } from "../../store/database.ts";
 import { spanIdOf } from "../../telemetry/ids.ts";
+import { plural } from "../figures.ts";
 import { type CallFact, type Difference, KIND_NAME, KINDS, type Sums, sumOf } from "./facts.ts";
 import { type StoredBook, whyNotCounted } from "./stored.ts";
 import type { TranscriptBook } from "./transcripts.ts";
@@ -93,7 +94,7 @@ export function compareCalls(
   if (left.pending > 0) remarks.push(`${label}: ${callsWere(left.pending)} of a turn that has not ended`);
   if (left.unread > 0) remarks.push(`${label}: still open, ${callsWere(left.unread)} written since the last drain`);
   if (transcript.unreadable > 0) {
-    remarks.push(`${label}: ${transcript.unreadable} lines of its transcript cannot be read`);
+    remarks.push(`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`);
   }
   // What hooks alone told is in no transcript: the sums of both sides are of the same calls
   const comparable = isWhole ? sumOf(mine) : undefined;

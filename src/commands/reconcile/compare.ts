@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import type { LoadedConfig } from "../../config/load.ts";
 import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
+import { plural } from "../figures.ts";
 import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./calls.ts";
 import { type Difference, KIND_NAME, KINDS, type Sums, sumOfSpans } from "./facts.ts";
@@ -137,7 +138,7 @@ export async function compareMachine(
     compared++;
   }
   if (machine.givenUp > 0) {
-    remarks.push(`${machine.givenUp} spans of this machine were given up so far; which ones is not kept`);
+    remarks.push(`this machine has given up ${plural(machine.givenUp, "span")} so far; which ones is not kept`);
   }
   const told = streams.filter((stream) => stream.told !== undefined);
   let series: Awaited<ReturnType<typeof fetchSeries>> | undefined;

@@ -1,3 +1,4 @@
+import { plural } from "../figures.ts";
 import type { Difference, SpanFact } from "./facts.ts";
 import type { StoredSpan } from "./stored.ts";
 import type { FoundTrace } from "./traces.ts";
@@ -58,14 +59,14 @@ export function compareTree(question: TreeQuestion, trace: FoundTrace | undefine
     if (wrong !== undefined) differ(subjectOf(span, traceId), wrong.what, wrong.left, wrong.right);
   }
   const twice = trace.spans.length - new Set(trace.spans.map(({ spanId }) => spanId)).size;
-  if (twice > 0) remarks.push(`${session}: ${title} keeps ${twice} spans of trace ${traceId} more than once`);
+  if (twice > 0) remarks.push(`${session}: ${title} keeps ${plural(twice, "span")} of trace ${traceId} more than once`);
   let foreign = 0;
   for (const [span] of copies.values()) {
     if (span === undefined) continue;
     if (span.instanceId !== undefined && instanceId !== undefined && span.instanceId !== instanceId) foreign++;
     else differ(subjectOf(span, traceId), "is there and not in the store", 0, 1);
   }
-  if (foreign > 0) remarks.push(`${session}: ${foreign} spans of trace ${traceId} came from another machine`);
+  if (foreign > 0) remarks.push(`${session}: ${plural(foreign, "span")} of trace ${traceId} came from another machine`);
   if (!trace.isPartial) return { differences, unknown: [], remarks, found };
   return { differences: [], unknown: [`${session}: ${title} tells only a part of trace ${traceId}`], remarks, found };
 }

@@ -101,7 +101,7 @@ describe("Jaeger", () => {
     );
     expect(missing.differences.map(({ what }: { what: string }) => what)).toContain("was delivered and is not there");
     // It says that it came from another machine: the recording's id is not the replay's
-    expect(missing.remarks.join("\n")).toContain("1 spans of trace");
+    expect(missing.remarks.join("\n")).toContain("1 span of trace");
   });
 });
 

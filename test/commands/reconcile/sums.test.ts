@@ -100,7 +100,7 @@ describe("a trace by the store and by a backend", () => {
   test("a span that is kept twice is one span, and said so", () => {
     const said = compareTree({ ...question, stored: [span("a", false)] }, trace(span("a", false), span("a", false)));
     expect(said).toMatchObject({ differences: [], found: [{ spanId: "a" }] });
-    expect(said.remarks).toEqual(["agent/1: Jaeger keeps 1 spans of trace t more than once"]);
+    expect(said.remarks).toEqual(["agent/1: Jaeger keeps 1 span of trace t more than once"]);
   });
 
   test("what another machine sent into it is no difference; what came from here is", () => {
