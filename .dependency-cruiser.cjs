@@ -2,7 +2,8 @@
 //
 //   cli → commands, on demand     commands → pipeline and any room     pipeline, drain → every cold room
 //   agents → model, agents/shared     session, telemetry → model     store, otlp, config, receiver, repository → model
-//   report → store, session, telemetry     view → report, store     intake/hook → node's own modules     model → zod
+//   import → drain and what that imports     report, view → store, telemetry, drain/derive     intake/hook → node's own modules
+//   privacy → model     model → zod
 //   nobody → commands, cli
 const rule = (name, from, to) => ({ name, severity: "error", from, to });
 
