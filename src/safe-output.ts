@@ -1,4 +1,11 @@
-import type { Output } from "./commands/context.ts";
+/** What a stream must do for us to write to it. */
+export interface Output {
+  write(text: string): unknown;
+  /** Puts a text in the place of the line that the cursor is in; on terminals alone. */
+  rewrite?(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
 
 /**
  * The last guard before a terminal: whatever a command writes, a control character in it is written out (`\u001b`), which

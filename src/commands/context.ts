@@ -1,14 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Places } from "../config/places.ts";
-
-/** What a stream must do for us to write to it. */
-export interface Output {
-  write(text: string): unknown;
-  /** Puts a text in the place of the line that the cursor is in; on terminals alone. */
-  rewrite?(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-}
+import type { Output } from "../safe-output.ts";
 
 /** The process as commands see it. Only `cli.ts` makes one from the real process. */
 export interface Context {

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import fastStringWidth from "fast-string-width";
-import type { Context, Output } from "./context.ts";
+import type { Output } from "../safe-output.ts";
+import type { Context } from "./context.ts";
 
 /** What can be shown where we write to. */
 export interface Terminal {
