@@ -8,7 +8,6 @@ import { type Readers, readersHere, readersInThreads } from "../import/readers.t
 import { type ImportReport, importSessions } from "../import/run.ts";
 import type { Agent } from "../model/agent.ts";
 import { RuleError } from "../privacy/own.ts";
-import { redact } from "../privacy/redact.ts";
 import { StoreError } from "../store/database.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
@@ -165,7 +164,7 @@ async function sendTo(
 function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
   // This one reads as well, when it would wait for the others
   const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
-  const here = readersHere((source) => cardOf(drain, source), drain.redact ?? redact);
+  const here = readersHere((source) => cardOf(drain, source), drain.redact);
   if (threads < 1 || bytes < (threads === 1 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
   const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
   return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);

@@ -1,7 +1,6 @@
 import { type CaptureLevel, keepsContent } from "../model/capture.ts";
 import type { ToldContent } from "../model/content.ts";
 import { TO_COME } from "../model/content-keys.ts";
-import { redact as builtIn } from "../privacy/redact.ts";
 import { claimContent, putContent } from "../store/content.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Drain } from "./deps.ts";
@@ -15,7 +14,7 @@ export function keepContent(
   level: CaptureLevel,
 ): void {
   if (!keepsContent(level)) return;
-  const { db, redact = builtIn } = drain;
+  const { db, redact } = drain;
   const limits = {
     maxBytes: drain.loaded.config.captureMaxBytes,
     ...(level === "redacted" && { redact }),

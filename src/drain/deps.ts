@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
 import type { Agent } from "../model/agent.ts";
+import type { Protection } from "../privacy/protection.ts";
 import type { Database } from "../store/database.ts";
 import type { Pruned } from "./prune.ts";
 
@@ -17,14 +18,10 @@ export interface DrainDeps {
   readonly sleep: (ms: number) => Promise<void>;
   /** One line for the log; no content of any payload. */
   readonly log: (line: string) => void;
-  /** Takes secrets out of a text. @default the rules that the settings want */
-  readonly redact?: (text: string) => string;
-  /** The same without looking for addresses and names of users: for the log. @default by the settings, too */
-  readonly redactSecrets?: (text: string) => string;
 }
 
 /** What every station of the drain works on. */
-export interface Drain extends DrainDeps {
+export interface Drain extends DrainDeps, Protection {
   readonly db: Database;
   readonly report: DrainReport;
   /** Sessions with a transcript that is not read to its end yet, and up to when it is. See `read.ts`. */

@@ -3,7 +3,6 @@ import type { Repository } from "../model/session.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan } from "../privacy/records.ts";
-import { redact as builtIn } from "../privacy/redact.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
 import type { Drain } from "./deps.ts";
 
@@ -12,31 +11,30 @@ import type { Drain } from "./deps.ts";
 type Protected = Pick<Drain, "loaded" | "redact">;
 
 /** A span on its way. Content stays where the user wants it in full. */
-export const protectSpan = ({ loaded, redact = builtIn }: Protected, record: SpanRecord): SpanRecord =>
+export const protectSpan = ({ loaded, redact }: Protected, record: SpanRecord): SpanRecord =>
   redactSpan(record, redact, loaded.config.capture === "full" ? CONTENT_ATTRIBUTES : undefined);
 
-export const protectPoint = ({ redact = builtIn }: Protected, point: MetricPoint): MetricPoint =>
-  redactPoint(point, redact);
+export const protectPoint = ({ redact }: Protected, point: MetricPoint): MetricPoint => redactPoint(point, redact);
 
 /** Of a stream, as its points leave. */
-export const protectAttributes = ({ redact = builtIn }: Protected, attributes: Attributes): Attributes =>
+export const protectAttributes = ({ redact }: Protected, attributes: Attributes): Attributes =>
   redactAttributes(attributes, redact);
 
-export const protectCounts = ({ redact = builtIn }: Protected, counts: readonly Counted[]): readonly Counted[] =>
+export const protectCounts = ({ redact }: Protected, counts: readonly Counted[]): readonly Counted[] =>
   counts.map((counted) => redactCounted(counted, redact));
 
-export const protectEvent = ({ redact = builtIn }: Protected, event: Event): Event => redactNames(event, redact);
+export const protectEvent = ({ redact }: Protected, event: Event): Event => redactNames(event, redact);
 
 export const protectEntries = (
-  { redact = builtIn }: Protected,
+  { redact }: Protected,
   entries: readonly TranscriptEntry[],
 ): readonly TranscriptEntry[] => entries.map((entry) => redactNames(entry, redact));
 
-export const protectRepository = ({ redact = builtIn }: Protected, repository: Repository): Repository =>
+export const protectRepository = ({ redact }: Protected, repository: Repository): Repository =>
   redactNames(repository, redact);
 
 /** What the user set for everything that is sent: secrets go, an address given on purpose stays. */
 export const protectResource = (
-  { redactSecrets = builtIn }: Pick<Drain, "redactSecrets">,
+  { redactSecrets }: Pick<Drain, "redactSecrets">,
   resource: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> => redactAttributes(resource, redactSecrets);
