@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { computed } from "./computed.mjs";
+import { licencesOf } from "./licences.mjs";
 import { ASKED, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
 
@@ -18,8 +19,14 @@ export async function bundle(outdir, plugins = []) {
   mkdirSync(outdir, { recursive: true });
   const out = resolve(outdir);
   // What an agent waits for is one file, whatever it shares with others
-  await build({ ...OPTIONS, entryPoints: { hook: "src/hook-main.ts" }, outdir: out, format: "cjs", plugins });
-  const { outputFiles } = await build({
+  const hook = await build({
+    ...OPTIONS,
+    entryPoints: { hook: "src/hook-main.ts" },
+    outdir: out,
+    format: "cjs",
+    plugins,
+  });
+  const { outputFiles, metafile } = await build({
     ...OPTIONS,
     entryPoints: { cli: "src/cli.ts", reader: "src/import/worker.ts", ...LAZY },
     outdir: out,
@@ -31,7 +38,8 @@ export async function bundle(outdir, plugins = []) {
     plugins: [...plugins, computed, loadedOnUse, textOfFiles],
   });
   await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(out, path, text)));
-  await bundlePage(join(outdir, "view"));
+  const page = await bundlePage(join(outdir, "view"));
+  writeFileSync(join(outdir, "LICENCES.txt"), licencesOf(ROOT, [hook.metafile, metafile, page.metafile]));
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
   copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
   for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
@@ -63,7 +71,7 @@ module.exports=v}
 
 /** What `openhook-otel view` serves: one script, one style sheet, no request to anywhere else. */
 async function bundlePage(outdir) {
-  await build({
+  const built = await build({
     absWorkingDir: ROOT,
     entryPoints: ["src/view/page/page.tsx", "src/view/page/page.css"],
     outdir: resolve(outdir),
@@ -73,10 +81,12 @@ async function bundlePage(outdir) {
     format: "esm",
     minify: true,
     legalComments: "none",
+    metafile: true,
     logLevel: "warning",
   });
   for (const file of ["index.html", "icon.svg"])
     copyFileSync(join(ROOT, "src", "view", "page", file), join(outdir, file));
+  return built;
 }
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -92,7 +102,9 @@ const OPTIONS = {
   external: ["libsql"],
   minifySyntax: true,
   minifyWhitespace: true,
+  // They are all in LICENCES.txt
   legalComments: "none",
+  metafile: true,
   logLevel: "warning",
 };
 
