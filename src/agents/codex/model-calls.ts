@@ -34,7 +34,9 @@ export function tokenCount(here: Here): Read {
   const last = usageOf(info?.["last_token_usage"]);
   // A fork's totals begin with those of the thread it came from, whose lines are not here
   const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
-  const usage = difference(totals, state.totals ?? inherited);
+  // Up to 0.63 a run that goes on with a session counts from nought, and its first answer can exceed all before it
+  const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, state.totals);
+  const usage = difference(totals, isAnew ? undefined : (state.totals ?? inherited));
   const counted: Here = { ...here, state: { ...state, totals } };
   if (usage === undefined) return { entries: [], state: counted.state };
   const key = totalsKey(state, totals);
@@ -43,6 +45,8 @@ export function tokenCount(here: Here): Read {
 }
 
 // --- internal ---
+
+const isEqual = (a: TokenUsage, b: TokenUsage | undefined): boolean => a.input === b?.input && a.output === b?.output;
 
 const totalsKey = ({ turnId, threadId }: LineState, totals: TokenUsage | undefined): string =>
   `usage:${turnId ?? threadId}:${totals?.input}:${totals?.output}`;

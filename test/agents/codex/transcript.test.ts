@@ -258,6 +258,25 @@ describe("what was used", () => {
     expect(sums(await readSession(id))).toEqual([3, 290, 11, 0]);
   });
 
+  test("a run that goes on with a session and counts from nought, with more in its first answer than all before it", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
+    const count = (second: number, total: object, last: object) => ({
+      timestamp: `2026-11-21T10:00:0${second}.000Z`,
+      type: "event_msg",
+      payload: { type: "token_count", info: { total_token_usage: total, last_token_usage: last } },
+    });
+    put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.63.0" } },
+      count(1, usage(5_003, 8), usage(5_003, 8)),
+      count(2, usage(5_003, 8), usage(5_003, 8)),
+      count(3, usage(7_505, 16), usage(7_505, 16)),
+      count(4, usage(7_505, 16), usage(7_505, 16)),
+      count(5, usage(15_110, 33), usage(7_605, 17)),
+    ]);
+    expect(sums(await readSession(id))).toEqual([3, 20_113, 41, 0]);
+  });
+
   test.each([
     ["openai", undefined],
     ["azure", "azure.ai.openai"],
