@@ -17,9 +17,9 @@ export function outcomeOf(output: string): Outcome {
   const exit =
     EXIT.exec(head)
       ?.slice(1)
-      .find((code) => code !== undefined) ?? jsonExit(head);
+      .find((code) => code !== undefined) ?? jsonExit(output);
   if (exit !== undefined) return ofExit(Number(exit));
-  if (DENIED.test(head)) return { status: "denied" };
+  if (DENIED.test(head) || isRefused(output)) return { status: "denied" };
   if (INTERRUPTED.test(head)) return { status: "error", errorType: "interrupted" };
   return { status: ERROR.test(head) ? "error" : "success" };
 }
@@ -50,16 +50,26 @@ const HEAD_CHARS = 1024;
 const EXIT =
   /^(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n|^Exit code: (-?\d+)\s*\nWall time: /;
 
-/** The shell of versions before 0.50: JSON with the code behind the output, which may be long. */
-function jsonExit(head: string): string | undefined {
-  return head.startsWith('{"output":') ? /"metadata":\s*\{\s*"exit_code":\s*(-?\d+)/.exec(head)?.[1] : undefined;
+/** The shell of older versions, 0.63 among them: JSON with the code behind the output, which may be long. */
+function jsonExit(output: string): string | undefined {
+  if (!output.startsWith('{"output":')) return undefined;
+  return /"metadata":\s*\{\s*"exit_code":\s*(-?\d+)[^{}]*\}\s*\}\s*$/.exec(output.slice(-TAIL_CHARS))?.[1];
 }
 
+const TAIL_CHARS = 256;
+
 const DENIED =
-  /^(?:Command|Tool call) blocked by PreToolUse hook\b|^(?:exec command |patch |command )?rejected by user\b|^user rejected MCP tool call|^(?:exec command|patch|writing)[^\n]* rejected by user|^`[^\n]*` rejected: |^This action was rejected\b|^Rejected\(/;
+  /^(?:Command|Tool call) blocked by PreToolUse hook\b|^(?:exec command |patch |command )?rejected by user\b|^user rejected MCP tool call|^(?:exec command|patch|writing)[^\n]* rejected by user|^`(?:[^\n]*|[^`]*)` rejected: |^This action was rejected\b|^Rejected\(|^approval policy is [^\n]{1,400}; reject command\b|^approval required by policy\b|^MCP tool call blocked by app configuration\b/;
+
+/** `exec_command` wraps a refusal as it wraps a process that could not be made; the command can stand before it, twice. */
+const isRefused = (output: string): boolean =>
+  output.startsWith("exec_command failed") &&
+  /CreateProcess \{ message: "Rejected\(\\"(?:rejected by |approval required by policy|This action was rejected|`[\s\S]*` rejected: )/.test(
+    output,
+  );
 
 const INTERRUPTED =
   /^(?:(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\n|command )?aborted(?: by user\b|\s*$)|^user cancelled MCP tool call/;
 
 const ERROR =
-  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed: |failed to parse function arguments: |execution error: |tool call error: |err: |Script (?:failed|terminated)\b|exec_command failed\b|write_stdin failed\b|(?:tool )?[\w.]+ (?:is not available|expects JSON arguments|received unsupported payload|invoked with incompatible payload)\b|Command denied by sandbox\b|Unknown process id )/;
+  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed: |failed to parse function arguments: |execution error: |tool call error: |err: |Script (?:failed|terminated)\b|exec_command failed\b|write_stdin failed\b|patch rejected: |unable to (?:locate|read|process) image at |image path `|view_image(?: is not allowed|\.detail only supports)|collab (?:spawn failed|tool failed|manager unavailable)\b|agent with id \S+ (?:not found|is closed)|[Aa]gent depth limit reached|Unknown model `|(?:tool )?[\w.]+ (?:is not available|expects JSON arguments|received unsupported payload|invoked with incompatible payload)\b|Command denied by sandbox\b|Unknown process id )/;

@@ -2,6 +2,10 @@ import { expect, test } from "vitest";
 import { outcomeOf, outputText } from "../../../src/agents/codex/outcome.ts";
 
 const EXEC = "Chunk ID: 1c9980\nWall time: 0.8576 seconds\n";
+const NOT_ASKED = "reject command — you cannot ask for escalated permissions";
+/** As 0.150 and others write it; 0.169 leaves the command out. */
+const refused = (reason: string): string =>
+  `exec_command failed for \`/bin/bash -lc 'echo plum'\`: CreateProcess { message: "Rejected(${JSON.stringify(JSON.stringify(reason)).slice(1, -1)})" }`;
 
 test.each<[string, ReturnType<typeof outcomeOf>]>([
   [`${EXEC}Process exited with code 0\nOutput:\nx`, { status: "success", exitCode: 0 }],
@@ -19,6 +23,30 @@ test.each<[string, ReturnType<typeof outcomeOf>]>([
   ["exec command rejected by user", { status: "denied" }],
   ["patch rejected by user", { status: "denied" }],
   ["`rm -rf /` rejected: blocked by policy", { status: "denied" }],
+  ["`bash -lc 'cat <<X\nplum\nX'` rejected: policy forbids commands starting with `cat`", { status: "denied" }],
+  [
+    refused("`/bin/bash -lc 'echo plum'` rejected: policy forbids commands starting with `echo plum`"),
+    { status: "denied" },
+  ],
+  [refused(`\`bash -lc 'echo ${"plum ".repeat(900)}'\` rejected: blocked by policy`), { status: "denied" }],
+  [refused("rejected by user"), { status: "denied" }],
+  [refused("approval required by policy, but AskForApproval is set to Never"), { status: "denied" }],
+  [refused("Failed to create unified exec process: No such file or directory (os error 2)"), { status: "error" }],
+  [`approval policy is Never; ${NOT_ASKED} if the approval policy is Never`, { status: "denied" }],
+  [`approval policy is Granular(Config { rules: true }); ${NOT_ASKED} if it is so`, { status: "denied" }],
+  ["approval required by policy rule, but AskForApproval::Granular.rules is false", { status: "denied" }],
+  ["patch rejected: empty patch", { status: "error" }],
+  ["unable to locate image at `/home/dev/plum.png`: No such file or directory (os error 2)", { status: "error" }],
+  ["collab spawn failed: agent thread limit reached (max 6)", { status: "error" }],
+  ["Agent depth limit reached. Solve the task yourself.", { status: "error" }],
+  [
+    JSON.stringify({ output: "plum\n".repeat(900), metadata: { exit_code: 3, duration_seconds: 0.1 } }),
+    { status: "error", exitCode: 3 },
+  ],
+  [
+    JSON.stringify({ output: '"metadata":{"exit_code":3}}', metadata: { exit_code: 0 } }),
+    { status: "success", exitCode: 0 },
+  ],
   ["unsupported call: no_such_tool", { status: "error" }],
   ["unsupported custom tool call: exec", { status: "error" }],
   ["apply_patch verification failed: Failed to read file", { status: "error" }],
