@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { detect } from "../../src/agents/detect.ts";
@@ -143,4 +144,38 @@ test("no recorded transcript has a kind of record that its reader does not know"
   }
   expect([...new Set(found)]).toEqual([]);
   expect(records).toBeGreaterThan(2_000);
+});
+
+test.each([
+  [
+    "codex",
+    "dynamic_tools_updated inter_agent_communication realtime_item security_risk_score",
+    { type: "session_meta", payload: { id: "01a1fcbb-0000-7000-8000-000000000000", cli_version: "0.169.0" } },
+  ],
+  [
+    "copilot",
+    `session.auto_mode_resolved session.remote_steerable_changed session.schedule_created session.context_cleared
+    session.session_limits_changed session.completion_receipt session.fusion_completed external_tool.requested
+    human_response.recorded permission.carriedForward skill.context_delivered tool_search.activated session.import_legacy`,
+    { type: "session.start", data: {} },
+  ],
+])("nor has a kind that %s can write and no recording has", async (source, kinds, first) => {
+  const home = mkdtempSync(join(tmpdir(), "openhook-kinds-"));
+  const path = join(home, "rollout-2026-11-21T10-00-00-01a1fcbb-0000-7000-8000-000000000000.jsonl");
+  const timestamp = "2026-11-21T10:00:00.000Z";
+  const lines = [
+    first,
+    ..."of_tomorrow "
+      .concat(kinds)
+      .split(/\s+/)
+      .map((type) => ({ type, payload: {}, data: {} })),
+  ];
+  writeFileSync(path, lines.map((line) => `${JSON.stringify({ timestamp, ...line })}\n`).join(""));
+  const reader = (await agents.find((agent) => agent.source === source)?.transcript?.())?.default;
+  const found: string[] = [];
+  for await (const batch of reader?.read({ path }, { bytes: 0, memo: {} }) ?? []) {
+    found.push(...(batch.unknownKinds?.keys() ?? []));
+  }
+  rmSync(home, { recursive: true });
+  expect(found).toEqual(["of_tomorrow"]);
 });

@@ -93,10 +93,12 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 
 // --- internal ---
 
-/** Kinds of lines that were seen, or that the program's schema has, told or not. */
+/** Kinds of lines that were seen, or that the programs 0.98 to 0.169 can write, told or not. */
 const KINDS: readonly string[] =
-  `session_meta turn_context token_usage_record response_item event_msg compacted world_state
-  inter_agent_communication_metadata ghost_snapshot`.split(/\s+/);
+  `session_meta dynamic_tools_updated turn_context token_usage_record response_item event_msg compacted world_state
+  inter_agent_communication inter_agent_communication_metadata realtime_item security_risk_score ghost_snapshot`.split(
+    /\s+/,
+  );
 
 interface Memo {
   readonly state: LineState;

@@ -109,7 +109,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 
 // --- internal ---
 
-/** Kinds of lines that were seen, or that the program's schema has, told or not. */
+/** Kinds of lines that were seen, or that the schemas of 0.0.400 to 1.0.102 have, told or not. */
 const KINDS: readonly string[] =
   `session.start session.resume session.context_changed session.usage_record session.usage_checkpoint
   session.shutdown session.error session.warning session.info session.model_change session.mode_changed session.plan_changed
@@ -119,7 +119,17 @@ const KINDS: readonly string[] =
   assistant.intent assistant.reasoning assistant.usage tool.user_requested tool.execution_start tool.execution_complete
   tool.execution_progress tool.execution_partial_result subagent.started subagent.configured subagent.completed
   subagent.failed subagent.selected subagent.deselected skill.invoked hook.start hook.end permission.requested
-  permission.completed abort pending_messages.modified`.split(/\s+/);
+  permission.completed abort pending_messages.modified
+  assistant.fusion_phase_completed assistant.fusion_phase_failed external_tool.requested human_response.recorded
+  mcp.oauth_recovery_completed permission.assentDetected permission.carriedForward permission.contextualAuthorization
+  permission.messageAuthorization permission.messageAuthorizationDegraded permission.messageAuthorizationRead
+  session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset session.canvas.recorded
+  session.canvas.removed session.completion_receipt session.context_cleared session.fusion_change_checkpoint
+  session.fusion_commit_started session.fusion_completed session.fusion_handoff session.fusion_resolved
+  session.fusion_route_failed session.import_legacy session.mode_notice_delivered session.model_deselected
+  session.permission_recovery session.remote_steerable_changed session.request_body_compression_disabled
+  session.schedule_cancelled session.schedule_created session.schedule_rearmed session.session_limits_changed
+  skill.context_delivered skill.context_delivered_ref skill.invoked_ref tool_search.activated`.split(/\s+/);
 
 const FILE = "events.jsonl";
 const LINES = ".jsonl";
