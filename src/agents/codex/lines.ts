@@ -40,6 +40,8 @@ export function readLine(line: JsonLine, before: LineState): Read | undefined {
 const HEAD_BYTES = 400;
 /** The first version that was seen to write usage records. */
 const RECORDS_SINCE = "0.160.0";
+/** The first version of which every turn is known to begin with its id. */
+const TURN_IDS_SINCE = "0.107.0";
 /** Copied lines without ordinals or turn ids are written in one go when the thread begins. */
 const COPIED_WITHIN_MS = 1_000;
 
@@ -71,7 +73,7 @@ function ownAgain(state: LineState, o: Line, p: Line): LineState {
       ? ordinal >= state.ownOrdinal
       : turnId !== undefined && isV7(turnId) && isV7(state.threadId)
         ? turnId > (state.threadId ?? "")
-        : turnId === undefined && state.timeMs - (state.beganMs ?? 0) > COPIED_WITHIN_MS;
+        : turnId === undefined && state.turnsTell !== true && state.timeMs - (state.beganMs ?? 0) > COPIED_WITHIN_MS;
   if (!isOwn) return state;
   const { copied: _, ...own } = state;
   return own;
@@ -115,12 +117,17 @@ function sessionMeta(here: Here): Read {
     return { entries: [], state: own.threadId === state.threadId ? state : { ...state, copied: true } };
   }
   const version = parseVersion(asString(p["cli_version"]) ?? "");
+  const turnsTell = version !== undefined && compareVersions(version, TURN_IDS_SINCE) >= 0;
+  // Whether or not a head of its own stands before it: where only the last turns are copied there is none
+  const isBranch = own.threadId !== own.rootId || asString(p["forked_from_id"]) !== undefined;
   const began = defined<LineState>({
     ...state,
     threadId: own.threadId,
     rootId: own.rootId,
     beganMs: timeMs,
     ownOrdinal: asCount(p["subagent_history_start_ordinal"]),
+    turnsTell: turnsTell ? true : undefined,
+    copied: isBranch && turnsTell ? true : undefined,
     isFork: asString(p["forked_from_id"]) === undefined ? undefined : true,
     provider: knownProvider(p["model_provider"]),
     isReviewer: agentTypeOf(p["source"]) === "review" ? true : undefined,

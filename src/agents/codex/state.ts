@@ -13,6 +13,8 @@ export interface LineState {
   readonly beganMs?: number;
   /** Set while the lines are those of another thread, copied to the start of this one. */
   readonly copied?: true;
+  /** Its version gives each turn an id: the first that is younger than the thread is its own. */
+  readonly turnsTell?: true;
   /** Where the thread's own lines begin again, in versions that number them. */
   readonly ownOrdinal?: number;
   readonly turnId?: string;

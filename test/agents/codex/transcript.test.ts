@@ -354,6 +354,7 @@ describe("tools, turns and subagents", () => {
     ["0.142.5", { type: "entered_review_mode" }, undefined],
   ])("a review is one turn, which its end belongs to, and its reviewer (%s)", async (version, entered, root) => {
     const [id, reviewer] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0001-7000-8000-000000000000"];
+    const turnId = "01a1fcbb-0002-7000-8000-000000000000";
     const at = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
     const meta = (rest: object) => ({
       timestamp: at(0),
@@ -361,7 +362,7 @@ describe("tools, turns and subagents", () => {
       payload: { cli_version: version, ...rest },
     });
     const said = (second: number, payload: object) => ({ timestamp: at(second), type: "event_msg", payload });
-    const begun = { type: "task_started", turn_id: "reviewer", ...(root !== undefined && { root_turn_id: root }) };
+    const begun = { type: "task_started", turn_id: turnId, ...(root !== undefined && { root_turn_id: root }) };
     put(session("2026/11/21", id), [
       meta({ id, session_id: id, source: "exec" }),
       said(1, entered),
@@ -375,19 +376,73 @@ describe("tools, turns and subagents", () => {
       {
         timestamp: at(3),
         type: "token_usage_record",
-        payload: { turn_id: "reviewer", response_id: "resp_1", usage: { input_tokens: 100, output_tokens: 5 } },
+        payload: { turn_id: turnId, response_id: "resp_1", usage: { input_tokens: 100, output_tokens: 5 } },
       },
-      said(5, { type: "task_complete", turn_id: "reviewer", last_agent_message: "Fine" }),
+      said(5, { type: "task_complete", turn_id: turnId, last_agent_message: "Fine" }),
     ]);
     const entries = await readSession(id);
     const [prompt] = kindOf(entries, "prompt");
-    expect(prompt).toMatchObject({ promptKey: "reviewer", length: 18 });
+    expect(prompt).toMatchObject({ promptKey: turnId, length: 18 });
     expect(kindOf(entries, "turn_end").filter(({ agentId }) => agentId === undefined)).toMatchObject([
-      { promptKey: "reviewer", timeMs: Date.parse(at(6)) },
+      { promptKey: turnId, timeMs: Date.parse(at(6)) },
     ]);
     if (root !== undefined)
-      expect(kindOf(entries, "model_call")).toMatchObject([{ promptKey: "reviewer", agentId: reviewer }]);
+      expect(kindOf(entries, "model_call")).toMatchObject([{ promptKey: turnId, agentId: reviewer }]);
   });
+
+  test.each([
+    ["0.145.0", 5],
+    ["0.157.1", undefined],
+  ])(
+    "of the turns that a subagent inherits nothing is told again, though no head stands before them (%s)",
+    async (version, long) => {
+      const [id, child] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0009-7000-8000-000000000000"];
+      const [older, old, own] = [1, 2, 10].map(
+        (n) => `01a1fcbb-${n.toString(16).padStart(4, "0")}-7000-8000-000000000000`,
+      );
+      let ms = 0;
+      const line = (type: string, payload: object) => ({
+        // Written line by line: a long history takes its time
+        timestamp: new Date(Date.UTC(2026, 10, 21, 10) + (ms += (long ?? 0) * 100)).toISOString(),
+        type,
+        payload,
+      });
+      const said = (type: string, payload: object = {}) => line("event_msg", { type, ...payload });
+      const count = (input: number, last: number) =>
+        said("token_count", {
+          info: {
+            total_token_usage: { input_tokens: input, output_tokens: 50 },
+            last_token_usage: { input_tokens: last, output_tokens: 5 },
+          },
+        });
+      const call = [
+        line("response_item", { type: "function_call", name: "shell", call_id: "call_1", arguments: "{}" }),
+        line("response_item", { type: "function_call_output", call_id: "call_1", output: "plum" }),
+      ];
+      const path = put(session("2026/11/21", child), [
+        line("session_meta", {
+          id: child,
+          session_id: id,
+          parent_thread_id: id,
+          cli_version: version,
+          source: { subagent: { thread_spawn: { parent_thread_id: id, depth: 1 } } },
+        }),
+        line("response_item", { type: "message", role: "user", content: [] }),
+        ...(long === undefined ? [] : [count(90_000, 900), ...call]),
+        said("task_complete", { turn_id: older }),
+        said("task_started", { turn_id: old }),
+        ...(long === undefined ? [] : [count(91_000, 1_000)]),
+        said("turn_aborted", { turn_id: old, reason: "interrupted" }),
+        said("task_started", { turn_id: own }),
+        count(long === undefined ? 2_000 : 93_000, 2_000),
+        said("task_complete", { turn_id: own }),
+      ]);
+      const { entries } = await read({ path, agentId: child });
+      expect(entries.map(({ kind }) => kind)).toEqual(["subagent", "model_call", "turn_end"]);
+      expect(kindOf(entries, "turn_end").map(({ key }) => key)).toEqual([`turn_end:${own}`]);
+      expect(kindOf(entries, "model_call")[0]?.usage?.input).toBe(2_000);
+    },
+  );
 
   test("items say how a call ended until the model was told; what ends later changes nothing", async () => {
     recorded("parallel-tools");
