@@ -40,6 +40,11 @@ export function readLine(line: JsonLine, before: LineState): Read | undefined {
 const HEAD_BYTES = 400;
 /** The first version that was seen to write usage records. */
 const RECORDS_SINCE = "0.160.0";
+/** What Codex itself called a provider of its own before. */
+const OLDER_IDS: ReadonlyMap<unknown, string> = new Map([
+  ["ollama-chat", "ollama"],
+  ["oss", "ollama"],
+]);
 /** The first version of which every turn is known to begin with its id. */
 const TURN_IDS_SINCE = "0.107.0";
 /** Copied lines without ordinals or turn ids are written in one go when the thread begins. */
@@ -129,7 +134,7 @@ function sessionMeta(here: Here): Read {
     turnsTell: turnsTell ? true : undefined,
     copied: isBranch && turnsTell ? true : undefined,
     isFork: asString(p["forked_from_id"]) === undefined ? undefined : true,
-    provider: knownProvider(p["model_provider"]),
+    provider: knownProvider(OLDER_IDS.get(p["model_provider"]) ?? p["model_provider"]),
     isReviewer: agentTypeOf(p["source"]) === "review" ? true : undefined,
     hasRecords: version !== undefined && compareVersions(version, RECORDS_SINCE) >= 0 ? true : undefined,
   });

@@ -282,6 +282,9 @@ describe("what was used", () => {
     ["azure", "azure.ai.openai"],
     ["amazon-bedrock", "aws.bedrock"],
     ["openrouter", "openrouter"],
+    ["ollama", "ollama"],
+    ["ollama-chat", "ollama"],
+    ["oss", "ollama"],
     ["our-proxy", undefined],
     [undefined, undefined],
   ])("who answers, where that is known: %s", async (modelProvider, provider) => {
