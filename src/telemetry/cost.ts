@@ -51,6 +51,7 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["gcp.gemini", "google"],
   ["gcp.vertex_ai", "google"],
   ["mistral_ai", "mistral"],
+  ["moonshot_ai", "moonshotai"],
   ["x_ai", "x-ai"],
 ]);
 
