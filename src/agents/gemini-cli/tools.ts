@@ -105,8 +105,9 @@ function outcomeOf(
   }
 }
 
-/** By a BeforeTool hook, by a policy, or by a hook that stopped the agent. */
-const REFUSED_BY_RULE = /^(?:Tool execution (?:blocked: |denied by policy)|Agent execution stopped by hook: )/;
+/** By a BeforeTool hook, by a policy, for want of anybody to ask, or by a hook that stopped the agent. */
+const REFUSED_BY_RULE =
+  /^(?:Tool execution (?:blocked: |(?:for "[^"\n]{1,200}" )?(?:denied by policy|requires user confirmation, which is not supported))|Agent execution stopped by hook: )/;
 
 /** The call itself, and what was waiting behind it. */
 const REFUSED_BY_USER = /User (?:denied execution|did not allow tool call|cancelled operation)/;

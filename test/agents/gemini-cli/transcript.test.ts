@@ -337,6 +337,19 @@ describe("tool calls", () => {
     ["error", failed("error", "File not found: x"), { status: "error" }],
     ["a hook said no", failed("error", "Tool execution blocked: Blocked by policy hook"), { status: "denied" }],
     ["a policy said no", failed("error", "Tool execution denied by policy."), { status: "denied" }],
+    [
+      "a policy said no to this tool",
+      failed("error", 'Tool execution for "Shell" denied by policy.'),
+      { status: "denied" },
+    ],
+    [
+      "there was nobody to ask",
+      failed(
+        "error",
+        'Tool execution for "Shell" requires user confirmation, which is not supported in non-interactive mode.',
+      ),
+      { status: "denied" },
+    ],
     ["a hook stopped the agent", failed("error", "Agent execution stopped by hook: enough"), { status: "denied" }],
     ["a result was withheld", failed("error", "Tool result blocked: secret"), { status: "error" }],
     [
