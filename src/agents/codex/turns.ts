@@ -49,6 +49,7 @@ export function turnAborted(here: Here): Read {
 export function modelError(here: Here, failure: Line): readonly TranscriptEntry[] {
   const info = failure["codex_error_info"];
   const [name, details] = Object.entries(asObject(info) ?? {})[0] ?? [info, undefined];
+  if (OF_NO_TURN.has(name)) return [];
   return [
     defined<EntryOf<"model_error">>({
       kind: "model_error",
@@ -66,3 +67,6 @@ export function modelError(here: Here, failure: Line): readonly TranscriptEntry[
 const ended = ({ p, timeMs, state }: Here): string | number => asString(p["turn_id"]) ?? state.turnId ?? timeMs;
 
 const NAMELESS = "turn@";
+
+/** What was asked of a turn and refused, while the turn goes on. */
+const OF_NO_TURN: ReadonlySet<unknown> = new Set(["active_turn_not_steerable", "thread_rollback_failed"]);

@@ -447,6 +447,22 @@ describe("tools, turns and subagents", () => {
     },
   );
 
+  test.each([
+    ["usage_limit_exceeded", ["usage_limit_exceeded"]],
+    [{ http_connection_failed: { http_status_code: 502 } }, ["http_connection_failed"]],
+    [{ active_turn_not_steerable: { turn_kind: "review" } }, []],
+    ["thread_rollback_failed", []],
+  ])("an error fails its turn, unless the turn goes on: %j", async (info, expected) => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const said = (payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type: "event_msg", payload });
+    put(session("2026/11/21", id), [
+      { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.120.0" } },
+      said({ type: "task_started", turn_id: "01a1fcbb-0001-7000-8000-000000000000" }),
+      said({ type: "error", message: "No plums today", codex_error_info: info }),
+    ]);
+    expect(kindOf(await readSession(id), "model_error").map(({ errorType }) => errorType)).toEqual(expected);
+  });
+
   test("items say how a call ended until the model was told; what ends later changes nothing", async () => {
     recorded("parallel-tools");
     const [id] = await located();
