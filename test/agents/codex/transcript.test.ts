@@ -404,12 +404,11 @@ describe("tools, turns and subagents", () => {
         (n) => `01a1fcbb-${n.toString(16).padStart(4, "0")}-7000-8000-000000000000`,
       );
       let ms = 0;
-      const line = (type: string, payload: object) => ({
+      const line = (type: string, payload: object) => {
         // Written line by line: a long history takes its time
-        timestamp: new Date(Date.UTC(2026, 10, 21, 10) + (ms += (long ?? 0) * 100)).toISOString(),
-        type,
-        payload,
-      });
+        ms += (long ?? 0) * 100;
+        return { timestamp: new Date(Date.UTC(2026, 10, 21, 10) + ms).toISOString(), type, payload };
+      };
       const said = (type: string, payload: object = {}) => line("event_msg", { type, ...payload });
       const count = (input: number, last: number) =>
         said("token_count", {
