@@ -71,7 +71,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         native,
         session: sessionOf(SOURCE, intake, { payload: told, environment: intake.env["KIRO_SESSION_ID"], cwd }),
         cwd,
-        key: spawnKey(native, intake) ?? arrivalKey(intake),
+        key: startKey(type, intake) ?? arrivalKey(intake),
         // v3 has been seen to send an empty text for any prompt: that is no length
         promptLength: prompt?.length,
         reason: type === "session.end" ? "completed" : undefined,
@@ -123,9 +123,12 @@ function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined 
   }
 }
 
-/** Choosing another agent spawns it within the session that goes on: of one process the first tells the start. */
-const spawnKey = (native: string, { parentPid, parentStart }: IntakeFacts): string | undefined =>
-  native.toLowerCase() !== "agentspawn" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
+/**
+ * Of one process the first tells a session's start: choosing another agent tells it again, and IDE 1.0.52 was seen to tell it
+ * before every prompt.
+ */
+const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): string | undefined =>
+  type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
 
 /** An object, or the same as text. */
 function inputOf(input: unknown): unknown {

@@ -153,12 +153,12 @@ test("whose payload it is", () => {
   expect(says({})).toBe("no");
 });
 
-test("an agent that is chosen within a session begins no other", () => {
-  const spawn = {
-    hook_event_name: "agentSpawn",
-    cwd: "/home/dev/acme",
-    session_id: "c186a259-e55f-4572-abc7-bd3697cf0001",
-  };
+// An agent that is chosen within a session; IDE 1.0.52 before every prompt
+test.each([
+  ["agentSpawn", "c186a259-e55f-4572-abc7-bd3697cf0001"],
+  ["SessionStart", "sess_5e748cf0-2069-4448-b1f7-35a1e42a0001"],
+])("%s again, in the same process, begins no other session", (native, session_id) => {
+  const spawn = { hook_event_name: native, cwd: "/home/dev/acme", session_id };
   const first = tell(spawn)?.id;
   expect(tell(spawn, { timeMs: Date.UTC(2026, 8, 14, 10) })?.id).toBe(first);
   // Taken up again by another process, perhaps under a number that was used before

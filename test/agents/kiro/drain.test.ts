@@ -79,3 +79,17 @@ test("IDE 0.x: stdin is never closed, the payload is in a variable", async () =>
   expect(await run.drain(LATER_MS)).toMatchObject({ files: 5, quarantined: 0 });
   expect(booksOf(run.places.storePath).counters.tools).toEqual({ success: 1, unfinished: 1 });
 });
+
+test("an IDE that tells the start before every prompt has one session, not one for each", async () => {
+  const base = { session_id: "sess_5e748cf0-2069-4448-b1f7-35a1e42a0002", cwd: "/home/dev/acme-shop" };
+  for (const minute of [0, 5, 10]) {
+    const at = (second: number) => new Date(Date.UTC(2026, 8, 14, 9, minute, second)).toISOString();
+    const tell = (received_at: string, stdin: object) =>
+      run.hook({ received_at, argv: ["--source", "kiro"], stdin: { ...base, ...stdin } });
+    await tell(at(0), { hook_event_name: "SessionStart" });
+    await tell(at(1), { hook_event_name: "UserPromptSubmit", prompt: "" });
+    await tell(at(20), { hook_event_name: "Stop" });
+  }
+  await run.drain(LATER_MS);
+  expect(summaryOf(run.places.storePath, base.session_id)).toMatchObject({ prompts: 3, segments: [{ ended: true }] });
+});
