@@ -11,14 +11,15 @@ import {
   takeEntries,
 } from "../shared/entries.ts";
 import { asObject, asString } from "../shared/json.ts";
-import { type JsonObject, propertiesOf } from "../shared/jsonc.ts";
+import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/jsonc.ts";
 import { isOurCommand } from "../shared/settings.ts";
 import { compareVersions, versionOf } from "../shared/version.ts";
 import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**
  * Two of Kiro's hook systems have files: v3 of the CLI (2.13 and later) and the IDE 1.x read hook files, which are all ours;
- * CLI 2.x has hooks in each agent's own file, and none for its built-in agent.
+ * CLI 2.x has hooks in each agent's own file, and none for its built-in agent. An agent file has them as an object, which v3
+ * refuses the whole agent for, or as a list, which older versions cannot read: its own form is kept.
  */
 export default {
   scopes: ["user", "project"],
@@ -48,13 +49,19 @@ const HOOK_FILE = "openhook-otel.json";
 const END_FILE = "openhook-otel-end.json";
 const SESSION_END_SINCE = "2.25.0";
 
+/** From here on v3 is what the CLI starts; its 2.x engine reads lists too. */
+const LISTS_SINCE = "3.0.0";
+
 // The hook takes 3 ms; every hook makes the agent wait
 const TIMEOUT_S = 5;
+
+const isOurs = (entry: JsonObject): boolean =>
+  isOurCommand(asString(entry["command"]) ?? asString(asObject(entry["action"])?.["command"]) ?? "");
 
 const V1_FILE: EntryFile = {
   frame: { version: "v1" },
   lists: () => [["hooks"]],
-  isOurs: (entry) => isOurCommand(asString(asObject(entry["action"])?.["command"]) ?? ""),
+  isOurs,
   prune: false,
   forHooksAlone: true,
 };
@@ -64,9 +71,9 @@ const AGENT_FILE: EntryFile = {
   frame: {},
   lists: (root) => {
     const hooks = propertiesOf(root).findLast(({ key }) => key === "hooks")?.value;
-    return propertiesOf(hooks).map(({ key }) => ["hooks", key]);
+    return hooks?.type === "array" ? [["hooks"]] : propertiesOf(hooks).map(({ key }) => ["hooks", key]);
   },
-  isOurs: (entry) => isOurCommand(asString(entry["command"]) ?? ""),
+  isOurs,
   prune: true,
   forHooksAlone: false,
 };
@@ -109,7 +116,9 @@ const agentFiles = (folder: string): Promise<readonly string[]> =>
 function added(file: SettingsText, registration: Registration): string | undefined {
   if (kindOf(file) === AGENT_FILE) {
     // An agent that is not there is not made: which tools it may use is the user's decision
-    return file.text === undefined ? undefined : putEntries(file.text, agentEntries(registration), AGENT_FILE);
+    return file.text === undefined
+      ? undefined
+      : putEntries(file.text, agentEntries(file.text, registration), AGENT_FILE);
   }
   if (basename(file.path) === HOOK_FILE) return putEntries(file.text, v1Entries(V1_TRIGGERS, registration), V1_FILE);
   const { version } = registration;
@@ -123,27 +132,52 @@ const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Regis
   {
     path: ["hooks"],
     entries: Object.entries(triggers).map(([trigger, drain]) => ({
-      name: `openhook-otel ${trigger}`,
-      trigger,
-      action: { type: "command", command: command({ source: SOURCE, drain }) },
-      timeout: TIMEOUT_S,
+      ...listed(trigger, command({ source: SOURCE, drain })),
       enabled: true,
     })),
   },
 ];
 
+const listed = (trigger: string, command: string): JsonObject => ({
+  name: `openhook-otel ${trigger}`,
+  trigger,
+  action: { type: "command", command },
+  timeout: TIMEOUT_S,
+});
+
 /** Without a matcher, which means all tools: one version was seen not to run a hook with `*`. */
-const agentEntries = ({ command }: Registration): readonly OwnEntries[] =>
-  Object.entries(AGENT_EVENTS).map(([event, drain]) => ({
+function agentEntries(text: string, registration: Registration): readonly OwnEntries[] {
+  const { command, version } = registration;
+  const isNew = version !== undefined && compareVersions(version, LISTS_SINCE) >= 0;
+  const form = formIn(text);
+  const isList = form === "list" || (form === "none" && isNew);
+  const told = Object.entries(AGENT_EVENTS).map(
+    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain })] as const,
+  );
+  if (isList) return [{ path: ["hooks"], entries: told.map(([event, line]) => listed(event, line)) }];
+  return told.map(([event, line]) => ({
     path: ["hooks", event],
-    entries: [{ command: command({ source: SOURCE, event: FROM_AGENT_FILE, drain }), timeout_ms: TIMEOUT_S * 1000 }],
+    entries: [{ command: line, timeout_ms: TIMEOUT_S * 1000 }],
   }));
+}
+
+/** How an agent file has its hooks; what cannot be read is told where it is edited. */
+function formIn(text: string): "list" | "object" | "none" {
+  try {
+    const hooks = nodeAt(parseDocument(text.replace(/^\uFEFF/, "")), ["hooks"]);
+    return hooks === undefined ? "none" : hooks.type === "array" ? "list" : "object";
+  } catch {
+    return "object";
+  }
+}
 
 function triggersIn(file: SettingsText): readonly string[] {
-  if (file.text === undefined) return [];
+  const { text } = file;
+  if (text === undefined) return [];
   const kind = kindOf(file);
-  if (kind === AGENT_FILE) return listsOfOurs(file.text, kind).flatMap((path) => path.slice(-1));
-  return entriesOfOurs(file.text, kind).flatMap((entry) => asString(entry["trigger"]) ?? []);
+  return listsOfOurs(text, kind).flatMap((path) =>
+    path.length > 1 ? path.slice(-1) : entriesOfOurs(text, kind).flatMap((entry) => asString(entry["trigger"]) ?? []),
+  );
 }
 
 async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {

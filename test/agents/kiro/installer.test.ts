@@ -114,7 +114,7 @@ describe("agent files of CLI 2.x", () => {
     expect(installer.remove(installer.add(files, registration()))[2]?.text).toBe("{}\n");
   });
   it("that Kiro could not read either are refused, with the place", async () => {
-    put(agentPath("broken.json"), '{\n  "hooks": []\n}');
+    put(agentPath("broken.json"), '{\n  "hooks": 1\n}');
     const files = await read();
     expect(() => installer.add(files, registration())).toThrow(SettingsError);
     expect(() => installer.add(files, registration())).toThrow(/^line 2, column 12: "hooks" is not an object/);
@@ -122,6 +122,52 @@ describe("agent files of CLI 2.x", () => {
     const torn = await read();
     expect(() => installer.add(torn, registration())).toThrow(SettingsError);
     expect(installer.registered(torn)).toEqual([]);
+  });
+  it("that the upgrade to v3 has gone over keep their list, and give it back", async () => {
+    const text =
+      '{ "name": "a", "hooks": [ { "name": "agentSpawn-0", "trigger": "agentSpawn", "action": { "type": "command", "command": "git status" }, "timeout": 10 } ] }';
+    const files = [{ path: agentPath("a.json"), text }];
+    const added = installer.add(files, registration("2.28.0"));
+    const { hooks } = JSON.parse(added[0]?.text ?? "");
+    expect(hooks[0]).toEqual(JSON.parse(text).hooks[0]);
+    expect(hooks.at(-1)).toEqual({
+      name: "openhook-otel stop",
+      trigger: "stop",
+      action: { type: "command", command: "/opt/openhook-otel/hook -d kiro agent" },
+      timeout: 5,
+    });
+    expect(installer.registered(added)).toEqual([
+      "agentSpawn",
+      "userPromptSubmit",
+      "preToolUse",
+      "postToolUse",
+      "stop",
+    ]);
+    expect(installer.add(added, registration("2.28.0"))).toEqual(added);
+    expect(installer.remove(added)).toEqual(files);
+  });
+  it("of ours that were made a list by the upgrade are known, mended and taken away", () => {
+    const path = agentPath("a.json");
+    const before = JSON.parse(installer.add([{ path, text: "{}" }], registration("2.28.0"))[0]?.text ?? "");
+    const hooks = Object.entries<{ command: string }[]>(before.hooks).map(([trigger, [entry]]) => ({
+      name: `${trigger}-0`,
+      trigger,
+      action: { type: "command", command: entry?.command },
+      timeout: 5,
+    }));
+    const upgraded = [{ path, text: JSON.stringify({ hooks, permissions: {} }) }];
+    expect(installer.registered(upgraded)).toHaveLength(5);
+    const again = installer.add(upgraded, registration("3.0.0"));
+    expect(JSON.parse(again[0]?.text ?? "").hooks).toHaveLength(5);
+    expect(installer.remove(again)[0]?.text).toBe('{"permissions":{}}');
+    expect(installer.remove(upgraded)[0]?.text).toBe('{"permissions":{}}');
+  });
+  it("without hooks get the form that the installed version can read", () => {
+    const files = [{ path: agentPath("a.json"), text: '{"name":"a"}' }];
+    const form = (version?: string) => JSON.parse(installer.add(files, registration(version))[0]?.text ?? "").hooks;
+    expect(Array.isArray(form("3.0.0"))).toBe(true);
+    for (const version of ["2.28.0", undefined]) expect(Array.isArray(form(version))).toBe(false);
+    expect(installer.remove(installer.add(files, registration("3.1.2")))).toEqual(files);
   });
   it("with comments, tabs, CRLF or a byte order mark get them back byte for byte", async () => {
     const texts = [
