@@ -28,12 +28,14 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
   const flags = { yes: ["-d"], "if-waiting": ["-w"], no: [] } as const;
-  return ({ source, event, reply, drain }) => {
+  return ({ source, event, reply, drain, shell }) => {
     const told = [
       ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
       ...(reply === undefined ? [] : [word(reply)]),
     ];
-    const line = [`h=${program};[ ! -x "$h" ]||exec "$h"`, ...flags[drain], source, ...told].join(" ");
+    // fish has no assignments, and then says so
+    const start = shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
+    const line = [start, ...flags[drain], source, ...told].join(" ");
     // moved to a folder of another name, the line must still tell whose it is
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };

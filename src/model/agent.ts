@@ -216,13 +216,15 @@ export interface Installer {
 
 /**
  * Gives the command line an agent shall run. `event` where the payload does not name it; `reply` where stdout must not stay
- * empty. `drain`: also start a drain; `if-waiting`: only if files wait.
+ * empty. `drain`: also start a drain; `if-waiting`: only if files wait. `shell`: `user` where the agent runs it in the shell that
+ * its user has chosen, which may be none that POSIX knows.
  */
 export type HookCommand = (options: {
   readonly source: string;
   readonly event?: string;
   readonly reply?: string;
   readonly drain: "yes" | "if-waiting" | "no";
+  readonly shell?: "user";
 }) => string;
 
 /** What an agent gives us, as far as its events and `tokens` do not say it: one row of the README's table. */

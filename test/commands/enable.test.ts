@@ -223,6 +223,24 @@ describe("the command line an agent runs", () => {
     expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
   });
 
+  it.each(["dash", "bash", "zsh", "ksh", "fish"])("runs in a user's own shell, if that is %s", async (shell) => {
+    const moved = join(root, 'it\'s "$HOME" moved');
+    for (const env of [{}, { OPENHOOK_OTEL_HOME: moved }]) {
+      const context = { ...contextOf({ env }), places: placesOf({ env, home, platform: "linux" }) };
+      await on({}, context);
+      const line = hookCommandOf(context)({ source: "kiro", event: "agent", drain: "yes", shell: "user" });
+      expect(isOurCommand(line)).toBe(true);
+      // what fish cannot read, wherever it is not installed
+      expect(line).not.toMatch(/^\w+=|\$\{/);
+      if (spawnSync(shell, ["-c", "true"]).error !== undefined) continue;
+      const run = () =>
+        spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+      expect(run()).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+      rmSync(context.places.hookPath);
+      expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
+    }
+  });
+
   it("runs from a moved home whose name needs quoting, and is still known as ours", async () => {
     const moved = join(root, 'it\'s "$HOME" moved');
     const context = contextOf({ env: { OPENHOOK_OTEL_HOME: moved } });

@@ -132,7 +132,7 @@ const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Regis
   {
     path: ["hooks"],
     entries: Object.entries(triggers).map(([trigger, drain]) => ({
-      ...listed(trigger, command({ source: SOURCE, drain })),
+      ...listed(trigger, command({ source: SOURCE, drain, shell: "user" })),
       enabled: true,
     })),
   },
@@ -152,7 +152,7 @@ function agentEntries(text: string, registration: Registration): readonly OwnEnt
   const form = formIn(text);
   const isList = form === "list" || (form === "none" && isNew);
   const told = Object.entries(AGENT_EVENTS).map(
-    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain })] as const,
+    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain, shell: "user" })] as const,
   );
   if (isList) return [{ path: ["hooks"], entries: told.map(([event, line]) => listed(event, line)) }];
   return told.map(([event, line]) => ({
