@@ -5,7 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asCode, asObject, asString } from "../shared/json.ts";
+import { asCode, asExitCode, asObject, asString } from "../shared/json.ts";
 import { arrivalKey } from "../shared/minted.ts";
 import { type Outcome, outcomeOf } from "../shared/outcome.ts";
 import { eventOf, sessionOf } from "../shared/told.ts";
@@ -141,14 +141,28 @@ function inputOf(input: unknown): unknown {
   }
 }
 
-/** IDE 0.x has a flag, CLI an object, IDE 1.x the text that the model gets. */
+/** IDE 0.x has a flag, CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
 function endOf(p: Readonly<Record<string, unknown>>): Outcome {
   if (typeof p["toolSuccess"] === "boolean") {
     return { status: p["toolSuccess"] ? "success" : "error", origin: "native" };
   }
   const response = p["tool_response"] ?? p["toolResult"];
   const tail = typeof response === "string" ? /(?:^|\n)Exit Code: (-?\d{1,10})\s*$/.exec(response.slice(-200)) : null;
-  if (tail?.[1] === undefined) return outcomeOf(response);
+  if (tail?.[1] === undefined) return outcomeOf(partsOf(response) ?? response);
   const exitCode = Number(tail[1]);
   return { status: exitCode === 0 ? "success" : "error", exitCode, origin: "native" };
+}
+
+/** `{items: [{Json: …} | {Text: …}]}`, as the CLI's TUI has it by its source: a shell's status is in the words of the system. */
+function partsOf(response: unknown): readonly unknown[] | undefined {
+  const items = asObject(response)?.["items"];
+  if (!Array.isArray(items)) return undefined;
+  return items.map((item) => {
+    const part = asObject(asObject(item)?.["Json"]);
+    const words = asString(part?.["exit_status"]);
+    if (words === undefined || asExitCode(words) !== undefined) return part;
+    const code = /^exit (?:status|code): (-?\d{1,10})$/.exec(words)?.[1];
+    // By a signal, or a code that Windows writes in another way: none of them is 0
+    return code === undefined ? { ...part, is_error: true } : { ...part, exit_status: code };
+  });
 }

@@ -88,6 +88,18 @@ describe("a call's end", () => {
     ["Created the src/a.ts file.", ["success", undefined, "assumed"]],
     [undefined, ["success", undefined, "assumed"]],
     [[{ success: false }], ["error", undefined, "native"]],
+    // The CLI's TUI
+    [{ items: [{ Json: { exit_status: "exit status: 0", stdout: "", stderr: "" } }] }, ["success", 0, "native"]],
+    [{ items: [{ Json: { exit_status: "exit status: 2", stdout: "", stderr: "no" } }] }, ["error", 2, "native"]],
+    [{ items: [{ Json: { exit_status: "exit code: 0xc0000005", stdout: "" } }] }, ["error", undefined, "native"]],
+    [{ items: [{ Json: { exit_status: "3" } }] }, ["error", 3, "native"]],
+    [{ items: [{ Json: { exit_status: "exit code: 1", stdout: "" } }] }, ["error", 1, "native"]],
+    [{ items: [{ Json: { exit_status: "signal: 9 (SIGKILL)", stdout: "" } }] }, ["error", undefined, "native"]],
+    [{ items: [{ Json: { content: [{ type: "text", text: "no" }], isError: true } }] }, ["error", undefined, "native"]],
+    [{ items: [{ Json: { content: [], isError: false } }] }, ["success", undefined, "native"]],
+    [{ items: [{ Text: '{"success":false} is in this file' }] }, ["success", undefined, "assumed"]],
+    [{ items: [{ Text: "" }, { Image: { format: "png" } }] }, ["success", undefined, "assumed"]],
+    [{ items: null }, ["success", undefined, "assumed"]],
   ])("%j", (response, expected) => {
     expect(end(response)).toEqual(expected);
   });
