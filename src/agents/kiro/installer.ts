@@ -1,6 +1,6 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/, /docs/cli/v3/hooks-migration/, read 2026-11-21
 import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
 import {
   type EntryFile,
@@ -24,8 +24,10 @@ import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 export default {
   scopes: ["user", "project"],
   async paths(scope, target) {
-    const folder = folderOf(scope, target);
-    return [join(folder, "hooks", HOOK_FILE), join(folder, "hooks", END_FILE), ...(await agentFiles(folder))];
+    const files = await Promise.all(
+      foldersOf(scope, target).map(async (folder) => [...hookFiles(folder), ...(await agentFiles(folder))]),
+    );
+    return files.flat();
   },
   add: (files, registration) => files.map((file) => ({ ...file, text: added(file, registration) })),
   remove: (files) =>
@@ -35,10 +37,11 @@ export default {
     })),
   registered: (files) => [...new Set(files.flatMap(triggersIn))],
   check,
-  async detect({ home, env }) {
-    const version = await versionOf("kiro-cli", env);
+  async detect(target) {
+    const version = await versionOf("kiro-cli", target.env);
     if (version !== undefined) return { present: true, version };
-    return { present: await isFolder(join(home, ".kiro")) };
+    const folders = await Promise.all(foldersOf("user", target).map(isFolder));
+    return { present: folders.includes(true) };
   },
 } satisfies Installer;
 
@@ -97,8 +100,16 @@ const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
   stop: "yes",
 };
 
-const folderOf = (scope: "user" | "project", { home, project }: InstallTarget): string =>
-  join(scope === "user" ? home : project, ".kiro");
+/** CLI 2.x has all of a user's below `KIRO_HOME`, where that is set; v3 and the IDE were seen to pass over it: both, then. */
+function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {
+  if (scope === "project") return [join(project, ".kiro")];
+  const moved = env["KIRO_HOME"];
+  const usual = join(home, ".kiro");
+  return moved === undefined || moved === "" ? [usual] : [...new Set([resolve(project, moved), usual])];
+}
+
+const hookFiles = (folder: string): readonly string[] =>
+  [HOOK_FILE, END_FILE].map((name) => join(folder, "hooks", name));
 
 const kindOf = ({ path }: Pick<SettingsText, "path">): EntryFile =>
   basename(dirname(path)) === "agents" ? AGENT_FILE : V1_FILE;
@@ -186,7 +197,7 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
   const inAgents = agents.filter((file) => triggersIn(file).length > 0);
   const ours = files.flatMap(({ path, text }) => (text === undefined ? [] : entriesOfOurs(text, kindOf({ path }))));
   return [
-    ...defaultAgent(version, inAgents.length, await chosenAgent(target.home)),
+    ...defaultAgent(version, inAgents.length, await chosenAgent(target)),
     ...agents
       .filter((file) => inAgents.length < agents.length && triggersIn(file).length === 0)
       .map(({ path }) => remark(`the agent in ${path} has no hooks of ours: run enable again`)),
@@ -219,8 +230,9 @@ function defaultAgent(version: string | undefined, withHooks: number, chosen: st
   ];
 }
 
-async function chosenAgent(home: string): Promise<string | undefined> {
-  const text = await readFile(join(home, ".kiro", "settings", "cli.json"), "utf8").catch(() => "{}");
+async function chosenAgent(target: InstallTarget): Promise<string | undefined> {
+  const [folder = ""] = foldersOf("user", target);
+  const text = await readFile(join(folder, "settings", "cli.json"), "utf8").catch(() => "{}");
   try {
     const settings = asObject(JSON.parse(text));
     return asString(settings?.["chat.defaultAgent"]) ?? asString(asObject(settings?.["chat"])?.["defaultAgent"]);
@@ -231,11 +243,12 @@ async function chosenAgent(home: string): Promise<string | undefined> {
 
 /** Kiro gives events no ids: registered in both scopes, each would be told and counted twice. */
 async function twice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
-  const hookFile = files.find(({ path }) => basename(path) === HOOK_FILE);
-  if (hookFile === undefined || triggersIn(hookFile).length === 0) return [];
-  for (const scope of ["user", "project"] as const) {
-    const path = join(folderOf(scope, target), "hooks", HOOK_FILE);
-    const text = path === hookFile.path ? undefined : await readFile(path, "utf8").catch(() => undefined);
+  const hookFile = files.find((file) => basename(file.path) === HOOK_FILE && triggersIn(file).length > 0);
+  if (hookFile === undefined) return [];
+  for (const folder of (["user", "project"] as const).flatMap((scope) => foldersOf(scope, target))) {
+    const path = join(folder, "hooks", HOOK_FILE);
+    if (files.some((file) => file.path === path)) continue;
+    const text = await readFile(path, "utf8").catch(() => undefined);
     if (text !== undefined && triggersIn({ path, text }).length > 0) {
       const both = `${hookFile.path} and ${path}`;
       return [{ level: "broken", text: `${both} both register us, and every event counts twice: disable one scope` }];

@@ -18,9 +18,9 @@ import { type Dated, entriesIn, foldersBelow, located, mapSome, oldestFirst, tel
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** Nothing moves it. */
-function roots(home: string): readonly string[] {
-  return [folderOf(home)];
+/** `~/.kiro`, or where `KIRO_HOME` moved it. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [join(asString(env["KIRO_HOME"]) ?? join(home, ".kiro"), SESSIONS)];
 }
 
 /**
@@ -56,8 +56,17 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!SAFE_ID.test(sessionId)) return [];
-  const told = path ?? join(folderOf(home), `${sessionId}.json`);
-  const own = basename(told, ".json") === sessionId ? told : join(dirname(told), `${sessionId}.json`);
+  const usual = join(home, ".kiro", SESSIONS);
+  // Hooks tell no path: of the folders that are known the one that has it
+  const folders = path === undefined ? [usual, ...(roots ?? [])] : [dirname(path)];
+  let own = join(folders[0] ?? usual, `${sessionId}.json`);
+  for (const folder of folders) {
+    const file = join(folder, `${sessionId}.json`);
+    if (await isThere(file)) {
+      own = file;
+      break;
+    }
+  }
   const session = await headOf(own, roots);
   if (session === undefined) await refuseTooLarge(own);
   if (session?.parent !== undefined) return [{ path: own }];
@@ -94,10 +103,16 @@ const SAFE_ID = /^[A-Za-z0-9_-]+$/;
 // Metadata and one record per turn; a larger file is none of these, and all of it is held
 const MAX_BYTES = 16 << 20;
 
-const folderOf = (home: string): string => join(home, ".kiro", "sessions", "cli");
+const SESSIONS = join("sessions", "cli");
 
 /** Of a root that is not the folder of sessions itself. */
-const LAYOUTS = [join("sessions", "cli"), join(".kiro", "sessions", "cli")];
+const LAYOUTS = [SESSIONS, join(".kiro", SESSIONS)];
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 
 const isSession = (name: string): boolean => name.endsWith(".json") && SAFE_ID.test(basename(name, ".json"));
 

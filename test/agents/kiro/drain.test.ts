@@ -20,8 +20,8 @@ afterEach(() => run.remove());
 const hookAll = async (name: string, flags: readonly string[] = []): Promise<void> => {
   for (const call of linesOf<DocumentedCall>(join(HERE, name, "calls.jsonl"))) await run.hook(call, flags);
 };
-const sessionFile = (change: (text: string) => string = (text) => text): void => {
-  const folder = join(run.home, ".kiro", "sessions", "cli");
+const sessionFile = (change: (text: string) => string = (text) => text, kiroHome = join(run.home, ".kiro")): void => {
+  const folder = join(kiroHome, "sessions", "cli");
   mkdirSync(folder, { recursive: true });
   const text = readFileSync(join(HERE, "basic", "session.json"), "utf8");
   writeFileSync(join(folder, `${CLI_SESSION}.json`), change(text));
@@ -59,6 +59,22 @@ test("counts that are real count once, however often the file is read", async ()
   const books = booksOf(run.places.storePath);
   expect(books.counters).toMatchObject({ input: 900, output: 40 });
   expect(books.counters).toEqual(books.rows);
+});
+
+test("counts of a session below KIRO_HOME are found there", async () => {
+  const moved = join(run.home, "work");
+  for (const call of linesOf<DocumentedCall>(join(HERE, "basic", "calls.jsonl"))) {
+    await run.hook({ ...call, env: { ...call.env, KIRO_HOME: moved } });
+  }
+  sessionFile(
+    (text) =>
+      text
+        .replace('"input_token_count": 0', '"input_token_count": 900')
+        .replace('"output_token_count": 0', '"output_token_count": 40'),
+    moved,
+  );
+  await run.drain(LATER_MS);
+  expect(booksOf(run.places.storePath).counters).toMatchObject({ input: 900, output: 40 });
 });
 
 test("declined and still open calls are unfinished, failures are errors", async () => {

@@ -216,6 +216,44 @@ describe("agent files of CLI 2.x", () => {
   });
 });
 
+describe("a folder that KIRO_HOME has moved", () => {
+  it("gets hooks in its agents and hook files, and so does the usual one, which v3 and the IDE read", async () => {
+    const moved = join(root, "work");
+    put(join(moved, "agents", "a.json"), "{}");
+    put(agentPath("b.json"), "{}");
+    put(join(moved, "settings", "cli.json"), '{"chat.defaultAgent":"a"}');
+    target = { ...target, env: { ...target.env, KIRO_HOME: moved } };
+    expect(await installer.paths("user", target)).toEqual([
+      join(moved, "hooks", "openhook-otel.json"),
+      join(moved, "hooks", "openhook-otel-end.json"),
+      join(moved, "agents", "a.json"),
+      join(target.home, ".kiro", "hooks", "openhook-otel.json"),
+      join(target.home, ".kiro", "hooks", "openhook-otel-end.json"),
+      agentPath("b.json"),
+    ]);
+    kiroCli("echo kiro-cli 2.21.0");
+    store(installer.add(await read(), registration("2.21.0")));
+    expect(await installer.check(await read(), target)).toEqual([]);
+    expect(await installer.paths("project", target)).toEqual([
+      join(target.project, ".kiro", "hooks", "openhook-otel.json"),
+      join(target.project, ".kiro", "hooks", "openhook-otel-end.json"),
+    ]);
+    store(installer.add(await read("project"), registration(undefined, "project")));
+    expect(await installer.check(await read(), target)).toEqual([
+      expect.objectContaining({ text: expect.stringMatching(/work\/hooks\/openhook-otel\.json and .*counts twice/) }),
+    ]);
+    for (const empty of ["", undefined]) {
+      const paths = await installer.paths("user", { ...target, env: { KIRO_HOME: empty } });
+      expect(paths.some((path) => path.startsWith(moved))).toBe(false);
+    }
+  });
+  it("says that Kiro is here", async () => {
+    const moved = join(root, "work");
+    mkdirSync(moved);
+    expect(await installer.detect({ ...target, env: { ...target.env, KIRO_HOME: moved } })).toEqual({ present: true });
+  });
+});
+
 describe("what keeps hooks from running", () => {
   const texts = async (scope: "user" | "project" = "user") =>
     (await installer.check(await read(scope), target)).map(({ level, text }) => `${level}: ${text}`);
