@@ -5,6 +5,7 @@ import { defined } from "../../model/defined.ts";
 import { Envelope } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Event, timeMsOf } from "../../model/event.ts";
+import { Extras } from "../../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
 import { asObject, asString } from "../shared/json.ts";
@@ -104,14 +105,23 @@ const isWritable = (field: { safeParse(value: unknown): { readonly success: bool
 const rounded = (value: unknown): unknown =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : value;
 
-/** Extensions are free in form; what is nested deeper than anything can write down is left out. */
+/**
+ * Extensions are free in form; what is nested deeper than anything can write down is left out. What an adapter of ours put
+ * there comes with the event's native name; anybody else's is the sender's own, also where it is called like something of ours.
+ */
 function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     JSON.stringify(extensions);
-    return asObject(extensions);
   } catch {
     return undefined;
   }
+  const given = asObject(extensions);
+  if (given === undefined || typeof given["native_event"] === "string") return given;
+  const entries = Object.entries(given);
+  const alike = entries.filter(([name]) => Object.hasOwn(Extras.shape, name));
+  if (alike.length === 0) return given;
+  const others = entries.filter(([name]) => !Object.hasOwn(Extras.shape, name));
+  return { ...Object.fromEntries(others), sender: { ...asObject(given["sender"]), ...Object.fromEntries(alike) } };
 }
 
 const timeOf = (value: unknown, receivedMs: number): string =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
-import { booksOf, summaryOf } from "../../support/summary.ts";
+import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
 
 const CASE = join(dirname(fileURLToPath(import.meta.url)), "004-openhook");
 const calls = linesOf<DocumentedCall>(join(CASE, "calls.jsonl"));
@@ -23,4 +23,46 @@ test("envelopes of anybody: counted once by their id, sums once for the session"
   expect(books.rows).toMatchObject({ input: 1200, output: 300 });
   expect(summaryOf(run.places.storePath, "sess_abc123")).toMatchObject({ prompts: 1, unsettled: 0 });
   expect(run.log.join("\n")).toMatch(/OpenHook 0\.2 was read as 0\.1/);
+});
+
+test("what a sender has under extensions is its own: not sent, and no part of the session's shape", async () => {
+  const extensions = {
+    agent_id: "SENDER-1",
+    agent_type: "SENDER-2",
+    error_type: "SENDER-3",
+    mcp_server: "SENDER-4",
+    executable: "SENDER-5",
+    subcommand: "SENDER-6",
+    agent_version: "SENDER-7",
+    start_origin: "SENDER-8",
+    native_reason: "SENDER-9",
+    prompt_id: "SENDER-10",
+    continues: "compaction",
+    process: "SENDER-11",
+    own: { nested: "SENDER-12" },
+  };
+  const tell = (second: number, type: string, data: object) =>
+    run.hook({
+      received_at: "2026-09-14T09:00:00.000Z",
+      argv: ["--source", "openhook"],
+      stdin: {
+        openhook: "0.1",
+        id: `5b8e0c0a-1111-4222-8333-0000000000${10 + second}`,
+        source: "strato",
+        type,
+        time: new Date(Date.UTC(2026, 8, 14, 9, 0, second)).toISOString(),
+        session_id: "strato-1",
+        data,
+        extensions,
+      },
+    });
+  await tell(0, "session.start", {});
+  await tell(1, "prompt.submit", {});
+  await tell(2, "tool.start", { tool_name: "cut", tool_call_id: "1" });
+  await tell(3, "tool.end", { tool_name: "cut", tool_call_id: "1", status: "error" });
+  await tell(4, "session.end", { reason: "completed", input_tokens: 10, output_tokens: 2 });
+  await run.drain(LATER_MS);
+  const summary = summaryOf(run.places.storePath, "strato-1");
+  expect(summary).toMatchObject({ prompts: 1, segments: [{ ended: true, reason: "completed" }] });
+  expect(JSON.stringify([spansIn(run.places.storePath), summary, booksOf(run.places.storePath)])).not.toMatch(/SENDER/);
 });
