@@ -126,6 +126,8 @@ export interface SessionFacts {
   readonly provider?: string;
   /** The agent never tells tokens, or nobody can say that it told them: none seen does not mean none used. */
   readonly usageUnknown?: true;
+  /** Nobody tells when a turn of this source ends: the next prompt does, or the session's end. */
+  readonly turnEndsUntold?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }

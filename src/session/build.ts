@@ -139,6 +139,9 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
   const finished = !isWorking && (failed || !input.expectsTranscript || hasLastWord);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
+  const isWell = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
+  const over = closed && isWell && !isWorking && input.facts.turnEndsUntold === true;
+
   const boundMs = segmentEnded ? segment.endMs : undefined;
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, boundMs));
   return defined<Turn>({
@@ -149,7 +152,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
       ? "interrupted"
       : failed
         ? "failed"
-        : ended || (hasLastWord && !isWorking)
+        : ended || over || (hasLastWord && !isWorking)
           ? "ended"
           : closed
             ? "unfinished"

@@ -66,3 +66,40 @@ test("what a sender has under extensions is its own: not sent, and no part of th
   expect(summary).toMatchObject({ prompts: 1, segments: [{ ended: true, reason: "completed" }] });
   expect(JSON.stringify([spansIn(run.places.storePath), summary, booksOf(run.places.storePath)])).not.toMatch(/SENDER/);
 });
+
+// OpenHook has no event for a turn's end
+test.each([
+  [
+    "ended",
+    [
+      ["tool.end", { tool_name: "cut", tool_call_id: "1", status: "success" }],
+      ["session.end", { reason: "completed" }],
+    ],
+  ],
+  [
+    "ended",
+    [
+      ["tool.end", { tool_name: "cut", tool_call_id: "1" }],
+      ["session.end", { reason: "user_exit" }],
+    ],
+  ],
+  ["unfinished", [["session.end", { reason: "completed" }]]],
+  [
+    "unfinished",
+    [
+      ["tool.end", { tool_name: "cut", tool_call_id: "1" }],
+      ["session.end", { reason: "error" }],
+    ],
+  ],
+  ["unfinished", [["tool.end", { tool_name: "cut", tool_call_id: "1" }]]],
+] as const)("the last turn is %s after %j", async (state, events) => {
+  const all = [["prompt.submit", {}], ["tool.start", { tool_name: "cut", tool_call_id: "1" }], ...events] as const;
+  for (const [second, [type, data]] of all.entries()) {
+    const time = new Date(Date.UTC(2026, 8, 14, 9, 0, second)).toISOString();
+    const id = `5b8e0c0a-1111-4222-8333-0000000001${10 + second}`;
+    const stdin = { openhook: "0.1", id, source: "strato", type, time, session_id: "strato-2", data };
+    await run.hook({ received_at: time, argv: ["--source", "openhook"], stdin });
+  }
+  await run.drain(LATER_MS);
+  expect(summaryOf(run.places.storePath, "strato-2")?.lastTurn).toBe(state);
+});
