@@ -195,6 +195,16 @@ describe("--validate", () => {
     );
   });
 
+  test("one envelope may stand on many lines, as it is printed for people", async () => {
+    const { code, lines } = await check([JSON.stringify(envelope("session.end"), null, 2)]);
+    expect(code).toBe(0);
+    expect(lines).toEqual(["1 valid envelope, 0 errors, 0 remarks", expect.stringMatching(/level 1/)]);
+    expect((await check([JSON.stringify(whole, null, 2)])).lines).toEqual([
+      "line 1: error: not a JSON object",
+      "0 valid envelopes, 1 error, 0 remarks",
+    ]);
+  });
+
   test("sources are judged one by one", async () => {
     const { code, lines } = await check([...whole, envelope("session.end", { source: "other", time: "yesterday" })]);
     expect(code).toBe(1);

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { Envelope } from "../../model/envelope.ts";
 import { ENVELOPE_TYPES, OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Discovery, subscribed } from "../discovery.ts";
-import { linesOf } from "./input.ts";
+import { valuesIn } from "./input.ts";
 
 /** Something about one line; an error breaks conformance. No content, but for names of fields and types. */
 export interface Note {
@@ -29,7 +29,7 @@ export interface StreamReport {
 }
 
 /**
- * Checks a stream of envelopes, one JSON object a line.
+ * Checks a stream of envelopes, one JSON object a line, or a single one over any number of lines.
  *
  * Levels as the specification has them: 1 `session.end`, with all required fields; 2 also `session.start`,
  * `prompt.submit`, `tool.start` and `tool.end`; 3 also discovery through `.openhook.json`, which no stream shows by
@@ -41,7 +41,7 @@ export interface StreamReport {
 export function validate(input: Buffer, discovery: Discovery | undefined): StreamReport {
   const notes: Note[] = [];
   const stream = new Stream();
-  for (const { line, bytes } of linesOf(input)) {
+  for (const { line, bytes } of valuesIn(input)) {
     const found = check(bytes.toString("utf8"));
     notes.push(...found.notes.map((note) => ({ line, ...note })));
     if (found.source !== undefined && found.notes.some(({ level }) => level === "error")) stream.fails(found.source);

@@ -23,7 +23,7 @@ export interface Given {
 }
 
 /** Lines with something on them, each with its number. */
-export function* linesOf(input: Buffer): Generator<{ readonly line: number; readonly bytes: Buffer }> {
+function* linesOf(input: Buffer): Generator<{ readonly line: number; readonly bytes: Buffer }> {
   let line = 1;
   for (let from = 0; from < input.length; line++) {
     const end = input.indexOf(0x0a, from);
@@ -31,6 +31,15 @@ export function* linesOf(input: Buffer): Generator<{ readonly line: number; read
     if (/\S/.test(bytes.toString("latin1"))) yield { line, bytes };
     from = end === -1 ? input.length : end + 1;
   }
+}
+
+/** One JSON value over any number of lines, or one a line; lines that hold none are among them. */
+export function valuesIn(input: Buffer): readonly { readonly line: number; readonly bytes: Buffer }[] {
+  const lines = [...linesOf(input)];
+  const [first] = lines;
+  if (first === undefined) return [];
+  const isLines = lines.length > 1 && !isWholeValue(input) && lines.some(({ bytes }) => isWholeValue(bytes));
+  return isLines ? lines : [{ line: first.line, bytes: input }];
 }
 
 /**
@@ -42,11 +51,7 @@ export function* linesOf(input: Buffer): Generator<{ readonly line: number; read
  */
 export function* payloadsOf(input: Buffer, given: Given, now: () => number): Generator<NativePayload | Unreadable> {
   const received = rising(now);
-  const lines = [...linesOf(input)];
-  const [first] = lines;
-  if (first === undefined) return;
-  const isLines = lines.length > 1 && !isWholeValue(input) && lines.some(({ bytes }) => isWholeValue(bytes));
-  for (const { line, bytes } of isLines ? lines : [{ line: first.line, bytes: input }]) {
+  for (const { line, bytes } of valuesIn(input)) {
     const decoded = decodePayload(bytes);
     if (!decoded.ok) {
       yield { line, reason: decoded.reason };
