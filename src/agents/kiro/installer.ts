@@ -127,9 +127,9 @@ const agentFiles = (folder: string): Promise<readonly string[]> =>
 function added(file: SettingsText, registration: Registration): string | undefined {
   if (kindOf(file) === AGENT_FILE) {
     // An agent that is not there is not made: which tools it may use is the user's decision
-    return file.text === undefined
-      ? undefined
-      : putEntries(file.text, agentEntries(file.text, registration), AGENT_FILE);
+    if (file.text === undefined) return undefined;
+    const text = readable(file.text, registration);
+    return putEntries(text, agentEntries(text, registration), AGENT_FILE);
   }
   if (basename(file.path) === HOOK_FILE) return putEntries(file.text, v1Entries(V1_TRIGGERS, registration), V1_FILE);
   const { version } = registration;
@@ -156,12 +156,21 @@ const listed = (trigger: string, command: string): JsonObject => ({
   timeout: TIMEOUT_S,
 });
 
+const readsLists = ({ version }: Registration): boolean =>
+  version !== undefined && compareVersions(version, LISTS_SINCE) >= 0;
+
+/** An object of hooks that are all ours, from before Kiro was updated, would cost the agent itself: it is made anew. */
+function readable(text: string, registration: Registration): string {
+  if (!readsLists(registration) || formIn(text) !== "object") return text;
+  const bare = takeEntries(text, AGENT_FILE) ?? text;
+  return formIn(bare) === "none" ? bare : text;
+}
+
 /** Without a matcher, which means all tools: one version was seen not to run a hook with `*`. */
 function agentEntries(text: string, registration: Registration): readonly OwnEntries[] {
-  const { command, version } = registration;
-  const isNew = version !== undefined && compareVersions(version, LISTS_SINCE) >= 0;
+  const { command } = registration;
   const form = formIn(text);
-  const isList = form === "list" || (form === "none" && isNew);
+  const isList = form === "list" || (form === "none" && readsLists(registration));
   const told = Object.entries(AGENT_EVENTS).map(
     ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain, shell: "user" })] as const,
   );

@@ -178,6 +178,14 @@ describe("agent files of CLI 2.x", () => {
     expect(Array.isArray(form("3.0.0"))).toBe(true);
     for (const version of ["2.28.0", undefined]) expect(Array.isArray(form(version))).toBe(false);
     expect(installer.remove(installer.add(files, registration("3.1.2")))).toEqual(files);
+    // Kiro was updated since: an object that is all ours becomes a list, anybody else's stays
+    const former = installer.add(files, registration("2.28.0"));
+    const updated = installer.add(former, registration("3.0.0"));
+    expect(Array.isArray(JSON.parse(updated[0]?.text ?? "").hooks)).toBe(true);
+    expect(installer.add(updated, registration("3.0.0"))).toEqual(updated);
+    expect(installer.remove(updated)).toEqual(files);
+    const shared = [{ path: agentPath("b.json"), text: '{"hooks":{"stop":[{"command":"x"}]}}' }];
+    expect(JSON.parse(installer.add(shared, registration("3.0.0"))[0]?.text ?? "").hooks.stop).toHaveLength(2);
   });
   it("with comments, tabs, CRLF or a byte order mark get them back byte for byte", async () => {
     const texts = [
