@@ -122,7 +122,7 @@ function sessionMeta(here: Here): Read {
     return { entries: [], state: own.threadId === state.threadId ? state : { ...state, copied: true } };
   }
   const version = parseVersion(asString(p["cli_version"]) ?? "");
-  const turnsTell = version !== undefined && compareVersions(version, TURN_IDS_SINCE) >= 0;
+  const turnsTell = version !== undefined && compareVersions(version, TURN_IDS_SINCE) >= 0 && isV7(own.threadId);
   // Whether or not a head of its own stands before it: where only the last turns are copied there is none
   const isBranch = own.threadId !== own.rootId || asString(p["forked_from_id"]) !== undefined;
   const began = defined<LineState>({

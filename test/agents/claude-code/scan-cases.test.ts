@@ -305,7 +305,9 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 /** Of these, what stands in them has the whole session read line by line. */
 const LEFT_TO_LINES: readonly string[] = [
   "answers with passes of their own, and with some that count beside them",
+  "answers of a model that another one was asked instead of",
   "answers at one speed and at another",
+  "calls whose ids somebody counts",
   "calls of versions that are known by their input, and of those that are not",
   "two answers whose ids make one key",
   "a prompt long before any agent",
