@@ -6,6 +6,7 @@ import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import type { Context } from "./context.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
 import { plural } from "./figures.ts";
+import { isLeftToAnother } from "./own-environment.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -21,6 +22,7 @@ export interface DrainCommandOptions {
  * @returns exit code: 0; 1 when the store could not be used
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
+  if (options.quiet && (await isLeftToAnother(context))) return 0;
   const log = new Log(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;

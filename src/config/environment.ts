@@ -65,6 +65,8 @@ export function readOtelVariables(env: Env): OtelLayer {
 const NO_SETTING: ReadonlySet<string> = new Set([
   "OPENHOOK_OTEL_HOME",
   "OPENHOOK_OTEL_DRAIN",
+  // of hooks, for the drain that they start
+  "OPENHOOK_OTEL_HOOK_FOLDER",
   // of wrappers; whoever works below a wrapped program has them too
   "OPENHOOK_OTEL_WRAP",
   "OPENHOOK_OTEL_WRAPPED",

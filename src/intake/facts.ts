@@ -8,6 +8,9 @@
 //                           still at work, or died
 import type { IntakeFacts } from "../model/agent.ts";
 
+/** Where a hook that started a drain was at work, in the drain's environment. hook.sh has the same name. */
+export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";
+
 /** Bound of one inbox file up to its end line. hook.sh has the same number. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 

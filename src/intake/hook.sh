@@ -275,6 +275,16 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       rm -f "$soon"
     fi
     trap - HUP INT PIPE XFSZ
+    # A module that is to be loaded first is a program of somebody's, and is not found from where a drain works
+    options=''
+    set -f
+    for option in ${NODE_OPTIONS-}; do
+      case $option in
+        --use-*-ca | --dns-result-order=* | --max-*-size=* | --tls-*) options="$options $option" ;;
+      esac
+    done
+    # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts
+    export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}"
     cd / && PATH=$caller_path
     [ -x "$node" ] || node=node
     # In the background memory counts more than time: half of it for a quarter more work, in a long drain

@@ -19,6 +19,7 @@ import {
   formatHead,
   GONE_AFTER_MS,
   GONE_MARK,
+  HOOK_FOLDER,
   MAX_FILE_BYTES,
   type PayloadEnd,
   READ_TIMEOUT_MS,
@@ -68,7 +69,9 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     if (!isLongGone(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
-    if (drain === "yes" || (drain === "if-waiting" && filesWaiting(places.inboxDir) > 1)) startDrain(places, io.env);
+    if (drain === "yes" || (drain === "if-waiting" && filesWaiting(places.inboxDir) > 1)) {
+      startDrain(places, { ...env, [HOOK_FOLDER]: cwd });
+    }
   } catch {
     // the agent must not feel it
   }
@@ -93,7 +96,7 @@ function startDrain(
     const child = spawn(existsSync(nodePath) ? nodePath : "node", [...LEAN, programPath, "drain", "--quiet"], {
       cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
       detached: true,
-      env: { ...env },
+      env: { ...env, NODE_OPTIONS: harmless(env["NODE_OPTIONS"]) },
       stdio: "ignore",
       windowsHide: true,
     });
@@ -105,6 +108,16 @@ function startDrain(
 }
 
 // --- internal ---
+
+/**
+ * What of NODE_OPTIONS a drain has, too: whom to trust, and how much memory. The rest is the agent's or its repository's: a
+ * module that is to be loaded first is a program of somebody's, and is not found from where a drain works. The same in hook.sh.
+ */
+const harmless = (options = ""): string =>
+  options
+    .split(/\s+/)
+    .filter((option) => /^--(?:use-.*-ca|dns-result-order=.*|max-.*-size=.*|tls-.*)$/.test(option))
+    .join(" ");
 
 /** For Node: in the background memory counts more than time. The same in hook.sh. */
 const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];

@@ -303,6 +303,8 @@ export interface Agent {
    * @param told what `toEvents` and `toEntries` made of it; each content names one of these
    */
   toContent?(payload: unknown, told: ToldFacts): readonly Content[];
+  /** Files of a project, relative to its folder, that it takes environment variables from; beside `.env`. */
+  readonly setsVariablesFrom?: readonly string[];
   /** Names that are the agent's own; any other was given by somebody. Absent: there is none. */
   readonly own?: OwnNames;
   /** One line each for the log, where a payload was taken with reservations. No content. */

@@ -31,6 +31,7 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
+  setsVariablesFrom: [".claude/settings.json", ".claude/settings.local.json"],
   own: CLAUDE_NAMES,
   known: KNOWN,
   recognises,

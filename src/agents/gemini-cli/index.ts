@@ -30,6 +30,7 @@ export default {
     callIds: "transcript",
     eventIds: "payload",
   },
+  setsVariablesFrom: [".gemini/.env"],
   own: GEMINI_NAMES,
   known: KNOWN,
   recognises,

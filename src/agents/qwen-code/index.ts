@@ -18,6 +18,7 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
+  setsVariablesFrom: [".qwen/.env"],
   own: QWEN_NAMES,
   known: KNOWN,
   recognises,

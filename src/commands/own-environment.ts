@@ -1,0 +1,46 @@
+import { userInfo } from "node:os";
+import { allAgents } from "../agents/registry.ts";
+import { placesOf } from "../config/places.ts";
+import { variablesOfRepositories } from "../config/repository-variables.ts";
+import { HOOK_FOLDER } from "../intake/facts.ts";
+import { startDrain } from "../intake/hook.ts";
+import type { Context } from "./context.ts";
+import { Log } from "./drain-deps.ts";
+
+/**
+ * A drain that a hook started has the agent's environment. Where files of the repository that the agent works on have given
+ * any of it, another drain is started without these variables, and the log says which of those that we hear they were.
+ *
+ * @returns whether that was done: this process is to do nothing more
+ */
+export async function isLeftToAnother(context: Context): Promise<boolean> {
+  const folder = context.env[HOOK_FOLDER];
+  if (folder === undefined) return false;
+  // Agents tell their hooks where the session began, which may be elsewhere by now
+  const told = Object.entries(context.env).flatMap(([name, value = ""]) => (FOLDER_OF_AGENT.test(name) ? value : []));
+  const theirs = await variablesOfRepositories(context.env, {
+    folders: [folder, ...told],
+    home: context.places.home,
+    files: (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []),
+  });
+  if (theirs.size === 0) return false;
+  const env = Object.fromEntries(
+    Object.entries(context.env).filter(([name]) => name !== HOOK_FOLDER && !theirs.has(name)),
+  );
+  const home = theirs.has("HOME") ? userInfo().homedir : context.places.home;
+  const clean = { ...context, env, places: placesOf({ env, home, platform: context.platform }) };
+  const log = new Log(clean);
+  for (const [name, path] of theirs) {
+    if (HEARD.test(name)) log.line(`configuration: environment variable ${name} stands in ${path} and is not heard`);
+  }
+  await log.flush();
+  return startDrain(
+    { stateDir: clean.places.stateDir, nodePath: context.nodePath, programPath: context.programPath },
+    env,
+  );
+}
+
+// --- internal ---
+
+const FOLDER_OF_AGENT = /^[A-Z]+_(?:PROJECT_DIR|CWD)$/;
+const HEARD = /^(?:OPENHOOK_)?OTEL_|^(?:HOME|XDG_[A-Z]+_HOME|NODE_[A-Z_]+)$/;

@@ -1,0 +1,108 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import type { Env } from "./environment.ts";
+
+/**
+ * Variables of an environment that files of a repository have given, or may have: some agents load the `.env` of the folder
+ * they are started in, or variables of a project's settings, and whatever they start then has them. Nobody who clones a
+ * repository has said that it may decide where data goes.
+ *
+ * One whose value in the files is plainly another one is the user's. What only takes away stays, too.
+ *
+ * @param at `folders` that an agent was at work in, and those above them up to the home are looked at; `files` in each of
+ *        these, as agents name them, beside `.env` and its like
+ * @returns the file by the variable's name
+ * @throws never
+ */
+export async function variablesOfRepositories(
+  env: Env,
+  at: { readonly folders: readonly string[]; readonly home: string; readonly files: readonly string[] },
+): Promise<ReadonlyMap<string, string>> {
+  const theirs = new Map<string, string>();
+  for (const folder of await upwards(at.folders, at.home)) {
+    for (const file of [...DOTENV, ...at.files]) {
+      const path = join(folder, file);
+      const text = await textOf(path);
+      if (text === undefined) continue;
+      const given = path.endsWith(".json") ? fromJson(text) : fromDotenv(text);
+      for (const [name, values] of given) {
+        const value = env[name];
+        if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
+        if (values.some((written) => written === undefined || written === value)) theirs.set(name, path);
+      }
+    }
+  }
+  return theirs;
+}
+
+// --- internal ---
+
+const MAX_PARENTS = 64;
+/** Nobody's variables are as many; of a longer file the beginning counts. */
+const MAX_BYTES = 16 << 20;
+
+/** What Gemini CLI and Qwen Code look for upwards, and what Bun, which other agents are built with, loads by itself. */
+const DOTENV: readonly string[] = ["", ".local", ".development", ".production", ".test"].flatMap((mode) =>
+  mode === "" || mode === ".local" ? [`.env${mode}`] : [`.env${mode}`, `.env${mode}.local`],
+);
+
+/** A repository may always ask for less. */
+const ONLY_LESS =
+  /^(?:OPENHOOK_OTEL_DISABLED=(?:true|1)|OPENHOOK_OTEL_CAPTURE=none|OTEL_SDK_DISABLED=.*|OTEL_(?:TRACES|METRICS)_EXPORTER=.*)$/i;
+
+/** The folders and those above them, without the home, whose files are the user's own, and what lies above that. */
+async function upwards(folders: readonly string[], home: string): Promise<ReadonlySet<string>> {
+  const real = await Promise.all([home, ...folders].map((path) => realpath(path).catch(() => path)));
+  const ends = new Set([home, real[0] ?? home]);
+  const found = new Set<string>();
+  for (const folder of new Set([...folders, ...real.slice(1)])) {
+    if (!isAbsolute(folder)) continue;
+    let at = folder;
+    for (let i = 0; i < MAX_PARENTS && !ends.has(at) && dirname(at) !== at; i++, at = dirname(at)) found.add(at);
+  }
+  return found;
+}
+
+/** Through links as well: so do those who load it. Nothing else than a regular file. */
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const { size } = await file.stat().then((kind) => (kind.isFile() ? kind : { size: 0 }));
+      if (size === 0) return undefined;
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, MAX_BYTES)), 0, null, 0);
+      return buffer.toString("utf8", 0, bytesRead).replace(/^\uFEFF/, "");
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** By name; `undefined`: what the value is depends on who reads it. */
+type Given = ReadonlyMap<string, readonly (string | undefined)[]>;
+
+function fromDotenv(text: string): Given {
+  const given = new Map<string, (string | undefined)[]>();
+  for (const [, name = "", rest = ""] of text.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*[=:][ \t]*([^\r\n]*)/gm)) {
+    const [, single, double, bare] = /^(?:'([^']*)'|"([^"\\$`]*)"|([^\s"'`\\$#]*))\s*(?:#.*)?$/.exec(rest) ?? [];
+    given.set(name, [...(given.get(name) ?? []), single ?? double ?? bare]);
+  }
+  return given;
+}
+
+/** Every member of every object, wherever it stands: which of them are variables is the agent's to know. */
+function fromJson(text: string): Given {
+  const given = new Map<string, string[]>();
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      if (typeof value !== "object") given.set(name, [...(given.get(name) ?? []), String(value)]);
+      return value;
+    });
+  } catch {
+    // no agent reads it either
+  }
+  return given;
+}

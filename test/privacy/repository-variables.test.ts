@@ -1,0 +1,127 @@
+// Agents give their hooks variables that a repository's files set: the drain that a hook starts hears none of them.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { variablesOfRepositories } from "../../src/config/repository-variables.ts";
+import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { ensureBuilt, Machine, until } from "../support/program.ts";
+
+const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
+const THEIRS = "https://theirs.example.org";
+
+describe("which variables files of a repository have given", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "openhook-variables-"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  };
+  const found = async (
+    env: Readonly<Record<string, string>>,
+    folder = "shop/web",
+    files = [".claude/settings.json"],
+  ) => [...(await variablesOfRepositories(env, { folders: [join(home, folder)], home, files })).keys()];
+
+  test.each([
+    ["plain", `${ENDPOINT}=${THEIRS}`],
+    ["exported, in quotes, with a remark", `export ${ENDPOINT}="${THEIRS}" # ours`],
+    ["with a colon, among others, in lines of Windows", `A=1\r\n${ENDPOINT}: '${THEIRS}'\r\nB=2`],
+    ["put together", `H=theirs\n${ENDPOINT}=https://$H.example.org`],
+    ["given twice", `${ENDPOINT}=https://other.example.org\n${ENDPOINT}=${THEIRS}`],
+    ["behind a mark of bytes", `\uFEFF${ENDPOINT}=${THEIRS}`],
+  ])("%s", async (_, text) => {
+    put("shop/.env", text);
+    expect(await found({ [ENDPOINT]: THEIRS, PATH: "/bin" })).toEqual([ENDPOINT]);
+  });
+
+  test("in settings that the agent takes them from, in a folder above, through a link", async () => {
+    put("shop/.claude/settings.json", JSON.stringify({ env: { [ENDPOINT]: THEIRS, DEPTH: 5 } }));
+    put("elsewhere", "NODE_OPTIONS=--require=./x.js");
+    mkdirSync(join(home, "shop/web"));
+    symlinkSync(join(home, "elsewhere"), join(home, "shop/web/.env.local"));
+    const env = { [ENDPOINT]: THEIRS, DEPTH: "5", NODE_OPTIONS: "--require=./x.js", HOME: home };
+    expect((await found(env)).toSorted()).toEqual(["DEPTH", "NODE_OPTIONS", ENDPOINT].toSorted());
+  });
+
+  test("the user's: another value, files of the home, files that nobody loads; and what only takes away", async () => {
+    put("shop/.env", `${ENDPOINT}=${THEIRS}\nOTEL_SDK_DISABLED=true\nOPENHOOK_OTEL_CAPTURE=none\n`);
+    put(".env", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
+    put("shop/.env.example", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
+    put("shop/.claude/settings.json", "{ broken");
+    const env = {
+      [ENDPOINT]: "https://mine.example.org",
+      OPENHOOK_OTEL_OTLP_ENDPOINT: "https://mine.example.org",
+      OTEL_SDK_DISABLED: "true",
+      OPENHOOK_OTEL_CAPTURE: "none",
+    };
+    expect(await found(env)).toEqual([]);
+    expect(await found(env, "")).toEqual([]);
+    expect(await found({ ...env, OPENHOOK_OTEL_CAPTURE: "full" })).toEqual([]);
+  });
+});
+
+describe("a drain that a hook starts", () => {
+  let [mine, theirs]: Receiver[] = [];
+  let machine: Machine;
+  beforeAll(async () => {
+    await ensureBuilt();
+    [mine, theirs] = [await startReceiver(), await startReceiver()];
+    machine = new Machine();
+  });
+  afterAll(async () => {
+    await machine.remove();
+    await Promise.all([mine?.close(), theirs?.close()]);
+  });
+
+  test("sends to the user's address, at the user's level, and runs nothing of the repository", async () => {
+    const registered = await machine.enable();
+    await machine.ok(["config", "set", "otlp.endpoint", mine?.url ?? ""]);
+    const project = join(machine.home, "shop");
+    mkdirSync(join(project, ".claude"), { recursive: true });
+    const ran = join(project, "ran");
+    writeFileSync(join(project, "x.cjs"), `require("node:fs").writeFileSync(${JSON.stringify(ran)}, "")`);
+    const env = {
+      OPENHOOK_OTEL_OTLP_ENDPOINT: theirs?.url ?? "",
+      OPENHOOK_OTEL_CAPTURE: "full",
+      OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "team=theirs",
+      XDG_CONFIG_HOME: join(project, "config"),
+      NODE_OPTIONS: `--require=${join(project, "x.cjs")} --max-old-space-size=512`,
+    };
+    writeFileSync(join(project, ".claude", "settings.json"), JSON.stringify({ env }));
+    const tell = (event: string, more = {}) =>
+      machine.shell(registered.get(event)?.[0] ?? "", {
+        cwd: project,
+        env,
+        input: JSON.stringify({ session_id: "5e1f", hook_event_name: event, cwd: project, ...more }),
+      });
+    await tell("UserPromptSubmit", { prompt: "kanarienvogel" });
+    await tell("SessionEnd", { reason: "other" });
+    await until("the session arrives", () => (mine?.spans.length ?? 0) > 0);
+    await machine.quiet();
+    expect(theirs?.requests).toEqual([]);
+    const sent = (mine?.requests ?? []).map(({ body }) => body.toString("latin1")).join("\n");
+    expect(sent).not.toMatch(/kanarienvogel|theirs/);
+    expect(() => readFileSync(ran)).toThrow();
+    expect(readFileSync(join(machine.places.stateDir, "drain.log"), "utf8")).toContain(
+      `OPENHOOK_OTEL_OTLP_ENDPOINT stands in ${join(project, ".claude", "settings.json")} and is not heard`,
+    );
+  });
+
+  test("hears the user's own variables as ever", async () => {
+    const registered = await machine.enable();
+    const folder = join(machine.home, "other");
+    mkdirSync(folder);
+    writeFileSync(join(folder, ".env"), "PORT=3000\nOPENHOOK_OTEL_OTLP_ENDPOINT=http://127.0.0.1:9\n");
+    await machine.shell(registered.get("SessionEnd")?.[0] ?? "", {
+      cwd: folder,
+      env: { OPENHOOK_OTEL_OTLP_ENDPOINT: theirs?.url },
+      input: JSON.stringify({ session_id: "6e1f", hook_event_name: "SessionEnd", cwd: folder, reason: "other" }),
+    });
+    await until("the session arrives", () => (theirs?.spans.length ?? 0) > 0);
+  });
+});
