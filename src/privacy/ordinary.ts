@@ -13,7 +13,11 @@ export function isOrdinary(kind: Rule["ordinary"], value: string): boolean {
     case "assigned":
       if (TYPE.test(value)) return true;
       return (
-        WORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) || NO_VALUE.test(value) || EXPRESSION.test(value)
+        WORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) ||
+        NO_VALUE.test(value) ||
+        EXPRESSION.test(value) ||
+        CODE_BEHIND.test(value) ||
+        KEY_FILE.test(value)
       );
     case "address":
       return /^git@/.test(value) || /@[23]x\.[a-z]+$/.test(value) || FILE_NAME.test(value);
@@ -35,7 +39,7 @@ const NO_VALUE =
   /^(?:\$[A-Z_][A-Z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_.]*\}|\$\(.*|\{\{.*|<[A-Za-z_ -]+>?|%[A-Za-z]|%\([a-z_]+\)s|\*+|\.{3,}|…|[xX]{3,}|[^A-Za-z0-9]{1,3})[)\]};,.]*$/u;
 
 const ROOTS =
-  "process\\.env|import\\.meta|os\\.environ|os\\.getenv|System\\.getenv|ENV|config|settings|options|opts|props|this|self|req|request|res|response|ctx|context|env|args|params|user|data|body|form|secrets|vars|inputs|var|local|module|state|input";
+  "process\\.env|import\\.meta|os\\.environ|os\\.getenv|System\\.getenv|ENV|config|settings|options|opts|props|this|self|req|request|res|response|ctx|context|env|args|params|user|data|body|form|secrets|vars|inputs|var|local|module|state|input|crypto|jwt|bcrypt|faker|cookies|headers|localStorage|sessionStorage|event|document";
 const CALLS =
   "get|read|load|fetch|create|generate|make|parse|require|encode|decode|find|resolve|use|random|sign|issue|z\\.|String|Buffer|str";
 
@@ -46,6 +50,12 @@ const EXPRESSION = new RegExp(
 );
 
 const TYPE = /^(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Secret)\[[A-Za-z_, ]*\]?[)\]};,.]*$/;
+
+/** The quote before it has closed a text: `"Password: " + input`. */
+const CODE_BEHIND = /^[ \t]+(?:[+&|,.)\]}]|$)/;
+
+/** Where a key lies is none. */
+const KEY_FILE = /^(?:~|\.{1,2})?\/[A-Za-z0-9._/-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks)[)\]};,.]*$/;
 
 const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|js|ts|css|json|md|txt|html|map|tgz|zip)$/i;
 

@@ -38,14 +38,13 @@ export function redactorOf(options: RedactOptions = {}): Redact {
     ...(options.homeDirectories === false ? [] : [...homeOf(options.home), ...COMPILED_HOME]),
   ];
   const { own = [] } = options;
-  const hints = [...new Set(rules.flatMap((rule) => rule.hints))];
-  const maybe = new RegExp(hints.map(literal).join("|"), "iu");
+  const hints = hintsOf(rules);
   const known = new Map<string, string>();
   const scan = (text: string): string => {
     let clean = bounded(text);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       const before = clean;
-      clean = withoutFindings(before, findingsIn(before, rules, own, maybe));
+      clean = withoutFindings(before, findingsIn(before, rules, own, hints));
       if (clean === before) break;
     }
     return clean;
@@ -84,7 +83,15 @@ const LONGEST_MARK = 64;
 interface Compiled {
   readonly rule: Rule;
   readonly pattern: RegExp;
-  readonly hints: readonly string[];
+}
+
+/** Which hints a text holds. One pass for all of them: one by one they cost more than all rules that they save. */
+type HintFinder = (text: string) => ReadonlySet<string>;
+
+interface Hints {
+  readonly exact: HintFinder;
+  /** Of rules that do not mind case; in a text in lower case. */
+  readonly anyCase: HintFinder;
 }
 
 interface Finding {
@@ -104,7 +111,6 @@ const ENCODED = /%[0-9A-Fa-f]{2}|\\[u"'/\\nrtbf]|[A-Za-z0-9+/_-]{20}/;
 const compile = (rule: Rule): Compiled => ({
   rule,
   pattern: new RegExp(rule.pattern, rule.ignoreCase === true ? "giu" : "gu"),
-  hints: rule.hints,
 });
 
 const COMPILED = SECRET_RULES.map(compile);
@@ -112,6 +118,25 @@ const COMPILED_EMAIL = [compile(EMAIL_RULE)];
 const COMPILED_HOME = HOME_RULES.map(compile);
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+const hintsOf = (rules: readonly Compiled[]): Hints => ({
+  exact: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? [] : rule.hints))),
+  anyCase: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? rule.hints : []))),
+});
+
+/** At one place the longest is found, and those that it begins with are there, too. */
+function hintFinder(hints: readonly string[]): HintFinder {
+  const longestFirst = [...new Set(hints)].sort((a, b) => b.length - a.length);
+  const alsoThere = new Map(longestFirst.map((hint) => [hint, longestFirst.filter((other) => hint.startsWith(other))]));
+  const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
+  return (text) => {
+    const found = new Set<string>();
+    for (const [, hint = ""] of text.matchAll(pattern)) {
+      if (!found.has(hint)) for (const one of alsoThere.get(hint) ?? []) found.add(one);
+    }
+    return found;
+  };
+}
 
 /** Of a user whose home lies elsewhere than homes do. The root directory and one level below it are no names. */
 function homeOf(home: string | undefined): readonly Compiled[] {
@@ -130,19 +155,19 @@ function bounded(text: string): string {
   return `${head.slice(0, end)}… [cut: ${text.length} characters]`;
 }
 
-function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], maybe: RegExp): Finding[] {
+function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): Finding[] {
   const found: Finding[] = [];
   const isEncoded = ENCODED.test(text);
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
     const place = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, ...rest } of inView(view.text, rules, own, maybe)) {
+    for (const { start, end, ...rest } of inView(view.text, rules, own, hints)) {
       found.push({ start: place(start), end: place(end), ...rest });
     }
   }
   if (!isEncoded) return found;
   for (const { start, end, text: decoded } of base64Of(text)) {
     for (const inner of viewsOf(decoded)) {
-      const [first] = inView(inner.text, rules, own, maybe);
+      const [first] = inView(inner.text, rules, own, hints);
       if (first === undefined) continue;
       found.push({ ...first, start, end });
       break;
@@ -151,14 +176,13 @@ function findingsIn(text: string, rules: readonly Compiled[], own: readonly Find
   return found;
 }
 
-function inView(text: string, rules: readonly Compiled[], own: readonly Finder[], maybe: RegExp): readonly Finding[] {
+function inView(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): readonly Finding[] {
   const found: Finding[] = [];
-  if (!SHORT.test(text) && maybe.test(text)) {
-    let lower: string | undefined;
-    for (const [order, { rule, pattern, hints }] of rules.entries()) {
-      if (rule.ignoreCase === true) lower ??= text.toLowerCase();
-      const searched = rule.ignoreCase === true ? (lower ?? text) : text;
-      if (!hints.some((hint) => searched.includes(hint))) continue;
+  if (!SHORT.test(text)) {
+    const there = { exact: hints.exact(text), anyCase: hints.anyCase(text.toLowerCase()) };
+    for (const [order, { rule, pattern }] of rules.entries()) {
+      const seen = rule.ignoreCase === true ? there.anyCase : there.exact;
+      if (!rule.hints.some((hint) => seen.has(hint))) continue;
       for (const match of text.matchAll(pattern)) {
         const value = goingIn(match);
         if (value !== undefined && !isOrdinary(rule.ordinary, value.text)) {

@@ -28,6 +28,40 @@ const word = (id: string, hints: readonly string[], pattern: string): Rule => ({
   pattern: `${BEFORE}(${pattern})`,
 });
 
+/** What less known services put before theirs. */
+const SERVICES: readonly (readonly [hint: string, pattern: string])[] = [
+  ["pul-", "pul-[a-f0-9]{40}"],
+  ["nfp_", "nfp_[A-Za-z0-9]{36,}"],
+  ["rnd_", "rnd_[A-Za-z0-9]{24,}"],
+  ["dp.", "dp\\.(?:pt|st|ct|sa|scim|audit)\\.(?:[a-z0-9_-]{1,30}\\.)?[A-Za-z0-9]{40,}"],
+  ["fm1", "fm1[ar]?_[A-Za-z0-9+/=_]{60,}"],
+  ["fm2_", "fm2_[A-Za-z0-9+/=_]{60,}"],
+  ["hcaik_", "hcaik_[a-z0-9]{50,}"],
+  ["bkua_", "bkua_[a-f0-9]{40}"],
+  ["sqa_", "sqa_[a-f0-9]{40}"],
+  ["sqp_", "sqp_[a-f0-9]{40}"],
+  ["squ_", "squ_[a-f0-9]{40}"],
+  ["HRKU-", "HRKU-[A-Za-z0-9_-]{36,}"],
+  ["sq0", "sq0[a-z]{3}-[A-Za-z0-9_-]{22,}"],
+  ["re_", "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"],
+  ["crsr_", "crsr_[a-f0-9]{60,}"],
+  ["key_", "key_[a-f0-9]{64}"],
+  ["pat-", "pat-(?:na|eu)[0-9]-[a-f0-9-]{36}"],
+  ["CFPAT-", "CFPAT-[A-Za-z0-9_-]{40,}"],
+  ["sl.", "sl\\.[A-Za-z0-9_-]{100,}"],
+  ["tfp_", "tfp_[A-Za-z0-9_-]{40,}"],
+  ["CCIPAT_", "CCIPAT_[A-Za-z0-9_]{40,}"],
+  ["sdk-", "sdk-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"],
+  ["access-", "access-(?:sandbox|development|production)-[a-f0-9-]{36}"],
+  ["access_token$", "access_token[$][a-z]{1,20}[$][a-z0-9]{16}[$][a-f0-9]{32}"],
+  ["tskey-", "tskey-[a-z]{3,10}-[A-Za-z0-9-]{20,}"],
+  ["napi_", "napi_[a-z0-9]{40,}"],
+  ["APA91b", "[A-Za-z0-9_-]{4,20}:APA91b[A-Za-z0-9_-]{60,}"],
+  ["sk.eyJ", "sk\\.eyJ[A-Za-z0-9_-]{20,200}\\.[A-Za-z0-9_-]{20,}"],
+  ["-us", "[a-f0-9]{32}-us[0-9]{1,2}"],
+  ["00D", "00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{40,}"],
+];
+
 /** Prefixes by which their issuers mark them. */
 const ISSUED: readonly Rule[] = [
   word("anthropic-key", ["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{12,}"),
@@ -90,6 +124,150 @@ const ISSUED: readonly Rule[] = [
   token("azure-secret", ["Q~"], "[0-9]Q~[A-Za-z0-9_~.-]{30,}"),
   word("telegram-token", [":AA"], "[0-9]{8,12}:AA[A-Za-z0-9_-]{30,}"),
   word("twilio-key", ["SK"], "SK[a-f0-9]{32}"),
+  word("aws-key", ["ABSK"], "ABSK[A-Za-z0-9+/]{60,}={0,2}"),
+  token("azure-secret", ["AZDO"], "[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
+  token("gitlab-token", ["GR1348941"], "GR1348941[A-Za-z0-9_-]{20,}"),
+  token("grafana-token", ["eyJrIjoi"], "eyJrIjoi[A-Za-z0-9+/=]{40,}"),
+  word("google-token", ["1//0"], "1//0[A-Za-z0-9_-]{40,}"),
+  word("model-provider-key", ["csk-", "sk_", "pcsk_"], "(?:csk-[a-z0-9]{40,}|sk_[a-f0-9]{40,}|pcsk_[A-Za-z0-9_]{40,})"),
+  token("new-relic-key", ["NRII-", "NRAL"], "(?:NRII-[A-Za-z0-9_-]{30,}|[a-f0-9]{36}NRAL)"),
+  token("supabase-token", ["sb_secret_"], "sb_secret_[A-Za-z0-9_-]{20,}"),
+  word("one-password-token", ["A3-"], "A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-?[A-Z0-9]{5}){1,4}"),
+  ...SERVICES.map(([hint, pattern]) => word("service-token", [hint], pattern)),
+  token(
+    "webhook",
+    ["webhook.office.com/", "hooks.zapier.com/", "maker.ifttt.com/"],
+    "(?:webhook\\.office\\.com/webhookb2|hooks\\.zapier\\.com/hooks/catch|maker\\.ifttt\\.com/trigger)/[A-Za-z0-9_/@.-]{12,}",
+  ),
+];
+
+/** One of a command's, behind what says so. */
+const behind = (id: string, hints: readonly string[], pattern: string, value = SHELL_WORD): Rule => ({
+  id,
+  hints,
+  pattern: `(${pattern}["']?)(${value})`,
+});
+const SHELL_WORD = "[^ \\t\\r\\n\"'|&;<>\\\\-][^ \\t\\r\\n\"'|&;<>\\\\]{3,}";
+const WITHIN = "[^\\n|&;]{0,300}";
+
+/** Programs whose options for secrets are called like others' for ports and paths. */
+const COMMANDS: readonly Rule[] = [
+  behind("password", ["login"], `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) ${WITHIN}login${WITHIN} -p[ =]{1,2}`),
+  behind("password", ["mongo"], `mongo(?:sh|dump|restore|export|import)? ${WITHIN}-p {1,2}`),
+  behind("password", ["sqlcmd", "bcp "], `(?:sqlcmd|bcp) ${WITHIN}-P ?`),
+  behind("password", ["redis-cli"], `redis-cli ${WITHIN}-a {1,2}`),
+  behind("password", ["ldap"], `ldap(?:search|modify|add|delete|whoami|passwd) ${WITHIN}-w {1,2}`),
+  behind("password", ["zip "], `zip ${WITHIN}-P ?`),
+  behind("password", ["7z"], `7z[a-z]{0,2} ${WITHIN} -p`),
+  behind("password", ["htpasswd"], "htpasswd -[A-Za-z]{0,5}b[A-Za-z]{0,5} [^ \\n]{1,200} [^ \\n]{1,100} "),
+  behind("password", ["pass:"], "-pass(?:in|out)?[ =]pass:"),
+  behind("password", ["psk="], "psk="),
+  behind("password", ["storepass", "keypass"], "-[a-z]{0,4}(?:storepass|keypass) {1,3}"),
+  behind("password", ["ConvertTo-SecureString"], "ConvertTo-SecureString {1,3}(?:-String {1,3})?"),
+  behind(
+    "password",
+    ["machine"],
+    "machine[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}login[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}password[ \\t]{1,4}",
+  ),
+  behind("secret", ["gh secret set"], `gh secret set${WITHIN} (?:--body|-b)[ =]?`),
+  behind("secret", ["--from-literal"], "--from-literal[ =]{1,2}[\"']?[A-Za-z0-9_.-]{1,100}="),
+  behind("token", ["_auth"], "_auth(?:Token)? {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
+  behind("secret", ["aws_se"], "aws_(?:secret_access_key|session_token) {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
+  behind(
+    "token",
+    [" login ", "authtoken ", "snyk auth "],
+    "(?:(?:wandb|cargo|vault) login|add-authtoken|ngrok authtoken|snyk auth) {1,3}",
+    "[A-Za-z0-9_.-]{16,}",
+  ),
+  behind("token", ["TF_TOKEN_"], "TF_TOKEN_[A-Za-z0-9_]{1,60}="),
+  behind("token", ["_PAT"], "[A-Z0-9]_PAT[\"']?[ ]?[:=] ?", "[A-Za-z0-9_:/.-]{16,}"),
+  behind("token", ["_SESSION"], "[A-Z0-9]_SESSION[\"']?[ ]?[:=] ?", "[A-Za-z0-9+/]{40,}={0,2}"),
+  behind("token", ["sonar.login"], "sonar\\.login="),
+  behind("token", ["npmAuthIdent"], "npmAuthIdent[\"']?: ?[\"']?[^:\"' ]{1,100}:"),
+  behind("token", ['"auth"'], '"auth" ?: ?', "[A-Za-z0-9+/]{16,}={0,2}"),
+  // What is in these is for one backend, whatever its name
+  {
+    id: "token",
+    hints: ["_OTLP_"],
+    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?[\"'])([^\\r\\n\"']{1,})",
+  },
+  {
+    id: "token",
+    hints: ["_OTLP_"],
+    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?)([^ \\t\\r\\n\"']{1,})",
+  },
+  // A word in capitals and its value, without a sign between them
+  behind(
+    "secret",
+    ["ENV ", "ARG ", "setenv ", "setx ", "set -"],
+    "(?:ENV|ARG|setenv|setx|set -[gUx]{1,3}) {1,3}[A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY|_PAT) {1,3}",
+    "[^ \\t\\r\\n\"'=$]{6,}",
+  ),
+  {
+    id: "secret",
+    hints: ["define("],
+    pattern:
+      "(define\\( {0,2}[\"'][A-Z0-9_]{0,60}(?:PASSWORD|SECRET|TOKEN|KEY|SALT)[\"'] {0,2}, {0,2}[\"'])([^\"'\\r\\n]{4,})",
+  },
+  // Lists of names and values
+  {
+    id: "secret",
+    hints: ["value"],
+    ignoreCase: true,
+    ordinary: "assigned",
+    pattern:
+      "((?:name|key)[\"']?[ \\t]{0,4}[:=][ \\t]{0,4}[\"']?[A-Za-z0-9_.-]{0,60}(?:password|passwd|secret|token|api_?key|access_?key|private_?key)(?:_[a-z0-9_]{0,20})?[\"']?[ \\t\\r\\n,]{1,40}[\"']?value[\"']?[ \\t]{0,4}[:=][ \\t]{0,4}[\"']?)([^ \\t\\r\\n\"',{}]{4,})",
+  },
+  {
+    id: "secret",
+    hints: ['"value"'],
+    ignoreCase: true,
+    pattern:
+      '("value"[ ]?:[ ]?")([^"\\\\\\r\\n]{4,1000})",[ \\t\\r\\n]{0,40}"name"[ ]?:[ ]?"[A-Za-z0-9_.-]{0,60}(?:password|passwd|secret|token|api_?key|access_?key|private_?key)"',
+  },
+  // Blocks of YAML; of longer ones the first line
+  {
+    id: "secret",
+    hints: [":|", ": |", ":>", ": >"],
+    ignoreCase: true,
+    pattern:
+      "((?:password|passphrase|secret|token|api[_-]?key|access[_-]?key)[\"']?:[ ]?[|>][+-]?[ \\t]{0,4}[\\r\\n]{1,2}[ \\t]{1,40})([^ \\t\\r\\n][^\\r\\n]{5,})",
+  },
+  {
+    id: "password",
+    hints: ["sudo -S"],
+    pattern: "(echo {1,3}[\"']?)([^ \\t\\r\\n\"'|$]{1,200})[\"']? {0,3}[|] {0,3}sudo -S",
+  },
+  {
+    id: "password",
+    hints: ["--proxy"],
+    pattern: "(--proxy[ =][\"']?[^ \\t\\r\\n:\"'/@]{1,100}:)([^ \\t\\r\\n@\"'/]{1,200})@",
+  },
+  {
+    id: "password",
+    hints: ["jdbc:oracle"],
+    pattern: "(jdbc:oracle:[a-z]{1,6}:[^/ \\t\\r\\n\"']{1,100}/)([^@ \\t\\r\\n\"'/]{1,200})@",
+  },
+  {
+    id: "private-key",
+    hints: ["Private-Lines"],
+    pattern: "(Private-Lines: [0-9]{1,4}[\\r\\n]{1,2})([A-Za-z0-9+/=\\r\\n]{40,})",
+  },
+  // As people say it to an agent. A word with a digit in it: "the password is wrong" says nothing
+  {
+    id: "password",
+    hints: ["password is", "passphrase is", "passwort is", "passwd is", "secret is", "key is"],
+    ignoreCase: true,
+    pattern:
+      "((?:password|passphrase|passwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,})",
+  },
+  {
+    id: "password",
+    hints: ["pass"],
+    ignoreCase: true,
+    ordinary: "assigned",
+    pattern: "((?:^|[ \\t\\r\\n{,\"'])pass[\"']?[ ]{0,3}(?:=|:)[ ]{0,3}[\"'])([^\"'\\r\\n]{4,})",
+  },
 ];
 
 /** Known by their form. */
@@ -122,7 +300,7 @@ const FORMED: readonly Rule[] = [
   {
     id: "url-password",
     hints: ["://"],
-    pattern: "(://[^ \\t\\r\\n/:@\"'`<>?#]{0,200}:)([^ \\t\\r\\n/@\"'`<>]{1,400})@",
+    pattern: "(://[^ \\t\\r\\n/:@\"'`<>?#]{0,200}:)([^ \\t\\r\\n/\"'`<>]{1,400})@",
   },
   // A token in the place of the user: what stands where the password does is then no secret, or half of one
   {
@@ -142,15 +320,16 @@ const FORMED: readonly Rule[] = [
   },
   {
     id: "url-key",
-    hints: ["key=", "sig=", "signature=", "code="],
+    hints: ["key=", "sig=", "signature=", "code=", "auth=", "sessionid=", "appid="],
     ignoreCase: true,
-    pattern: "([?&;](?:x-[a-z]+-)?(?:key|sig|signature|code)=)([^ \\t\\r\\n&#\"'`<>]{12,})",
+    pattern: "([?&;](?:x-[a-z]+-)?(?:key|sig|signature|code|auth|sessionid|appid)=)([^ \\t\\r\\n&#\"'`<>]{12,})",
   },
   {
     id: "authorization",
     hints: ["authorization"],
     ignoreCase: true,
     pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?(?:basic|bearer|token|digest|apikey|negotiate|hmac|signature|aws4-hmac-sha256|sharedkey|sharedaccesssignature)[ \\t]{1,4})([^\\r\\n"'\`\\\\]{1,})`,
+    ordinary: "assigned",
   },
   {
     id: "authorization",
@@ -159,6 +338,14 @@ const FORMED: readonly Rule[] = [
     pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?)([^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{8,})`,
     ordinary: "assigned",
   },
+  {
+    id: "authorization",
+    hints: ["authorization"],
+    ignoreCase: true,
+    // Schemes of a vendor's own. Words follow a colon in prose as well: of a key one is a digit
+    pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?[a-z][a-z0-9_-]{1,29} )([^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{0,60}[0-9][^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{7,})`,
+  },
+  { id: "authorization", hints: ["SSWS "], pattern: "(SSWS {1,4})([A-Za-z0-9_-]{20,})" },
   {
     id: "authorization",
     hints: ["bearer"],
@@ -182,8 +369,20 @@ const FORMED: readonly Rule[] = [
     id: "password",
     hints: ["curl"],
     pattern:
-      "(curl[^\\n|&;]{0,400} (?:-u|--user|--proxy-user)[ =]{1,3}[\\\\]{0,3}[\"']?[^ \\t\\r\\n:\"']{1,200}:)([^ \\t\\r\\n\"'\\\\]{1,})",
+      "(curl[^\\n|&;]{0,400} (?:-u|--user|--proxy-user)[ =]{0,3}[\\\\]{0,3}[\"']?[^ \\t\\r\\n:\"']{1,200}:)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
+  {
+    id: "cookie",
+    hints: ["curl"],
+    pattern:
+      "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[\\\\]{0,3}[\"'][A-Za-z0-9_.-]{1,100}=)([^\\r\\n\"'\\\\]{1,})",
+  },
+  {
+    id: "cookie",
+    hints: ["curl"],
+    pattern: "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[A-Za-z0-9_.-]{1,100}=)([^ \\t\\r\\n\"'\\\\]{1,})",
+  },
+  ...COMMANDS,
   { id: "password", hints: ["sshpass"], pattern: "(sshpass +-p *[\"']?)([^ \\t\\r\\n\"']{1,})" },
   {
     id: "password",
@@ -193,19 +392,25 @@ const FORMED: readonly Rule[] = [
 ];
 
 /** Words before `=` or `:`. `tokens` is none of them: what is counted is no secret. */
-const PASSWORD = "pass(?:word|wd|phrase|code)|[_-]pass|[^a-z]pw";
+const PASSWORD =
+  "pass(?:word|wd|phrase|code|wort)|(?:db|root|admin|store|key)pass|[_-]pass|[^a-z]pw|contrase[nñ]a|mot de passe|kennwort";
 const SECRET = "secret";
 const TOKEN = "token|_auth";
 const KEY =
-  "(?:api|access|secret|private|auth|client|sign|signing|encrypt|encryption|crypt|cipher|master|account|shared|sharedaccess|storage|subscription|app|application|license|webhook|deploy|consumer|service|hmac|jwt|ssh)[_. -]?key|credential";
+  "(?:api|access|secret|private|auth|client|sign|signing|encrypt|encryption|crypt|cipher|master|account|admin|ingest|server|fastly|shared|sharedaccess|storage|subscription|app|application|license|webhook|deploy|consumer|service|hmac|jwt|ssh)[_. -]?key|credential";
 /** What may stand between the word and the sign: `secretAccessKey`, `password2`, `SECRET_KEY_BASE`. */
-const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|raw|[0-9]{1,3}))?";
+const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|raw|salt|[0-9]{1,3}))?";
 const NAME_END = `${SUFFIX}[\\\\]{0,3}["'\`]?\\]?`;
-const SIGN = "[ \\t]{0,8}(?::=|[:=])[ \\t]{0,8}";
-const SIGN_OR_ARROW = "[ \\t]{0,8}(?::=|=>|[:=])[ \\t]{0,8}";
+const SIGN = "[ \\t]{0,8}(?::=|[:=：])[ \\t]{0,8}";
+const SIGN_OR_ARROW = "[ \\t]{0,8}(?::=|=>|[:=：])[ \\t]{0,8}";
+/** `apiKey: string = "…"`, `token: &'static str = "…"` */
+const TYPED_SIGN = "[?!]?[ \\t]{0,4}:[ \\t]{0,4}[&A-Za-z][A-Za-z0-9_<>| .'\\[\\]]{0,40}=[ \\t]{0,4}";
 /** `==` compares: what follows is no value of it. */
 const UNQUOTED_START = "[^ \\t\\r\\n\"'`,;&|<>\\\\=~]";
 const UNQUOTED = "[^ \\t\\r\\n\"'`,;&|<>\\\\]";
+
+/** A space, the next text of a list, the next line of a command. */
+const BEHIND_OPTION = `(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
 
 interface Words {
   readonly id: string;
@@ -227,18 +432,18 @@ function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] 
   const rule = { id, ignoreCase: true, ordinary: "assigned" } as const;
   const rest = `{${min - 1},}`;
   return [
-    { ...rule, hints, pattern: `((?:${words})${NAME_END}${SIGN_OR_ARROW}[a-z]?)(${quoted})` },
+    { ...rule, hints, pattern: `((?:${words})${NAME_END}(?:${SIGN_OR_ARROW}[a-z]?|${TYPED_SIGN}))(${quoted})` },
     { ...rule, hints, pattern: `((?:${words})${NAME_END}${SIGN})(${UNQUOTED_START}${UNQUOTED}${rest})` },
     {
       ...rule,
       hints: ["--"],
-      pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})[ =]{1,3}["']?)([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
+      pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})${BEHIND_OPTION})([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
     },
   ];
 }
 
 const ASSIGNED: readonly Rule[] = [
-  ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw"], minLength: 1 }),
+  ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw", "contrase", "kennwort"], minLength: 1 }),
   ...assigned({ id: "secret", words: SECRET, hints: ["secret"], minLength: 4 }),
   ...assigned({ id: "api-key", words: KEY, hints: ["key", "credential"], minLength: 8 }),
   ...assigned({ id: "token", words: TOKEN, hints: ["token", "_auth"], minLength: 8 }),

@@ -62,6 +62,63 @@ describe("redacting once is redacting twice", () => {
   });
 });
 
+/** Stands for a secret of letters, digits or hexadecimal digits. */
+const [WORD, HEX, UUID] = [
+  randomText("word", 60, seed),
+  randomText("hex", 64, seed),
+  `6f1d3a2b-1111-4222-8333-${randomText("hex", 12, seed)}`,
+];
+
+describe("as people and programs write it down", () => {
+  test.each([
+    ["in a list of arguments", `["login", "--password", "${WORD}"]`, WORD],
+    ["in such a list, in a text", JSON.stringify({ a: `["--api-key","${WORD}"]` }), WORD],
+    ["on the next line of a command", `login --password \\\n  ${WORD}`, WORD],
+    ["for docker", `docker login -u me -p ${WORD} ghcr.io`, WORD],
+    ["for az", `az login --service-principal -u x -p ${WORD} --tenant y`, WORD],
+    ["for redis", `redis-cli -h cache -a ${WORD} ping`, WORD],
+    ["for mongo", `mongosh -u admin -p ${WORD} --quiet`, WORD],
+    ["for openssl", `openssl rsa -in k.pem -passin pass:${WORD}`, WORD],
+    ["for sudo", `echo ${WORD} | sudo -S apt update`, WORD],
+    ["for gh", `gh secret set DEPLOY --body "${WORD}"`, WORD],
+    ["for kubectl", `kubectl create secret generic x --from-literal=any=${WORD}`, WORD],
+    ["for aws", `aws configure set aws_secret_access_key ${WORD}`, WORD],
+    ["for npm", `npm config set //registry.example.org/:_authToken ${WORD}`, WORD],
+    ["for curl, without a space", `curl -uadmin:${WORD} https://ci.example.org`, WORD],
+    ["as curl's cookie", `curl -b "session=${WORD}" https://shop.example.org`, WORD],
+    ["as headers of an exporter", `OTEL_EXPORTER_OTLP_HEADERS=x-honeycomb-team=${WORD}`, WORD],
+    ["with a scheme of its own", `Authorization: GenieKey ${UUID}`, UUID],
+    ["behind a type", `const apiKey: string = "${WORD}";`, WORD],
+    ["behind a type of Rust", `let token: &'static str = "${WORD}";`, WORD],
+    ["in PHP", `define('DB_PASSWORD', '${WORD}');`, WORD],
+    ["for an image", `ENV API_TOKEN ${WORD}`, WORD],
+    ["for fish", `set -gx GITHUB_TOKEN ${WORD}`, WORD],
+    ["as a name and a value", `- name: DB_PASSWORD\n  value: "${WORD}"\n`, WORD],
+    ["as a value and a name", `{"value":"${WORD}","name":"API_TOKEN"}`, WORD],
+    ["in a block of YAML", `password: |\n  ${WORD}\n`, WORD],
+    ["in .netrc", `machine api.example.org\n  login me\n  password ${WORD}\n`, WORD],
+    ["in docker's settings", `{"auths":{"ghcr.io":{"auth":"${WORD}"}}}`, WORD],
+    ["with an @ in a URL", `postgres://app:ab@${WORD}@db/shop`, WORD],
+    ["to an agent", `the password is ${WORD.slice(0, 8)}7, please try`, WORD.slice(0, 8)],
+    ["in Spanish", `contraseña=${WORD}`, WORD],
+    ["of Doppler", `dp.st.prd.${WORD.slice(0, 43)}`, WORD.slice(0, 43)],
+    ["of Tailscale", `tskey-auth-kAbC-${WORD.slice(0, 32)}`, WORD.slice(0, 32)],
+    ["of Pulumi", `pul-${HEX.slice(0, 40)}`, HEX.slice(0, 40)],
+    ["of Sonar", `sqp_${HEX.slice(0, 40)}`, HEX.slice(0, 40)],
+    ["of HubSpot", `pat-na1-${UUID}`, UUID],
+    ["of Bedrock", `ABSK${WORD}${WORD}`, WORD],
+    ["of Supabase", `sb_secret_${WORD.slice(0, 31)}`, WORD.slice(0, 31)],
+    [
+      "of a channel of Teams",
+      `https://x.webhook.office.com/webhookb2/${UUID}@${UUID}/IncomingWebhook/${HEX}/${UUID}`,
+      HEX,
+    ],
+  ])("%s", (_, text, core) => {
+    expect(redact(text)).not.toContain(core);
+    expect(redact(JSON.stringify({ note: text }))).not.toContain(core);
+  });
+});
+
 describe("what is no secret stays, byte for byte", () => {
   test.each([
     ["a commit", `fixed in ${randomText("hex", 40, seed)}, see also ${randomText("hex", 7, seed)}`],
@@ -109,6 +166,25 @@ describe("what is no secret stays, byte for byte", () => {
     [
       "public keys",
       `-----BEGIN CERTIFICATE-----\n${randomText("base64", 64, seed)}\n-----END CERTIFICATE-----\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${randomText("base64", 43, seed)} me`,
+    ],
+    [
+      "code around a secret",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's code
+      'print("Password: " + input); headers = { Authorization: `Bearer ${token}` }; const secret = crypto.randomBytes(32)',
+    ],
+    ["a header with a variable", 'curl -H "Authorization: Bearer $TOKEN" https://shop.example.org'],
+    ["where a key lies", "client-key: /etc/kubernetes/pki/apiserver.key"],
+    [
+      "ports and paths",
+      "docker run -p 8080:80 nginx; mkdir -p a/b; ssh -p 2222 shop; docker compose -p shop up; zip -r a.zip b",
+    ],
+    [
+      "what is said of secrets",
+      "the password is wrong, the secret is out, the api key is missing; authorization: these credentials may not write",
+    ],
+    [
+      "names and values",
+      '[{"name":"max_tokens","value":"4096"},{"name":"PORT","value":"8080"}]\nENV NODE_ENV production',
     ],
     ["nothing", ""],
   ])("%s", (_, text) => {
