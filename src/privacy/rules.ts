@@ -189,12 +189,12 @@ const COMMANDS: readonly Rule[] = [
   {
     id: "token",
     hints: ["_OTLP_"],
-    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?[\"'])([^\\r\\n\"']{1,})",
+    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?[\"'])([^\\r\\n\"'\\\\]{1,})",
   },
   {
     id: "token",
     hints: ["_OTLP_"],
-    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?)([^ \\t\\r\\n\"']{1,})",
+    pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
   // A word in capitals and its value, without a sign between them
   behind(
@@ -231,7 +231,7 @@ const COMMANDS: readonly Rule[] = [
     hints: [":|", ": |", ":>", ": >"],
     ignoreCase: true,
     pattern:
-      "((?:password|passphrase|secret|token|api[_-]?key|access[_-]?key)[\"']?:[ ]?[|>][+-]?[ \\t]{0,4}[\\r\\n]{1,2}[ \\t]{1,40})([^ \\t\\r\\n][^\\r\\n]{5,})",
+      "((?:password|passphrase|secret|token|api[_-]?key|access[_-]?key)[\"']?:[ ]?[|>][+-]?[ \\t]{0,4}[\\r\\n]{1,2}[ \\t]{1,40})([^ \\t\\r\\n\"'\\\\][^\\r\\n\"'\\\\]{5,})",
   },
   {
     id: "password",

@@ -21,7 +21,7 @@ export async function readRepository(folder: string): Promise<Repository | undef
   const revision = ref?.[1] === undefined ? hash(head) : await readRef(gitDir, commonDir, ref[1]);
   const shown = url === undefined ? undefined : withoutCredentials(url);
   return {
-    name: nameOf(url) ?? basename(workTree),
+    name: nameOf(shown ?? url) ?? basename(workTree),
     ...(shown !== undefined && { url: shown }),
     ...(branch !== undefined && { branch }),
     ...(revision !== undefined && { revision }),

@@ -122,6 +122,12 @@ describe("readRepository says what git says", () => {
     expect(JSON.stringify(read)).not.toContain("s3cret");
   });
 
+  test("also in one without a path", async () => {
+    const { path } = repository();
+    git(path, "remote", "add", "origin", "https://dev:s3cret@gitbox/");
+    expect(await readRepository(path)).toMatchObject({ name: "gitbox", url: "https://gitbox/" });
+  });
+
   test("a remote that is a folder of this machine gives a name, no address", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "/home/dev/mirrors/acme-shop.git");
