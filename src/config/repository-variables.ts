@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { Env } from "./environment.ts";
+import { PREFIX } from "./prefix.ts";
 
 /**
  * Variables of an environment that files of a repository have given, or may have: some agents load the `.env` of the folder
@@ -15,29 +16,47 @@ import type { Env } from "./environment.ts";
  * @returns the file by the variable's name
  * @throws never
  */
-export async function variablesOfRepositories(
-  env: Env,
-  at: { readonly folders: readonly string[]; readonly home: string; readonly files: readonly string[] },
-): Promise<ReadonlyMap<string, string>> {
+export async function variablesOfRepositories(env: Env, at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
   const theirs = new Map<string, string>();
-  for (const folder of await upwards(at.folders, at.home)) {
-    for (const file of [...DOTENV, ...at.files]) {
-      const path = join(folder, file);
-      const text = await textOf(path);
-      if (text === undefined) continue;
-      const given = path.endsWith(".json") ? fromJson(text) : fromDotenv(text);
-      for (const [name, values] of given) {
-        const value = env[name];
-        if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
-        if (values.some((written) => written === undefined || written === value)) theirs.set(name, path);
-      }
+  for await (const { path, given } of filesOf(at)) {
+    for (const [name, values] of given) {
+      const value = env[name];
+      if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
+      if (values.some((written) => written === undefined || written === value)) theirs.set(name, path);
     }
   }
   return theirs;
 }
 
+/**
+ * Those of our own variables that the files name, whatever the environment is: for who wonders why they do nothing.
+ *
+ * @returns the file by the variable's name
+ * @throws never
+ */
+export async function unheardVariables(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
+  const unheard = new Map<string, string>();
+  for await (const { path, given } of filesOf(at)) {
+    for (const [name, values] of given) {
+      const isHeard = values.every((value) => ONLY_LESS.test(`${name}=${value ?? ""}`));
+      if (OURS.test(name) && !isHeard && unheard.size < MAX_UNHEARD) unheard.set(name, path);
+    }
+  }
+  return unheard;
+}
+
+/** Where files of repositories are looked for, see `variablesOfRepositories`. */
+export interface RepositoryPlaces {
+  readonly folders: readonly string[];
+  readonly home: string;
+  readonly files: readonly string[];
+}
+
 // --- internal ---
 
+const OURS = new RegExp(`^${PREFIX}[A-Z_]{1,60}$`);
+/** Whoever writes thousands of them is not told of each. */
+const MAX_UNHEARD = 8;
 const MAX_PARENTS = 64;
 /** Nobody's variables are as many; of a longer file the beginning counts. */
 const MAX_BYTES = 16 << 20;
@@ -50,6 +69,16 @@ const DOTENV: readonly string[] = ["", ".local", ".development", ".production", 
 /** A repository may always ask for less. */
 const ONLY_LESS =
   /^(?:OPENHOOK_OTEL_DISABLED=(?:true|1)|OPENHOOK_OTEL_CAPTURE=none|OTEL_SDK_DISABLED=.*|OTEL_(?:TRACES|METRICS)_EXPORTER=.*)$/i;
+
+async function* filesOf(at: RepositoryPlaces): AsyncGenerator<{ readonly path: string; readonly given: Given }> {
+  for (const folder of await upwards(at.folders, at.home)) {
+    for (const file of [...DOTENV, ...at.files]) {
+      const path = join(folder, file);
+      const text = await textOf(path);
+      if (text !== undefined) yield { path, given: path.endsWith(".json") ? fromJson(text) : fromDotenv(text) };
+    }
+  }
+}
 
 /** The folders and those above them, without the home, whose files are the user's own, and what lies above that. */
 async function upwards(folders: readonly string[], home: string): Promise<ReadonlySet<string>> {

@@ -112,6 +112,14 @@ describe("a drain that a hook starts", () => {
     );
   });
 
+  test("is told of by doctor, too", async () => {
+    const { stdout } = await machine.run(["doctor", "--json"], { cwd: join(machine.home, "shop") });
+    expect(stdout).toContain("OPENHOOK_OTEL_CAPTURE in ");
+    expect(stdout).not.toContain("NODE_OPTIONS");
+    const elsewhere = await machine.run(["doctor", "--json"], { cwd: machine.home });
+    expect(elsewhere.stdout).not.toContain("OPENHOOK_OTEL_CAPTURE in ");
+  });
+
   test("hears the user's own variables as ever", async () => {
     const registered = await machine.enable();
     const folder = join(machine.home, "other");

@@ -1,4 +1,6 @@
+import { allAgents } from "../../agents/registry.ts";
 import { projectWishes } from "../../config/project.ts";
+import { unheardVariables } from "../../config/repository-variables.ts";
 import { checkOwner, openFiles, ownUid, StateError } from "../../drain/private.ts";
 import type { Context } from "../context.ts";
 import { type Finding, inArea } from "./finding.ts";
@@ -28,10 +30,17 @@ async function* ownerFindings({ places, platform }: Context): AsyncGenerator<Fin
   }
 }
 
-async function* projectFindings({ cwd }: Context): AsyncGenerator<Finding> {
+async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("project");
   const { disabled, capture, attributes, warnings } = await projectWishes(cwd);
   for (const warning of warnings) yield remark(warning, "docs/privacy.md says what a project file can set");
+  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
+  for (const [name, path] of await unheardVariables({ folders: [cwd], home: places.home, files })) {
+    yield remark(
+      `${name} in ${path} is not heard by drains that hooks start: no file of a repository decides what leaves`,
+      "set it for yourself: openhook-otel config set KEY VALUE",
+    );
+  }
   const said = [
     ...(disabled ? ["its sessions are not collected"] : []),
     ...(capture === undefined ? [] : [`no more is kept of its sessions than capture ${capture}`]),
