@@ -34,10 +34,9 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
     if (HEARD.test(name)) log.line(`configuration: environment variable ${name} stands in ${path} and is not heard`);
   }
   await log.flush();
-  return startDrain(
-    { stateDir: clean.places.stateDir, nodePath: context.nodePath, programPath: context.programPath },
-    env,
-  );
+  const { nodePath, programPath } = context;
+  startDrain({ stateDir: clean.places.stateDir, nodePath, programPath }, env);
+  return true;
 }
 
 // --- internal ---

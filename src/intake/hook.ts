@@ -87,7 +87,7 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
  *
  * @throws never
  */
-function startDrain(
+export function startDrain(
   { stateDir, nodePath, programPath }: Omit<HookPlaces, "inboxDir">,
   env: Readonly<Record<string, string | undefined>>,
 ): void {
