@@ -1,4 +1,5 @@
 import { allAgents } from "../agents/registry.ts";
+import { greatestOf } from "../model/extremes.ts";
 import { activeMs, hasUsage, type SessionSummary, summarise } from "../report/session-view.ts";
 import { recentSessions } from "../store/overview.ts";
 import type { Context } from "./context.ts";
@@ -67,7 +68,7 @@ const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 0
 
 function lengthToTellApart(ids: readonly string[]): number {
   const whole = new Set(ids);
-  const longest = Math.max(...[...whole].map((id) => id.length));
+  const longest = greatestOf(ids.map((id) => id.length));
   for (let length = ID_LENGTH; length < longest; length++) {
     if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
   }

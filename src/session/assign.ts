@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { leastOf } from "../model/extremes.ts";
 import type { ModelCall, ModelError, SessionContext, SettledTurn } from "../model/session.ts";
 import { isToldCall } from "../model/told-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
@@ -302,7 +303,7 @@ function firstMs(bin: Bin): number | undefined {
     ...bin.toolCalls.map((t) => t.startMs),
     ...bin.entries.map((e) => e.timeMs),
   ];
-  return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : Math.min(...times);
+  return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : leastOf(times);
 }
 
 const byMark = (a: Draft, b: Draft): number => a.markMs - b.markMs || (a.key < b.key ? -1 : 1);

@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
+import { greatestOf, leastOf } from "../model/extremes.ts";
 import type { Compaction, Segment, Session, SessionInput, Subagent, Turn } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
@@ -166,14 +167,17 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
     promptLength: draft.promptLength,
     promptTold: draft.promptTold,
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
-    startMs: Math.min(draft.markMs, ...toolCalls.map((t) => t.startMs), ...draft.modelCalls.map((c) => c.startMs)),
-    endMs: Math.max(
+    startMs: leastOf(
+      [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
+      draft.markMs,
+    ),
+    endMs: greatestOf([
       draft.markMs,
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),
       ...draft.events.map(timeMsOf),
       ...draft.entries.map((e) => e.timeMs),
-    ),
+    ]),
     modelCalls: draft.modelCalls,
     toolCalls,
     errors: draft.errors,
@@ -200,13 +204,16 @@ function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | und
     parentCallId: draft.parentCallId,
     turnKey: draft.turnKey,
     segment: segment?.ordinal ?? 0,
-    startMs: Math.min(draft.startMs, ...toolCalls.map((t) => t.startMs), ...draft.modelCalls.map((c) => c.startMs)),
-    endMs: Math.max(
+    startMs: leastOf(
+      [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
+      draft.startMs,
+    ),
+    endMs: greatestOf([
       draft.startMs,
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),
       ...draft.events.map(timeMsOf),
-    ),
+    ]),
     modelCalls: draft.modelCalls,
     toolCalls,
     errors: draft.errors,

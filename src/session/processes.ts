@@ -1,4 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { greatestOf, leastOf } from "../model/extremes.ts";
 
 /** A session that told its id, as far as one agent process is concerned. */
 export interface ProcessSession {
@@ -40,8 +41,8 @@ export function joinProcesses<T extends Event>(events: readonly T[]): readonly T
       const ends = own.filter((other) => other.type === "session.end").map(timeMsOf);
       return {
         sessionId,
-        firstMs: Math.min(...own.map(timeMsOf)),
-        ...(ends.length > 0 && { endMs: Math.max(...ends) }),
+        firstMs: leastOf(own.map(timeMsOf)),
+        ...(ends.length > 0 && { endMs: greatestOf(ends) }),
       };
     });
     const session = openAt(sessions, timeMsOf(event));

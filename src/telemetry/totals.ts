@@ -1,4 +1,5 @@
 import { defined } from "../model/defined.ts";
+import { greatestOf, leastOf } from "../model/extremes.ts";
 import type { SummedTotals } from "../model/fact-tables.ts";
 import type { ModelCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
@@ -54,8 +55,8 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
     pricedCalls: priced.length,
     unpricedCalls: calls.length - priced.length,
     ...(runs.length > 0 && {
-      firstMs: Math.min(...runs.map((r) => r.startMs)),
-      lastMs: Math.max(...runs.map((r) => r.endMs)),
+      firstMs: leastOf(runs.map((r) => r.startMs)),
+      lastMs: greatestOf(runs.map((r) => r.endMs)),
     }),
   };
 }

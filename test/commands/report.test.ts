@@ -36,6 +36,17 @@ test("hooks that could have told tokens and did not: unknown, and named", async 
   of.remove();
 });
 
+test("a table can have more rows than a function takes arguments", () => {
+  const rows = Array.from({ length: 130_000 }, (_, n) => ({
+    key: { session: `openhook/${n}` },
+    sessions: 1,
+    untold: [],
+    untoldSessions: 0,
+  }));
+  const lines = usageTable(["session"], rows, undefined, { columns: 80, colour: false });
+  expect([...lines].length).toBeGreaterThan(rows.length);
+});
+
 test("of turns of which one told no tokens a lower bound is shown", async () => {
   const of = new Replay("cursor", "basic");
   const stop = of.calls.find(({ event }) => event === "stop");

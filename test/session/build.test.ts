@@ -147,6 +147,18 @@ describe("buildSession", () => {
     finishReason: "end_turn",
   });
 
+  test("a turn of more calls than a function takes arguments is a turn", () => {
+    const ids = Array.from({ length: 130_000 }, (_, n) => `call-${n}`);
+    const events = [
+      prompted("p", 0, "p1"),
+      ...ids.map((id, n) => toolStarted(`s-${id}`, 10 + n, id)),
+      ended("e", 200_000),
+    ];
+    const { turns } = buildSession(input(events));
+    expect(turns.map(({ toolCalls }) => toolCalls.length)).toEqual([ids.length]);
+    expect(turns[0]).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 200_000 });
+  });
+
   test("of nothing is nothing", () => {
     const { facts: _, ...rest } = buildSession(input([]));
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });

@@ -1,3 +1,4 @@
+import { greatestOf } from "../../model/extremes.ts";
 import type { Explanation } from "../../report/explain.ts";
 import type { Cause } from "../../report/explain-money.ts";
 import { sumOf } from "../../report/session-view.ts";
@@ -216,7 +217,7 @@ function contextFindings({ habits, money, view }: Explanation): readonly Finding
   const { points, largestStep, compactions } = habits.context;
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || points.length < 2) return [];
-  const peak = Math.max(...points.map(({ input }) => input));
+  const peak = greatestOf(points.map(({ input }) => input));
   const findings: Finding[] = [];
   const compacted = compactions === 0 ? "" : `, with ${plural(compactions, "compaction")}`;
   if (peak >= first.input * 1.5 || compactions > 0) {

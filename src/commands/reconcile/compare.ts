@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import type { LoadedConfig } from "../../config/load.ts";
+import { greatestOf, leastOf } from "../../model/extremes.ts";
 import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import { plural } from "../figures.ts";
 import type { Backend } from "./backend.ts";
@@ -209,5 +210,5 @@ function timesOf(
 ) {
   const sent = told.flatMap((stream) => stream.told?.atMs ?? []);
   const margin = MARGIN_MS + Math.abs(clockSkewMs);
-  return { sinceMs: Math.min(...sent, nowMs) - margin, untilMs: Math.max(...sent, nowMs) + margin };
+  return { sinceMs: leastOf(sent, nowMs) - margin, untilMs: greatestOf(sent, nowMs) + margin };
 }

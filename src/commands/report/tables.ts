@@ -1,3 +1,4 @@
+import { greatestOf } from "../../model/extremes.ts";
 import { mondayOf } from "../../report/buckets.ts";
 import { hasUsage } from "../../report/session-view.ts";
 import type { Dimension, UsageRow } from "../../report/usage.ts";
@@ -25,7 +26,10 @@ export function* usageTable(
     lines.push({ row: likeThose(rows, total), keys: ["total"], isTotal: true });
   const measure = measureOf(by, rows);
   const columns = [...keyColumns(by), ...figureColumns(by, measure)];
-  const scale = Math.max(0, ...rows.map((row) => MEASURES[measure](row) ?? 0));
+  const scale = greatestOf(
+    rows.map((row) => MEASURES[measure](row) ?? 0),
+    0,
+  );
   const at = columns.findIndex((column) => column.title === TITLES[measure]) + 1;
   const width = barWidth(columns, lines, terminal);
   const bars: Column<Line> = {
@@ -203,7 +207,10 @@ function namesApart(names: readonly string[], room: number): (name: string) => s
 }
 
 function lengthToTellApart(names: readonly string[], cut: Cut): number {
-  const longest = Math.max(0, ...names.map((name) => name.length));
+  const longest = greatestOf(
+    names.map((name) => name.length),
+    0,
+  );
   for (let length = ID_LENGTH; length < longest; length++) {
     if (new Set(names.map((name) => cut(name, length))).size === new Set(names).size) return length;
   }
