@@ -1,7 +1,7 @@
 import { allAgents } from "../agents/registry.ts";
 import type { Agent } from "../model/agent.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "../report/buckets.ts";
-import { type UsageRow, usage } from "../report/usage.ts";
+import { type Dimension, type UsageRow, usage, usageInWays } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
 import { sessionCounts } from "../store/overview.ts";
 import { type Context, UserError } from "./context.ts";
@@ -59,20 +59,24 @@ function answerTo(
   nowMs: number,
   isData: boolean,
 ): Answer {
-  const [total] = usage(db, { agents }, { ...query, by: [] });
+  const ofTools = query.by.includes("tool");
+  const ways: readonly (readonly Dimension[])[] = [
+    [],
+    query.by,
+    ...(ofTools ? [] : [["model"] as const]),
+    ...(isOverview ? [["agent"] as const] : []),
+  ];
+  const [[total] = [], found = [], models = [], byAgent = []] = usageInWays(db, { agents }, query, ways).map(
+    (rows, i) => inReadingOrder(ways[i] ?? [], rows),
+  );
   if (total === undefined) return NO_ANSWER;
-  const sums = (by: Question["query"]["by"]): readonly UsageRow[] =>
-    inReadingOrder(by, usage(db, { agents }, { ...query, by }));
-  const found = sums(query.by);
   const all = isData ? found : withEmptyBuckets(found, query, nowMs);
   const isTimeFirst = TIME_UNITS.some((unit) => unit === query.by[0]);
   const rows = limit === undefined ? all : isTimeFirst ? all.slice(-limit) : all.slice(0, limit);
-  const ofTools = query.by.includes("tool");
-  const models = ofTools ? [] : sums(["model"]);
   return {
     rows,
     leftOut: all.length - rows.length,
-    ...(isOverview && { agents: sums(["agent"]), models }),
+    ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: models
       .filter(({ calls }) => (calls?.unpricedCalls ?? 0) > 0)

@@ -59,14 +59,14 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
   const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
   const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
   const { column, timeOf } = timesOf(db, wanted);
-  const rowsOf = (view: string, columns: string, group: string): readonly Row[] => {
+  const rowsOf = (view: string, columns: string, group: string): Iterable<Row> => {
     const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
     return db
       .prepare(
         `SELECT session, ${column} AS time, ${columns} FROM ${view}
          WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${group}`,
       )
-      .all(wanted.sinceMs, until, only);
+      .each(wanted.sinceMs, until, only);
   };
   const at = (row: Row) => ({
     session: Number(row["session"]),

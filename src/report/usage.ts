@@ -79,7 +79,24 @@ export interface ToolSums {
  * @throws RangeError for `model` with `tool`, of which nobody tells, and for a time zone that does not exist
  */
 export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: UsageQuery): readonly UsageRow[] {
-  if (asks(query, "model") && asks(query, "tool")) {
+  const [rows = []] = usageInWays(db, deps, query, [query.by]);
+  return rows;
+}
+
+/**
+ * The same, told apart in several ways by one look at the store: years of work take seconds to read.
+ *
+ * @returns the rows of each way, as `usage` gives them
+ * @throws RangeError as `usage` does
+ */
+export function usageInWays(
+  db: Database,
+  deps: Pick<DrainDeps, "agents">,
+  query: Omit<UsageQuery, "by">,
+  ways: readonly UsageQuery["by"][],
+): readonly (readonly UsageRow[])[] {
+  const queries = ways.map((by): UsageQuery => ({ ...query, by }));
+  if (queries.some((one) => asks(one, "model") && asks(one, "tool"))) {
     throw new RangeError("no agent tells which model a tool call is of: choose one of model and tool");
   }
   const sessions = countedSessions(db, deps, query);
@@ -87,43 +104,36 @@ export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: Usag
     sinceMs: Math.floor((query.sinceMs ?? 0) / QUARTER_MS) * QUARTER_MS,
     untilMs: query.untilMs === undefined ? Infinity : Math.ceil(query.untilMs / QUARTER_MS) * QUARTER_MS,
   };
-  const wanted = partsOf(query);
-  const rows = new Map<string, Row>();
   const nameOf = bucketsOf(query.timeZone);
+  const tables = queries.map((one) => new Table(one, nameOf));
   const add = (fact: Fact, isWithin = true): void => {
     const session = sessions.get(fact.session);
-    if (session === undefined || !wanted[fact.kind] || !isWithin) return;
-    if (query.model !== undefined && fact.kind === "calls" && fact.model !== query.model) return;
-    const values = query.by.map((dimension) => keyValue(dimension, fact, session, nameOf));
-    const id = JSON.stringify(values);
-    let row = rows.get(id);
-    if (row === undefined) {
-      row = new Row(query.by, values, wanted);
-      rows.set(id, row);
-    }
-    row.add(fact, session);
+    if (session === undefined || !isWithin) return;
+    for (const table of tables) table.add(fact, session);
   };
   const isWithin = ({ timeMs }: Pick<Fact, "timeMs">): boolean => timeMs >= range.sinceMs && timeMs < range.untilMs;
-  const unit = asks(query, "hour") ? "hour" : query.by.some(isTime) ? "day" : undefined;
+  const isAskedFor = (dimension: Dimension): boolean => queries.some((one) => asks(one, dimension));
+  const isWanted = (kind: Fact["kind"]): boolean => tables.some(({ parts }) => parts[kind]);
+  const unit = isAskedFor("hour") ? "hour" : TIME_UNITS.some(isAskedFor) ? "day" : undefined;
   const kinds: FactsWanted = {
     ...range,
-    ...wanted,
-    byModel: asks(query, "model") || query.model !== undefined,
-    byTool: asks(query, "tool"),
+    calls: isWanted("calls"),
+    tools: isWanted("tools"),
+    turns: isWanted("turns"),
+    byModel: isAskedFor("model") || query.model !== undefined,
+    byTool: isAskedFor("tool"),
     ...(unit !== undefined && { unit }),
     ...(query.timeZone !== undefined && { timeZone: query.timeZone }),
   };
   for (const fact of settledFacts(db, [...sessions.keys()], kinds)) add(fact);
   for (const fact of openFactsOf(db, deps, sessions)) add(fact, isWithin(fact));
-  // A session is there from its beginning on, whatever happened in it; who used no tool or this model is not
-  if (!asks(query, "tool") && query.model === undefined) {
-    for (const [number, session] of sessions) {
-      if (session.root !== number || (asks(query, "model") && !session.isUntold)) continue;
-      const fact: Fact = { kind: "calls", session: number, timeMs: session.firstMs, model: null, figures: NOTHING };
-      add(fact, isWithin(fact));
-    }
+  for (const [number, session] of sessions) {
+    if (session.root !== number) continue;
+    const fact: Fact = { kind: "calls", session: number, timeMs: session.firstMs, model: null, figures: NOTHING };
+    if (!isWithin(fact)) continue;
+    for (const table of tables) if (table.hasWithoutCalls(session)) table.add(fact, session);
   }
-  return [...rows.values()].map((row) => row.done()).sort((a, b) => compareKeys(query.by, a.key, b.key));
+  return tables.map((table) => table.done());
 }
 
 /** Which parts the rows have that a question gives, whatever the store holds. */
@@ -172,13 +182,53 @@ function keyValue(
   }
 }
 
+/** The rows of one way while they are summed up. */
+class Table {
+  readonly #query: UsageQuery;
+  readonly #nameOf: ReturnType<typeof bucketsOf>;
+  readonly #rows = new Map<string, Row>();
+  readonly parts: Readonly<Record<Fact["kind"], boolean>>;
+
+  constructor(query: UsageQuery, nameOf: ReturnType<typeof bucketsOf>) {
+    this.#query = query;
+    this.#nameOf = nameOf;
+    this.parts = partsOf(query);
+  }
+
+  add(fact: Fact, session: CountedSession): void {
+    const { by, model } = this.#query;
+    if (!this.parts[fact.kind]) return;
+    if (model !== undefined && fact.kind === "calls" && fact.model !== model) return;
+    const values = by.map((dimension) => keyValue(dimension, fact, session, this.#nameOf));
+    const id = JSON.stringify(values);
+    let row = this.#rows.get(id);
+    if (row === undefined) {
+      row = new Row(by, values, this.parts);
+      this.#rows.set(id, row);
+    }
+    row.add(fact, session);
+  }
+
+  /** A session is there from its beginning on, whatever happened in it; who used no tool or this model is not. */
+  hasWithoutCalls({ isUntold }: CountedSession): boolean {
+    if (asks(this.#query, "tool") || this.#query.model !== undefined) return false;
+    return !asks(this.#query, "model") || isUntold;
+  }
+
+  done(): readonly UsageRow[] {
+    const { by } = this.#query;
+    return [...this.#rows.values()].map((row) => row.done()).sort((a, b) => compareKeys(by, a.key, b.key));
+  }
+}
+
 /** A row while it is summed up. */
 class Row {
   readonly #key: UsageRow["key"];
   readonly #parts: Readonly<Record<Fact["kind"], boolean>>;
   readonly #sessions = new Set<number>();
-  readonly #untold = new Map<number, string>();
-  readonly #told = new Set<number>();
+  // Hardly any row has these two, and there can be a million rows
+  #untold: Map<number, string> | undefined;
+  #told: Set<number> | undefined;
   readonly #calls: { -readonly [K in keyof CallFigures]: CallFigures[K] } = { ...NOTHING };
   readonly #tools = { calls: 0, errors: 0, denied: 0, unfinished: 0, open: 0, toolMs: 0 };
   readonly #turns = { turns: 0, prompts: 0, failed: 0, interrupted: 0 };
@@ -190,16 +240,24 @@ class Row {
 
   add(fact: Fact, { root, agent, isUntold }: CountedSession): void {
     this.#sessions.add(root);
-    if (isUntold) this.#untold.set(root, agent);
+    if (isUntold) {
+      this.#untold ??= new Map();
+      this.#untold.set(root, agent);
+    }
     // Whoever tells after all, in a session that is not settled yet
-    if (fact.kind === "calls" && fact.figures.input !== undefined) this.#told.add(root);
+    if (isUntold && fact.kind === "calls" && fact.figures.input !== undefined) {
+      this.#told ??= new Set();
+      this.#told.add(root);
+    }
     if (fact.kind === "calls") addTo(this.#calls, fact.figures, CALL_FIGURES);
     else if (fact.kind === "tools") addTo(this.#tools, fact.figures, TOOL_FIGURES);
     else addTo(this.#turns, fact.figures, TURN_FIGURES);
   }
 
   done(): UsageRow {
-    const untold = this.#parts.calls ? [...this.#untold].filter(([root]) => !this.#told.has(root)) : [];
+    const untold = this.#parts.calls
+      ? [...(this.#untold ?? [])].filter(([root]) => this.#told?.has(root) !== true)
+      : [];
     return {
       key: this.#key,
       sessions: this.#sessions.size,

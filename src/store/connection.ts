@@ -10,6 +10,8 @@ export interface Statement {
   run(...values: readonly Value[]): { readonly changes: number };
   get(...values: readonly Value[]): Row | undefined;
   all(...values: readonly Value[]): readonly Row[];
+  /** Row by row, for those of which there can be millions. Nobody else may use the statement before the last one. */
+  each(...values: readonly Value[]): Generator<Row>;
 }
 
 /** A connection to store.db. What SQLite says of the file comes as a StoreError, whichever statement met it. */
@@ -51,6 +53,14 @@ export function preparerOf(raw: Libsql.Database, around: Around = BARE): Databas
       run: (...values) => around.write(() => statement.run(values) as { changes: number }),
       get: (...values) => around.look(() => statement.get(values) as Row | undefined),
       all: (...values) => around.look(() => statement.all(values) as Row[]),
+      *each(...values) {
+        const rows = around.look(() => statement.iterate(values) as IterableIterator<Row>);
+        for (;;) {
+          const next = around.look(() => rows.next());
+          if (next.done === true) return;
+          yield next.value;
+        }
+      },
     };
     prepared.set(sql, made);
     return made;

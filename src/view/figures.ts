@@ -1,6 +1,6 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { bucketsBetween } from "../report/buckets.ts";
-import { type Dimension, type UsageQuery, type UsageRow, usage } from "../report/usage.ts";
+import { type UsageQuery, type UsageRow, usage, usageInWays } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
@@ -29,14 +29,13 @@ export function usageOver(
   if ((nowMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) {
     throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter time`);
   }
-  const rowsBy = (...by: readonly Dimension[]): readonly UsageRow[] => usage(db, deps, { ...query, sinceMs, by });
+  const ways = [[unit], [], [unit, split], [split]] as const;
+  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageInWays(db, deps, { ...query, sinceMs }, ways);
   const buckets = bucketsBetween(sinceMs, nowMs, unit, query.timeZone);
-  const times = new Map(rowsBy(unit).map((row) => [row.key[unit], figuresOf(row)]));
-  const [total] = rowsBy();
-  const parts = rowsBy(unit, split);
+  const times = new Map(byTime.map((row) => [row.key[unit], figuresOf(row)]));
   const nameOf = (name: string | null): string | null =>
     name === null || split !== "agent" ? name : (cardOf(deps, name)?.title ?? name);
-  const groups = rowsBy(split).map((row): UsageGroup => {
+  const groups = bySplit.map((row): UsageGroup => {
     const key = row.key[split] ?? null;
     const own = new Map(parts.flatMap((part) => ((part.key[split] ?? null) === key ? [[part.key[unit], part]] : [])));
     const each = (pick: (calls: NonNullable<UsageRow["calls"]>) => number): readonly number[] =>

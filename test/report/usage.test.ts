@@ -5,7 +5,14 @@ import { loadConfig } from "../../src/config/load.ts";
 import { spanSettings } from "../../src/drain/derive.ts";
 import { QUARTER_MS } from "../../src/model/packed.ts";
 import { type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
-import { DIMENSIONS, type Dimension, type UsageQuery, type UsageRow, usage } from "../../src/report/usage.ts";
+import {
+  DIMENSIONS,
+  type Dimension,
+  type UsageQuery,
+  type UsageRow,
+  usage,
+  usageInWays,
+} from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/overview.ts";
 import { clockAt } from "../support/clock.ts";
@@ -110,6 +117,21 @@ describe("recorded sessions, over and at work", () => {
           expect(new Set(keys).size).toBe(keys.length);
         },
       ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("told apart in several ways at once, each is as it is alone", () => {
+    const way = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 3 });
+    const ways = fc.array(
+      way.filter((by) => !(by.includes("model") && by.includes("tool"))),
+      { minLength: 2, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(ways, fc.constantFrom("UTC", "Asia/Kathmandu"), (several, timeZone) => {
+        const together = usageInWays(db, { agents }, { timeZone }, several);
+        expect(together).toEqual(several.map((by) => ask(by, { timeZone })));
+      }),
       { numRuns: 40 },
     );
   });
