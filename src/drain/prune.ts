@@ -1,5 +1,6 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { checkpoint } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { isPacked } from "../store/packed.ts";
 import { keptSessions, prunableSessions, pruneSession } from "../store/prune.ts";
@@ -33,19 +34,20 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   const { db, places } = drain;
   const beforeMs = drain.now() - request.olderThanMs;
   let [sessions, rows] = [0, 0];
+  // As it goes: on a disk that is full there is room for a few sessions at a time
+  let freed = shrink(db);
   for (;;) {
     const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY, true);
     if (did.sessions === 0) break;
     sessions += did.sessions;
     rows += did.rows;
+    freed += shrink(db);
   }
   note(drain, sessions);
   const kept = keptSessions(db, beforeMs, 0);
-  const freed = giveBack(db, Number.POSITIVE_INFINITY);
   const { freePages, pages, isIncremental } = spaceOf(db);
   const anew = !isIncremental && freePages > pages * WORTH_IT ? writeAnew(db, places.storePath) : 0;
-  // Only then is the file itself smaller
-  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  checkpoint(db);
   return {
     sessions,
     rows,
@@ -105,6 +107,13 @@ const SESSIONS_AT_ONCE = 50;
 /** A quarter of the file. */
 const WORTH_IT = 0.25;
 const REASON_SUFFIX = ".reason";
+
+/** @returns by how many bytes the store's file is smaller: it is only once its log has been brought into it */
+function shrink(db: Drain["db"]): number {
+  const freed = giveBack(db, Number.POSITIVE_INFINITY);
+  checkpoint(db);
+  return freed;
+}
 
 /** @returns `isAll`: nothing is left that is old enough */
 async function pruneSome(

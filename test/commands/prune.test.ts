@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { prune } from "../../src/commands/prune.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { checkpoint, openDatabase } from "../../src/store/database.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -104,6 +105,28 @@ describe("prune", () => {
   test.each(["", "90", "90 days", "-1d", "1y"])("does not take %j for an age", async (olderThan) => {
     replay = new Replay("claude-code", "basic");
     await expect(run(replay, { ...LATER, olderThan }, 0)).rejects.toThrow(/--older-than takes an age like 90d/);
+  });
+
+  test("stopped half way, as by a disk that is full, it has given back the space of what went", async () => {
+    const { of, endMs } = await collected();
+    const db = openDatabase(of.places.storePath);
+    const ids = Array.from({ length: 60 }, (_, n) => sessionOf(db, "claude-code", `old-${n}`, endMs).id);
+    for (const id of ids) {
+      db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1)").run(id);
+      db.prepare("INSERT INTO entries VALUES (?, 'a', 'note', 0, ?, 1)").run(id, `"${"x".repeat(50_000)}"`);
+    }
+    db.prepare(
+      `CREATE TRIGGER full BEFORE UPDATE OF pruned_ms ON sessions WHEN new.id = ${ids.at(-1)}
+       BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
+    ).run();
+    checkpoint(db);
+    const before = statSync(of.places.storePath).size;
+    db.close();
+    // Younger than what drains take by themselves
+    const stopped = await run(of, { ...LATER, olderThan: "30d" }, endMs + 31 * DAY_MS);
+    expect(stopped).toMatchObject({ code: 1, out: "" });
+    expect(stopped.err).toContain("disk is full");
+    expect(statSync(of.places.storePath).size).toBeLessThan(before / 2);
   });
 
   test("makes no store where there is none", async () => {
