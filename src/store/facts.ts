@@ -1,7 +1,7 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { KEYS } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { replayedId } from "../model/replays.ts";
+import { isReplay, replayedId } from "../model/replays.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
@@ -45,7 +45,7 @@ export function addEntries(
   if (entries.length > 0) unpack(db, session);
   for (const entry of entries) {
     if (mayBeForgotten && isForgotten(db, "entry", session.source, session.sessionId, entry.key)) continue;
-    if (isReplay(db, session, entry) || !owns(db, session, entry, mayBeForgotten)) continue;
+    if (isReplayed(db, session, entry) || !owns(db, session, entry, mayBeForgotten)) continue;
     const known = db
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
       .get(session.id, entry.key);
@@ -318,15 +318,13 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayB
 }
 
 /** See `withoutReplays`: subagents' files are read after the main one. */
-function isReplay(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
+function isReplayed(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
   const id = replayedId(entry);
   if (id === undefined) return false;
-  const found = db
-    .prepare(
-      "SELECT 1 FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ? AND body ->> '$.agentId' IS NULL LIMIT 1",
-    )
-    .get(session.id, `${KEYS.call}${id}:`, `${KEYS.call}${id};`, entry.key);
-  return found !== undefined;
+  return db
+    .prepare("SELECT body FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ?")
+    .all(session.id, `${KEYS.call}${id}:`, `${KEYS.call}${id};`, entry.key)
+    .some((row) => isReplay(entry, JSON.parse(String(row["body"])) as TranscriptEntry));
 }
 
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>

@@ -97,10 +97,12 @@ describe("entries", () => {
       called(other, "req_3", { agentId }),
       called(other, "req_4", { agentId }),
       called("msg_1", "req_5", { agentId }), // a server that counts: an answer of its own
+      called(one, "req_6", { agentId, usage: { input: 1_234, output: 5 } }), // one that gives all the same id
     ]);
     expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual([
       `response:${other}:req_3`,
       `response:${other}:req_4`,
+      `response:${one}:req_6`,
       "response:msg_1:req_1",
       "response:msg_1:req_5",
     ]);
