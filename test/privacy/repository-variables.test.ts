@@ -131,5 +131,6 @@ describe("a drain that a hook starts", () => {
       input: JSON.stringify({ session_id: "6e1f", hook_event_name: "SessionEnd", cwd: folder, reason: "other" }),
     });
     await until("the session arrives", () => (theirs?.spans.length ?? 0) > 0);
+    expect(theirs?.requests.length).toBeGreaterThan(0);
   });
 });
