@@ -48,16 +48,24 @@ const MAX_BLOCKED: i32 = 500 * 6 + 32;
 /** Whether its first line can say that something was blocked. */
 function isBlocked(text: Span): bool {
   const end = text.at + <usize>min(text.length, MAX_BLOCKED);
-  for (let at = text.at; at < end; at++) {
-    const b = byte(at);
-    if (b === 0x20 && startsWith(at, " was blocked. For security")) return true;
-    if (b !== 0x5c) continue;
-    const escaped = byte(++at);
-    if (escaped === 0x75) return true;
-    if (escaped === 0x6e) return false;
+  for (let at = text.at; at < end; ) {
+    const bytes = v128.load(at);
+    const found = i8x16.bitmask(v128.or(i8x16.eq(bytes, BACKSLASH), i8x16.eq(bytes, W)));
+    at += found === 0 ? 16 : <usize>ctz(found);
+    if (found === 0 || at >= end) continue;
+    if (byte(at) === 0x5c) {
+      const escaped = byte(at + 1);
+      if (escaped === 0x75) return true;
+      if (escaped === 0x6e) return false;
+      at += 2;
+    } else if (at > text.at && startsWith(at - 1, " was blocked. For security")) return true;
+    else at++;
   }
   return false;
 }
+
+const BACKSLASH = i8x16.splat(0x5c);
+const W = i8x16.splat(0x77);
 
 /** Somebody else must look at it. */
 export const ODD_CODE: i32 = -2;
