@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { allAgents } from "../agents/registry.ts";
 import { placesOf } from "../config/places.ts";
 import { variablesOfRepositories } from "../config/repository-variables.ts";
-import { HOOK_FOLDER } from "../intake/facts.ts";
+import { HOOK_FOLDER, harmlessOptions } from "../intake/facts.ts";
 import { startDrain } from "../intake/hook.ts";
 import type { Context } from "./context.ts";
 import { Log } from "./drain-deps.ts";
@@ -18,11 +18,12 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   if (folder === undefined) return false;
   // Agents tell their hooks where the session began, which may be elsewhere by now
   const told = Object.entries(context.env).flatMap(([name, value = ""]) => (FOLDER_OF_AGENT.test(name) ? value : []));
-  const theirs = await variablesOfRepositories(context.env, {
+  const places = {
     folders: [folder, ...told],
     home: context.places.home,
     files: (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []),
-  });
+  };
+  const theirs = await variablesOfRepositories(context.env, places, letThrough);
   if (theirs.size === 0) return false;
   const env = Object.fromEntries(
     Object.entries(context.env).filter(([name]) => name !== HOOK_FOLDER && !theirs.has(name)),
@@ -38,6 +39,10 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   startDrain({ stateDir: clean.places.stateDir, nodePath, programPath }, env);
   return true;
 }
+
+/** What is left of a variable's value by the hook that started us. */
+export const letThrough = (name: string, value: string | undefined): string | undefined =>
+  name === "NODE_OPTIONS" ? harmlessOptions(value) || undefined : value;
 
 // --- internal ---
 

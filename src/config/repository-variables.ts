@@ -13,16 +13,21 @@ import { PREFIX } from "./prefix.ts";
  *
  * @param at `folders` that an agent was at work in, and those above them up to the home are looked at; `files` in each of
  *        these, as agents name them, beside `.env` and its like
+ * @param heard what of a variable's value whoever set the environment has let through: that alone can be compared
  * @returns the file by the variable's name
  * @throws never
  */
-export async function variablesOfRepositories(env: Env, at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
+export async function variablesOfRepositories(
+  env: Env,
+  at: RepositoryPlaces,
+  heard: (name: string, value: string | undefined) => string | undefined,
+): Promise<ReadonlyMap<string, string>> {
   const theirs = new Map<string, string>();
   for await (const { path, given } of filesOf(at)) {
     for (const [name, values] of given) {
-      const value = env[name];
+      const value = heard(name, env[name]);
       if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
-      if (values.some((written) => written === undefined || written === value)) theirs.set(name, path);
+      if (values.some((written) => written === undefined || heard(name, written) === value)) theirs.set(name, path);
     }
   }
   return theirs;

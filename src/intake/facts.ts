@@ -11,6 +11,21 @@ import type { IntakeFacts } from "../model/agent.ts";
 /** Where a hook that started a drain was at work, in the drain's environment. hook.sh has the same name. */
 export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";
 
+/**
+ * What of NODE_OPTIONS a drain has, too: whom to trust and how to get there, and how much memory. The rest is the agent's or its
+ * repository's: a module that is to be loaded first is a program of somebody's, and is not found from where a drain works.
+ * hook.sh has the same.
+ */
+export const harmlessOptions = (options = ""): string =>
+  options
+    .split(/\s+/)
+    .filter((option) =>
+      /^--(?:use-.*-ca|use-env-proxy|(?:no-)?network-family-.*|dns-result-order=.*|max-.*-size=.*|tls-(?:min|max|cipher)-.*)$/.test(
+        option,
+      ),
+    )
+    .join(" ");
+
 /** Bound of one inbox file up to its end line. hook.sh has the same number. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 

@@ -280,7 +280,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     set -f
     for option in ${NODE_OPTIONS-}; do
       case $option in
-        --use-*-ca | --dns-result-order=* | --max-*-size=* | --tls-*) options="$options $option" ;;
+        --use-*-ca | --use-env-proxy | --network-family-* | --no-network-family-* | --dns-result-order=* | --max-*-size=* | \
+          --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
       esac
     done
     # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts

@@ -20,6 +20,7 @@ import {
   GONE_AFTER_MS,
   GONE_MARK,
   HOOK_FOLDER,
+  harmlessOptions,
   MAX_FILE_BYTES,
   type PayloadEnd,
   READ_TIMEOUT_MS,
@@ -96,7 +97,7 @@ export function startDrain(
     const child = spawn(existsSync(nodePath) ? nodePath : "node", [...LEAN, programPath, "drain", "--quiet"], {
       cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
       detached: true,
-      env: { ...env, NODE_OPTIONS: harmless(env["NODE_OPTIONS"]) },
+      env: { ...env, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
       stdio: "ignore",
       windowsHide: true,
     });
@@ -108,16 +109,6 @@ export function startDrain(
 }
 
 // --- internal ---
-
-/**
- * What of NODE_OPTIONS a drain has, too: whom to trust, and how much memory. The rest is the agent's or its repository's: a
- * module that is to be loaded first is a program of somebody's, and is not found from where a drain works. The same in hook.sh.
- */
-const harmless = (options = ""): string =>
-  options
-    .split(/\s+/)
-    .filter((option) => /^--(?:use-.*-ca|dns-result-order=.*|max-.*-size=.*|tls-.*)$/.test(option))
-    .join(" ");
 
 /** For Node: in the background memory counts more than time. The same in hook.sh. */
 const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { letThrough } from "../../src/commands/own-environment.ts";
 import { variablesOfRepositories } from "../../src/config/repository-variables.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
@@ -25,7 +26,7 @@ describe("which variables files of a repository have given", () => {
     env: Readonly<Record<string, string>>,
     folder = "shop/web",
     files = [".claude/settings.json"],
-  ) => [...(await variablesOfRepositories(env, { folders: [join(home, folder)], home, files })).keys()];
+  ) => [...(await variablesOfRepositories(env, { folders: [join(home, folder)], home, files }, letThrough)).keys()];
 
   test.each([
     ["plain", `${ENDPOINT}=${THEIRS}`],
@@ -41,11 +42,22 @@ describe("which variables files of a repository have given", () => {
 
   test("in settings that the agent takes them from, in a folder above, through a link", async () => {
     put("shop/.claude/settings.json", JSON.stringify({ env: { [ENDPOINT]: THEIRS, DEPTH: 5 } }));
-    put("elsewhere", "NODE_OPTIONS=--require=./x.js");
+    put("elsewhere", "NODE_OPTIONS='--use-openssl-ca --require=./x.js'");
     mkdirSync(join(home, "shop/web"));
     symlinkSync(join(home, "elsewhere"), join(home, "shop/web/.env.local"));
-    const env = { [ENDPOINT]: THEIRS, DEPTH: "5", NODE_OPTIONS: "--require=./x.js", HOME: home };
+    const env = { [ENDPOINT]: THEIRS, DEPTH: "5", NODE_OPTIONS: "--use-openssl-ca", HOME: home };
     expect((await found(env)).toSorted()).toEqual(["DEPTH", "NODE_OPTIONS", ENDPOINT].toSorted());
+  });
+
+  test.each([
+    ["alone", "--use-openssl-ca", ["NODE_OPTIONS"]],
+    ["beside a program, which hooks leave out", "--import=./x.js --use-openssl-ca", ["NODE_OPTIONS"]],
+    ["another one than the user's", "--max-old-space-size=8192", []],
+    ["none that a drain could have", "--import=./x.js", []],
+  ])("NODE_OPTIONS of a repository after a hook: %s", async (_, written, expected) => {
+    put("shop/.env", `NODE_OPTIONS="${written}"`);
+    expect(await found({ NODE_OPTIONS: " --use-openssl-ca" })).toEqual(expected);
+    expect(await found({ NODE_OPTIONS: "" })).toEqual([]);
   });
 
   test("the user's: another value, files of the home, files that nobody loads; and what only takes away", async () => {
