@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { dirname } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { placesOf } from "../config/places.ts";
 import { variablesOfRepositories } from "../config/repository-variables.ts";
@@ -18,17 +19,22 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   if (folder === undefined) return false;
   // Agents tell their hooks where the session began, which may be elsewhere by now
   const told = Object.entries(context.env).flatMap(([name, value = ""]) => (FOLDER_OF_AGENT.test(name) ? value : []));
-  const places = {
-    folders: [folder, ...told],
-    home: context.places.home,
-    files: (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []),
-  };
-  const theirs = await variablesOfRepositories(context.env, places, letThrough);
+  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
+  const givenHome = context.places.home;
+  // A repository that calls itself the home would not be looked at
+  const [isNamed] = await variablesOfRepositories(
+    { HOME: context.env["HOME"] },
+    { folders: [givenHome], home: dirname(givenHome), files },
+    letThrough,
+  );
+  const ownHome = isNamed === undefined ? givenHome : userInfo().homedir;
+  const at = { folders: [folder, ...told], home: ownHome, files };
+  const theirs = await variablesOfRepositories(context.env, at, letThrough);
   if (theirs.size === 0) return false;
   const env = Object.fromEntries(
     Object.entries(context.env).filter(([name]) => name !== HOOK_FOLDER && !theirs.has(name)),
   );
-  const home = theirs.has("HOME") ? userInfo().homedir : context.places.home;
+  const home = theirs.has("HOME") ? userInfo().homedir : givenHome;
   const clean = { ...context, env, places: placesOf({ env, home, platform: context.platform }) };
   const log = new Log(clean);
   for (const [name, path] of theirs) {

@@ -1,5 +1,5 @@
 // Agents give their hooks variables that a repository's files set: the drain that a hook starts hears none of them.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -121,6 +121,21 @@ describe("a drain that a hook starts", () => {
     expect(() => readFileSync(ran)).toThrow();
     expect(readFileSync(join(machine.places.stateDir, "drain.log"), "utf8")).toContain(
       `OPENHOOK_OTEL_OTLP_ENDPOINT stands in ${join(project, ".claude", "settings.json")} and is not heard`,
+    );
+  });
+
+  test("does not take a repository for the home because it says so", async () => {
+    const project = join(machine.home, "calls-itself-home");
+    mkdirSync(join(project, ".claude"), { recursive: true });
+    writeFileSync(join(project, ".claude", "settings.json"), JSON.stringify({ env: { HOME: project } }));
+    const state = join(machine.home, "state-of-another");
+    mkdirSync(state);
+    // No other drain, which would be one of whoever runs this test
+    const env = { HOME: project, OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_DRAIN: "off" };
+    await machine.run(["drain", "--quiet"], { env: { ...env, OPENHOOK_OTEL_HOOK_FOLDER: project } });
+    expect(readdirSync(state)).toEqual(["drain.log"]);
+    expect(readFileSync(join(state, "drain.log"), "utf8")).toContain(
+      `HOME stands in ${join(project, ".claude", "settings.json")} and is not heard`,
     );
   });
 
