@@ -120,9 +120,10 @@ type Given = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 function fromDotenv(text: string): Given {
   const given = new Map<string, (string | undefined)[]>();
-  for (const [, name = "", rest = ""] of text.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*[=:][ \t]*([^\r\n]*)/gm)) {
+  const lines = /^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:][ \t]*([^\r\n]*)/gm;
+  for (const [, name = "", rest = ""] of text.matchAll(lines)) {
     const [, single, double, bare] = /^(?:'([^']*)'|"([^"\\$`]*)"|([^\s"'`\\$#]*))\s*(?:#.*)?$/.exec(rest) ?? [];
-    given.set(name, [...(given.get(name) ?? []), single ?? double ?? bare]);
+    add(given, name, single ?? double ?? bare);
   }
   return given;
 }
@@ -132,11 +133,17 @@ function fromJson(text: string): Given {
   const given = new Map<string, string[]>();
   try {
     JSON.parse(text, (name, value: unknown) => {
-      if (typeof value !== "object") given.set(name, [...(given.get(name) ?? []), String(value)]);
+      if (typeof value !== "object") add(given, name, String(value));
       return value;
     });
   } catch {
     // no agent reads it either
   }
   return given;
+}
+
+function add<T>(given: Map<string, T[]>, name: string, value: T): void {
+  const values = given.get(name);
+  if (values === undefined) given.set(name, [value]);
+  else values.push(value);
 }

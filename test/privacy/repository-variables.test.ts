@@ -60,6 +60,17 @@ describe("which variables files of a repository have given", () => {
     expect(await found({ NODE_OPTIONS: "" })).toEqual([]);
   });
 
+  test.each([
+    ["empty lines", "\n".repeat(300_000)],
+    ["one name again and again", "A=1\n".repeat(300_000)],
+    ["an export of nothing", `export${" \n".repeat(200_000)}`],
+  ])("a file of %s is read as fast as any other", async (_, text) => {
+    put("shop/.env", `${text}\n${ENDPOINT}=${THEIRS}`);
+    const start = performance.now();
+    expect(await found({ [ENDPOINT]: THEIRS })).toEqual([ENDPOINT]);
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+
   test("the user's: another value, files of the home, files that nobody loads; and what only takes away", async () => {
     put("shop/.env", `${ENDPOINT}=${THEIRS}\nOTEL_SDK_DISABLED=true\nOPENHOOK_OTEL_CAPTURE=none\n`);
     put(".env", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
