@@ -9,6 +9,7 @@ import { isCut } from "../shared/shorten.ts";
 import { compareVersions, parseVersion } from "../shared/version.ts";
 import { exitCodeOf } from "./adapter.ts";
 import { isOfMachine } from "./machine.ts";
+import { type NamelessAnswer, nameAnswer } from "./nameless.ts";
 import { patchLines } from "./patch.ts";
 
 /** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
@@ -23,6 +24,8 @@ export interface LineState {
   readonly requests?: Readonly<Record<string, number>>;
   /** What was last told of the session, so that it is told once. */
   readonly facts?: string;
+  /** The last answers that a server gave no ids. */
+  readonly nameless?: readonly NamelessAnswer[];
 }
 
 /** What is kept between two readings of a file. */
@@ -351,14 +354,18 @@ const REFUSALS: readonly RegExp[] = [
 function assistantLine(here: Here) {
   const { o } = here;
   const message = asObject(o["message"]);
-  const id = asString(message?.["id"]);
-  if (message === undefined || id === undefined) return { entries: [], state: here.state };
+  if (message === undefined) return { entries: [], state: here.state };
   const facts = sessionFacts(here);
   const model = asString(message["model"]);
   if (model === "<synthetic>") return { entries: [...facts.entries, ...modelError(here)], state: facts.state };
 
   const requestId = asString(o["requestId"]);
-  const globalKey = `response:${id}:${requestId ?? ""}`;
+  const told = asString(message["id"]);
+  const id = told !== undefined && isMadeUp(told, o) ? undefined : told;
+  const { globalKey, within, state } =
+    id === undefined
+      ? namelessAnswer(here, facts.state)
+      : { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state };
   const finishReason = asString(message["stop_reason"]);
   const requested = ownOf(here.state.requests ?? {}, asString(o["requestRef"]));
   const call = defined<EntryOf<"model_call">>({
@@ -396,7 +403,7 @@ function assistantLine(here: Here) {
     return [
       defined<EntryOf<"tool_use">>({
         kind: "tool_use",
-        ...at(here, `use:${callId}`, `use:${placeOf(callId, id)}`),
+        ...at(here, `use:${callId}`, `use:${placeOf(callId, within)}`),
         callId,
         name,
         executable: executableOf(asObject(b["input"])?.["command"]),
@@ -404,7 +411,22 @@ function assistantLine(here: Here) {
       } as EntryOf<"tool_use">),
     ];
   });
-  return { entries: [...facts.entries, call, ...beside, ...uses], state: facts.state };
+  return { entries: [...facts.entries, call, ...beside, ...uses], state };
+}
+
+/** A fork gives each block that it copies an id of its own, where a server gave the answer none. */
+const isMadeUp = (id: string, o: Line): boolean =>
+  o["requestId"] === undefined && asString(o["requestRef"]) !== undefined && UUID.test(id);
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
+
+/** Servers that speak the model's language need not give their messages ids. */
+function namelessAnswer(here: Here, before: LineState) {
+  const { name, known } = nameAnswer(here.o, before.nameless ?? [], lineId(here), here.agentId);
+  return {
+    globalKey: `answer:${name}`,
+    within: name,
+    state: known.length > 0 ? { ...before, nameless: known } : before,
+  };
 }
 
 /**

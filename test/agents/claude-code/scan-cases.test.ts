@@ -61,6 +61,25 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(5, "m4", ""),
     answer(6, "m5", ',"version":"2.1.329"'),
   ],
+  "answers with an id that a fork made up": [
+    prompt(1, '"x"'),
+    answer(2, "b40147c1-4b30-4e08-862f-8be3cc4e0b0e", ',"requestRef":"ref_1"'),
+    answer(3, "2e6c76a2-003a-4e9b-83bf-e42735c073eb", ',"requestRef":"ref_1"'),
+  ],
+  "answers with ids as long as one that a fork made up": [
+    prompt(1, '"x"'),
+    answer(2, "B40147C1-4B30-4E08-862F-8BE3CC4E0B0E", ',"requestRef":"ref_1"'),
+    answer(3, "b40147c1-4b30-4e08-862f-8be3cc4e0b0e", ',"requestRef":"ref_2","requestId":"req_1"'),
+    answer(4, "b40147c1-4b30-4e08-862f-8be3cc4e0b0f"),
+  ],
+  "answers without an id": [
+    prompt(1, '"x"'),
+    answer(2, "m1").replace('"id":"m1",', ""),
+    answer(3, "", ',"parentUuid":"u2"'),
+    answer(4, "m2"),
+    answer(5, "", ',"requestId":"req_1"'),
+    answer(6, "", ',"requestRef":"ref_1","apiBlockIndex":0'),
+  ],
   "answers with passes of their own, and with some that count beside them": [
     prompt(1, '"x"'),
     ...[
@@ -304,6 +323,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 
 /** Of these, what stands in them has the whole session read line by line. */
 const LEFT_TO_LINES: readonly string[] = [
+  "answers with an id that a fork made up",
+  "answers without an id",
   "answers with passes of their own, and with some that count beside them",
   "answers of a model that another one was asked instead of",
   "answers at one speed and at another",

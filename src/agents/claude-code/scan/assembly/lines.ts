@@ -140,6 +140,8 @@ const DETAILS_SINCE: i32 = 2001150;
 function assistantLine(): i32 {
   if (!isPlain()) return HARD;
   if (messageId.length === 0 || !isText(messageId) || !isText(model) || !isText(requestId)) return HARD;
+  // As long as an id that a fork makes up
+  if (messageId.length === 36 && requestId.length === 0 && requestRef.length > 0) return HARD;
   if (!isText(requestedModel) || !isText(stopReason) || !isText(requestRef) || Blocks.tooMany) return HARD;
   if (nameAt(NAMES, model.at, model.length) === N.SYNTHETIC && model.length > 0) return HARD;
   const writtenBy = versionOf(version);

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
+import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { wholeLine } from "../shared/line.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+const START_MS = Date.UTC(2026, 10, 23, 1);
+
+/** As versions write them whose server gives messages no id: two answers of five blocks with three calls each, and a last one. */
+const SHAPES: Readonly<Record<string, () => readonly Json[]>> = {
+  "2.0.14 to 2.1.61: only the last block tells how the answer ended": () =>
+    conversation({
+      usageOf: (n, isLast) => ({ input_tokens: 11 + n, output_tokens: isLast ? 101 + n : 1 }),
+      isTold: "at the end",
+    }),
+  "2.0.37, 2.1.120: each block tells it": () => conversation({}),
+  "2.1.175: results stand between the blocks": () => conversation({ isInterleaved: true }),
+  "2.1.275: blocks are counted, too": () => conversation({ isInterleaved: true, isCounted: true }),
+  "2.1.275, a server that counts no tokens": () =>
+    conversation({ isInterleaved: true, isCounted: true, usageOf: () => ({ input_tokens: 0, output_tokens: 0 }) }),
+  "2.1.300: each block refers to its request": () =>
+    conversation({ isInterleaved: true, isCounted: true, refers: "requestRef" }),
+  "a server that gives ids to requests alone": () => conversation({ refers: "requestId" }),
+};
+
+interface Shape {
+  readonly usageOf?: (answer: number, isLast: boolean) => Json;
+  readonly isTold?: "at the end";
+  readonly isInterleaved?: boolean;
+  readonly isCounted?: boolean;
+  readonly refers?: "requestRef" | "requestId";
+}
+
+function conversation(shape: Shape): readonly Json[] {
+  const lines: Json[] = [];
+  const add = (o: Json, parent = String(lines.at(-1)?.["uuid"])): void => {
+    const n = lines.length;
+    lines.push({
+      uuid: `line-${n}`,
+      parentUuid: parent,
+      timestamp: new Date(START_MS + n * 100).toISOString(),
+      version: "2.1.275",
+      ...o,
+    });
+  };
+  add({ type: "user", promptId: "p1", message: { content: "add" } });
+  for (const answer of [0, 1, 2]) {
+    const calls =
+      answer < 2
+        ? ["a", "b", "c"].map((letter) => ({
+            type: "tool_use",
+            id: `toolu_${answer}${letter}`,
+            name: "Bash",
+            input: {},
+          }))
+        : [];
+    const blocks: readonly Json[] = [{ type: "thinking", thinking: "hm" }, { type: "text", text: "so" }, ...calls];
+    const results: (() => void)[] = [];
+    for (const [place, block] of blocks.entries()) {
+      const isLast = place === blocks.length - 1;
+      const usage = (shape.usageOf ?? ((n) => ({ input_tokens: 11 + n, output_tokens: 101 + n })))(answer, isLast);
+      const ends = shape.isTold === undefined || isLast;
+      const message = {
+        model: "claude-sonnet-4-5",
+        content: [block],
+        stop_reason: ends ? (answer < 2 ? "tool_use" : "end_turn") : null,
+        usage,
+      };
+      add({
+        type: "assistant",
+        message,
+        ...(shape.isCounted && { apiBlockIndex: place }),
+        ...(shape.refers && { [shape.refers]: `request-${answer}` }),
+      });
+      if (block["type"] !== "tool_use") continue;
+      const at = String(lines.at(-1)?.["uuid"]);
+      const result = () =>
+        add(
+          { type: "user", message: { content: [{ type: "tool_result", tool_use_id: block["id"], content: "ok" }] } },
+          at,
+        );
+      if (shape.isInterleaved) result();
+      else results.unshift(result);
+    }
+    for (const result of results) result();
+  }
+  return lines;
+}
+
+/** Each line by a reader that knows of those before it what is kept between two drains. */
+function entriesOf(lines: readonly Json[]): readonly TranscriptEntry[] {
+  let state: LineState = { timeMs: START_MS, facts: "{}" };
+  return lines.flatMap((o) => {
+    const read = readLine(wholeLine(JSON.stringify(o)), JSON.parse(JSON.stringify(state)), undefined);
+    state = read?.state ?? state;
+    return (read?.entries ?? []).map((entry) => TranscriptEntry.parse(entry));
+  });
+}
+
+const callsOf = (entries: readonly TranscriptEntry[]) => {
+  const calls = entries.flatMap((entry) => (entry.kind === "model_call" ? [entry] : []));
+  return new Map(calls.map((call) => [call.globalKey, call]));
+};
+
+describe("answers that their server gave no id", () => {
+  test.each(Object.entries(SHAPES))("%s", (_, lines) => {
+    const entries = entriesOf(lines());
+    const calls = [...callsOf(entries).values()];
+    expect(calls.map(({ finishReason, complete }) => [finishReason, complete])).toEqual([
+      ["tool_use", true],
+      ["tool_use", true],
+      ["end_turn", true],
+    ]);
+    expect(new Set(entries.flatMap((entry) => (entry.kind === "tool_use" ? [entry.callId] : []))).size).toBe(6);
+  });
+
+  test.each(Object.entries(SHAPES).filter(([name]) => !name.includes("no tokens")))(
+    "their tokens count once: %s",
+    (_, lines) => {
+      const usage = [...callsOf(entriesOf(lines())).values()].map((call) => [call.usage?.input, call.usage?.output]);
+      expect(usage).toEqual([
+        [11, 101],
+        [12, 102],
+        [13, 103],
+      ]);
+    },
+  );
+
+  test("an answer that goes on where the one before it paused is another one", () => {
+    const paused = {
+      message: {
+        content: [{ type: "text", text: "so" }],
+        stop_reason: "pause_turn",
+        usage: { input_tokens: 11, output_tokens: 5 },
+      },
+    };
+    const goesOn = {
+      message: {
+        content: [{ type: "text", text: "so" }],
+        stop_reason: "end_turn",
+        usage: { input_tokens: 16, output_tokens: 5 },
+      },
+    };
+    const lines = [paused, goesOn].map((o, n) => ({
+      type: "assistant",
+      uuid: `line-${n}`,
+      parentUuid: `line-${n - 1}`,
+      ...o,
+    }));
+    expect(callsOf(entriesOf(lines)).size).toBe(2);
+    expect(callsOf(entriesOf(lines.map((o) => ({ ...o, apiBlockIndex: 0 })))).size).toBe(2);
+  });
+
+  test("subagents that answer at once in one file are told apart", () => {
+    const lines = ["a", "b"].flatMap((agentId) =>
+      conversation({})
+        .slice(1, 6)
+        .map((o) => ({
+          ...o,
+          isSidechain: true,
+          agentId,
+          uuid: `${agentId}-${o["uuid"]}`,
+          parentUuid: `${agentId}-${o["parentUuid"]}`,
+        })),
+    );
+    const mixed = lines.map((_, n) => lines[(n % 2) * 5 + Math.floor(n / 2)] as Json);
+    const calls = callsOf(entriesOf(mixed));
+    expect([...calls.values()].map(({ agentId }) => agentId).sort()).toEqual(["a", "b"]);
+  });
+
+  test("a fork's copies are the same answers", () => {
+    const lines = conversation({ isInterleaved: true });
+    const copies = lines.map((o) => ({ ...o, sessionId: "other", promptId: "p2" }));
+    expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
+  });
+
+  test("the ids that a fork makes up for its copies are none", () => {
+    const lines = conversation({ isInterleaved: true, isCounted: true, refers: "requestRef" });
+    const ids = lines.map((_, n) => `b40147c1-4b30-4e08-862f-8be3cc4e0${100 + n}`);
+    const copies = lines.map((o, n) =>
+      o["type"] === "assistant" ? { ...o, message: { ...(o["message"] as Json), id: ids[n] } } : o,
+    );
+    expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
+    // Those of a server that gives such ids, and some to requests, too, stay what they are
+    const told = copies.map((o) => ({ ...o, requestId: "req_1" }));
+    expect([...callsOf(entriesOf(told)).keys()][0]).toBe(`response:${ids[1]}:req_1`);
+  });
+
+  test("what the agent made up in the model's place is an error, id or not", () => {
+    const lines = [
+      {
+        type: "assistant",
+        uuid: "line-0",
+        isApiErrorMessage: true,
+        apiErrorStatus: 500,
+        message: { model: "<synthetic>", content: [] },
+      },
+    ];
+    expect(entriesOf(lines)).toMatchObject([{ kind: "model_error", httpStatus: 500 }]);
+  });
+});
