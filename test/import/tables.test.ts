@@ -63,7 +63,7 @@ const prompt = (second: number, text: string, promptId: string): string =>
 const use = (second: number, id: string, name = "Read"): string =>
   at(
     second,
-    `"type":"assistant","message":{"id":"m${second}","model":"m","stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2},` +
+    `"type":"assistant","message":{"id":"msg_0123456789${second}","model":"m","stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2},` +
       `"content":[{"type":"tool_use","id":"${id}","name":"${name}"}]}`,
   );
 const result = (second: number, id: string): string =>

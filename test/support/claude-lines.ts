@@ -517,7 +517,7 @@ class Maker {
     const use = choose.isRare(2) ? undefined : `toolu_${this.#agent ?? ""}${n}`;
     if (choose.isRare(5)) this.#request();
     const answer: Answer = {
-      id: choose.isOdd(25) ? choose.of(ODD_IDS) : `msg_${this.#agent ?? ""}${n}`,
+      id: choose.isOdd(25) ? choose.of(ODD_IDS) : `msg_01aB2cD3eF${this.#agent ?? ""}${n}`,
       request: choose.isRare(6) ? undefined : choose.isOdd(25) ? choose.of(ODD_IDS) : `req_${n}`,
       model: choose.of(["claude-sonnet-4-5-20250929", "claude-opus-4-1-20250805"]),
       ref: this.#requests.length > 0 && choose.isRare(2) ? choose.of(this.#requests) : undefined,

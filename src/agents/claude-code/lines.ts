@@ -363,9 +363,9 @@ function assistantLine(here: Here) {
   const told = asString(message["id"]);
   const id = told !== undefined && isMadeUp(told, o) ? undefined : told;
   const { globalKey, within, state } =
-    id === undefined
-      ? namelessAnswer(here, facts.state)
-      : { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state };
+    id !== undefined && (requestId !== undefined || isOfOneAnswer(id))
+      ? { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state }
+      : namelessAnswer(here, id, facts.state);
   const finishReason = asString(message["stop_reason"]);
   const requested = ownOf(here.state.requests ?? {}, asString(o["requestRef"]));
   const call = defined<EntryOf<"model_call">>({
@@ -419,9 +419,13 @@ const isMadeUp = (id: string, o: Line): boolean =>
   o["requestId"] === undefined && asString(o["requestRef"]) !== undefined && UUID.test(id);
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
+/** Some relays give one id to all answers (`ocgo`, ccusage issue 1635), or count them: drawn by lot or by a clock are longer ones. */
+const isOfOneAnswer = (id: string): boolean =>
+  (id.match(/[A-Za-z0-9]{10,}/g) ?? []).some((letters) => /\d/.test(letters));
+
 /** Servers that speak the model's language need not give their messages ids. */
-function namelessAnswer(here: Here, before: LineState) {
-  const { name, known } = nameAnswer(here.o, before.nameless ?? [], lineId(here), here.agentId);
+function namelessAnswer(here: Here, id: string | undefined, before: LineState) {
+  const { name, known } = nameAnswer(here.o, id, before.nameless ?? [], lineId(here), here.agentId);
   return {
     globalKey: `answer:${name}`,
     within: name,

@@ -1,11 +1,12 @@
 import { asCount, asObject, asString } from "../shared/json.ts";
 
-/** Of an answer that its server gave no id: what tells whether the next such line is one more block of it. Plain JSON. */
+/** Of an answer that its server gave no id, or one that others have as well: what tells whether the next such line is one more block of it. Plain JSON. */
 export interface NamelessAnswer {
   readonly name: string;
   /** Its last line. */
   readonly uuid: string;
   readonly agentId?: string;
+  readonly id?: string;
   readonly finishReason?: string;
   /** Of its last block, where lines tell it. */
   readonly place?: number;
@@ -14,15 +15,17 @@ export interface NamelessAnswer {
 }
 
 /**
- * What to call the answer that a line without a message id is a block of: its request where lines tell that (2.1.300 at the latest), else its
+ * What to call the answer that such a line is a block of: its request where lines tell that (2.1.300 at the latest), else its
  * first line.
  *
+ * @param id of its message, if any
  * @param known the last few of such answers, the newest last
  * @param lineId of the line itself
  * @returns the name, and `known` with it
  */
 export function nameAnswer(
   o: Readonly<Record<string, unknown>>,
+  id: string | undefined,
   known: readonly NamelessAnswer[],
   lineId: string,
   agentId: string | undefined,
@@ -33,7 +36,7 @@ export function nameAnswer(
   const finishReason = asString(message?.["stop_reason"]);
   const place = asCount(o["apiBlockIndex"]);
   const usage = counted(message?.["usage"]);
-  const block: Block = { parent: asString(o["parentUuid"]), finishReason, place, usage };
+  const block: Block = { id, parent: asString(o["parentUuid"]), finishReason, place, usage };
   const mine = known.filter((answer) => answer.agentId === agentId);
   const parent = mine.find(({ uuid }) => uuid === block.parent);
   const before = [parent, mine.at(-1)].find((answer) => answer !== undefined && isOf(block, answer));
@@ -42,6 +45,7 @@ export function nameAnswer(
     name,
     uuid: lineId,
     ...(agentId !== undefined && { agentId }),
+    ...(id !== undefined && { id }),
     ...(finishReason !== undefined && { finishReason }),
     ...(place !== undefined && { place }),
     ...(usage !== undefined && { usage }),
@@ -55,6 +59,7 @@ export function nameAnswer(
 const REMEMBERED = 8;
 
 interface Block {
+  readonly id: string | undefined;
   readonly parent: string | undefined;
   readonly finishReason: string | undefined;
   readonly place: number | undefined;
@@ -66,6 +71,7 @@ interface Block {
  * result of its call; all of an answer say the same of its end and its tokens, or nothing but the last one says it.
  */
 function isOf(block: Block, answer: NamelessAnswer): boolean {
+  if (block.id !== answer.id) return false;
   if (block.place !== undefined && answer.place !== undefined) return block.place > answer.place;
   const isNext = block.parent === answer.uuid;
   if (isNext && answer.finishReason === undefined) return true;

@@ -126,6 +126,27 @@ describe("answers that their server gave no id", () => {
     },
   );
 
+  test.each(Object.entries(SHAPES))("one id for all says as little: %s", (_, lines) => {
+    const told = lines();
+    const same = told.map((o) =>
+      o["type"] === "assistant" ? { ...o, message: { ...(o["message"] as Json), id: "ocgo" } } : o,
+    );
+    expect(callsOf(entriesOf(same)).size).toBe(3);
+  });
+
+  test("ids that a server counts tell its answers apart, but not from those of another session", () => {
+    const message = { content: [], stop_reason: null, usage: { input_tokens: 11, output_tokens: 5 } };
+    const answers = (session: string) =>
+      [0, 1].map((n) => ({
+        type: "assistant",
+        uuid: `${session}-${n}`,
+        parentUuid: `${session}-${n - 1}`,
+        message: { ...message, id: `msg_${n}` },
+      }));
+    expect([...callsOf(entriesOf(answers("a"))).keys()]).toEqual(["answer:a-0", "answer:a-1"]);
+    expect([...callsOf(entriesOf(answers("b"))).keys()]).toEqual(["answer:b-0", "answer:b-1"]);
+  });
+
   test("an answer that goes on where the one before it paused is another one", () => {
     const paused = {
       message: {

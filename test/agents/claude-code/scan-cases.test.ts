@@ -14,7 +14,7 @@ const prompt = (second: number, text: string, rest = ""): string =>
 const answer = (second: number, id: string, rest = "", block = '{"type":"text","text":"done"}'): string =>
   line(
     second,
-    `"type":"assistant","message":{"id":"${id}","model":"claude-sonnet-4-5-20250929","content":[${block}],` +
+    `"type":"assistant","message":{"id":"${/^m\d+$/.test(id) ? `msg_${id}Ab3dEf6hIj` : id}","model":"claude-sonnet-4-5-20250929","content":[${block}],` +
       `"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":${second}}}${rest}`,
   );
 /** Its stream may have broken off: nothing is told of its reason. */
@@ -72,9 +72,21 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     answer(3, "b40147c1-4b30-4e08-862f-8be3cc4e0b0e", ',"requestRef":"ref_2","requestId":"req_1"'),
     answer(4, "b40147c1-4b30-4e08-862f-8be3cc4e0b0f"),
   ],
+  "answers with an id that others may have, too": [
+    prompt(1, '"x"'),
+    answer(2, "ocgo"),
+    answer(3, "ocgo", ',"requestRef":"ref_1"'),
+    answer(4, "chatcmpl-123"),
+  ],
+  "answers with ids as short as they can be for one alone": [
+    prompt(1, '"x"'),
+    answer(2, "msg_abcdefghi9"),
+    answer(3, "1760000000-000"),
+    answer(4, "ocgo", ',"requestId":"req_1"'),
+  ],
   "answers without an id": [
     prompt(1, '"x"'),
-    answer(2, "m1").replace('"id":"m1",', ""),
+    answer(2, "m1").replace(/"id":"[^"]*",/, ""),
     answer(3, "", ',"parentUuid":"u2"'),
     answer(4, "m2"),
     answer(5, "", ',"requestId":"req_1"'),
@@ -323,6 +335,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 
 /** Of these, what stands in them has the whole session read line by line. */
 const LEFT_TO_LINES: readonly string[] = [
+  "answers with an id that others may have, too",
   "answers with an id that a fork made up",
   "answers without an id",
   "answers with passes of their own, and with some that count beside them",

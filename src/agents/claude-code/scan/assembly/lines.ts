@@ -45,7 +45,7 @@ import { ODD_PROGRAM, programOf } from "./programs";
 import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
 import { CALL_ASKS, CALL_COMPLETE, CALL_USAGE, NONE, textOf } from "./tables";
-import { idOf, isCounted, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
+import { idOf, isCounted, isOfOneAnswer, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
 
 /** Everything it says is in the tables. */
 export const DONE: i32 = 0;
@@ -140,8 +140,8 @@ const DETAILS_SINCE: i32 = 2001150;
 function assistantLine(): i32 {
   if (!isPlain()) return HARD;
   if (messageId.length === 0 || !isText(messageId) || !isText(model) || !isText(requestId)) return HARD;
-  // As long as an id that a fork makes up
-  if (messageId.length === 36 && requestId.length === 0 && requestRef.length > 0) return HARD;
+  // As long as an id that a fork makes up, or shared by others
+  if (requestId.length === 0 && ((messageId.length === 36 && requestRef.length > 0) || !isOfOneAnswer(messageId))) return HARD;
   if (!isText(requestedModel) || !isText(stopReason) || !isText(requestRef) || Blocks.tooMany) return HARD;
   if (nameAt(NAMES, model.at, model.length) === N.SYNTHETIC && model.length > 0) return HARD;
   const writtenBy = versionOf(version);

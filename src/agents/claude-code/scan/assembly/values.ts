@@ -31,6 +31,20 @@ export function isCounted(text: Span): bool {
   return !(length > 6 && startsWith(text.at, "toolu_"));
 }
 
+/** As in ../../lines.ts. */
+export function isOfOneAnswer(id: Span): bool {
+  let letters = 0;
+  let digits = 0;
+  for (let i = 0; i < id.length; i++) {
+    const char = byte(id.at + i);
+    if (isDigit(char)) digits++;
+    if (isDigit(char) || isLetter(char)) letters++;
+    else letters = digits = 0;
+    if (letters >= 10 && digits > 0) return true;
+  }
+  return false;
+}
+
 /** Its number; `NONE` for one that is absent or empty. */
 @inline
 export function idOf(text: Span): i32 {
