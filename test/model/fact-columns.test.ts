@@ -12,7 +12,7 @@ const line = (type: string, message: string): string =>
   `{"type":"${type}","uuid":"u-${type}","timestamp":"2026-11-21T10:00:00.000Z","message":${message}}\n`;
 const PROMPT = line("user", '{"content":"hi"}');
 const USAGE = '{"input_tokens":1294967294,"output_tokens":4294967294,"cache_read_input_tokens":3000000000}';
-const ANSWER = line("assistant", `{"id":"m1","model":"m","content":[],"usage":${USAGE}}`);
+const ANSWER = line("assistant", `{"id":"msg_0123456789","model":"m","content":[],"usage":${USAGE}}`);
 const END = line("system", "{}").replace('"uuid"', '"subtype":"turn_duration","uuid"');
 
 const encoded = (text: string): Uint8Array => {
