@@ -11,7 +11,7 @@ export const branches = (): Builder<Panel> =>
     type: "table",
     title: "Branches (Tempo)",
     description:
-      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: branches are too many for labels of metrics. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept.",
+      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: branches are too many for labels of metrics. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept. Tempo answers for 24 hours at most (3 before Tempo 3) unless its query_frontend.metrics.max_duration says otherwise.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 10, h: 9 },
     targets: [

@@ -38,6 +38,17 @@ test("the local stack has the Prometheus that the tests run", () => {
   expect(load("compose.yaml").services.prometheus.image).toBe(`prom/prometheus:v3.${Number(minor)}.${patch}`);
 });
 
+test("the local stack's Tempo keeps a session whole and answers for all that it keeps", () => {
+  const { distributor, query_frontend, overrides } = load("compose/tempo.yaml");
+  expect(distributor.max_attribute_bytes).toBe(0);
+  expect(overrides.defaults.global.max_bytes_per_trace).toBe(0);
+  const hours = (text: string): number => Number(/^(\d+)h$/.exec(text)?.[1]);
+  for (const { max_duration } of [query_frontend.search, query_frontend.metrics]) {
+    // Grafana rounds a range up to whole steps
+    expect(hours(max_duration)).toBeGreaterThan(hours(overrides.defaults.compaction.block_retention));
+  }
+});
+
 test("every way to Prometheus makes the labels that dashboards and alerts choose by", () => {
   const { processors } = load("outputs/prometheus-scrape.yaml");
   expect(JSON.stringify(processors)).toContain("deployment.environment.name");
