@@ -151,6 +151,49 @@ describe("what one session copied from another counts once", () => {
     expect(packedCount(at.places.storePath)).toBe(0);
   });
 
+  describe("whose lines have ids of their own, and say which ones they are copies of", () => {
+    /** As the Agent SDK's `forkSession` writes it: of a session's lines, those told. */
+    const fork = (lines: readonly string[], from: string, id: string): readonly string[] =>
+      lines.map((line) => {
+        const { uuid, ...rest } = JSON.parse(line) as { readonly uuid: string };
+        const forkedFrom = { sessionId: from, messageUuid: uuid };
+        return JSON.stringify({ ...rest, uuid: `${id}+${uuid}`, sessionId: id, forkedFrom });
+      });
+    const C = sessionIdOf(3);
+    const third = claudeSession({ id: C, startMs: STARTED_MS + 2 * DAY_MS, turns: 1 });
+    const forkB = [...fork(first.lines, A, B), ...own.lines];
+    const ALL = plus(BOTH, third.totals);
+
+    test("a fork's fork, too, in whatever order they are found", async () => {
+      writeA();
+      writeLines(claudePath(at, B), forkB);
+      writeLines(claudePath(at, C), [...fork(forkB, B, C), ...third.lines]);
+      await imported();
+      expect(books()).toEqual(ALL);
+      await unpackAll(at, SOURCE);
+      expect(books()).toEqual(ALL);
+    });
+
+    test("by hooks", async () => {
+      writeA();
+      await hooksA();
+      writeLines(claudePath(at, B), forkB);
+      await hooksB();
+      writeLines(claudePath(at, C), [...fork(forkB, B, C), ...third.lines]);
+      await toldByHooks(C, STARTED_MS + 3 * DAY_MS);
+      expect(books()).toEqual(ALL);
+    });
+
+    test.each(["imported", "by hooks"])("the original found last, %s", async (way) => {
+      writeLines(claudePath(at, B), forkB);
+      await imported();
+      expect(books()).toEqual({ ...BOTH, sessions: 1 });
+      writeA();
+      await (way === "imported" ? imported() : hooksA());
+      expect(books()).toEqual(BOTH);
+    });
+  });
+
   test("a compaction, too", async () => {
     const boundary = (id: string): string =>
       JSON.stringify({

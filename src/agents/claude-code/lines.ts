@@ -109,6 +109,28 @@ function read(o: Line, line: JsonLine, state: LineState, agentId: string | undef
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   const sidechain = agentId ?? sidechainOf(o);
   const here: Here = { o, line, timeMs, state: { ...state, timeMs }, agentId: sidechain };
+  const result = readKind(here, state);
+  if (originalOf(o) === undefined) return result;
+  return { ...result, entries: result.entries.filter(({ kind }) => !KNOWN_BY_LINE.has(kind)) };
+}
+
+/**
+ * The line that this one is a copy of: the Agent SDK's `forkSession` gives its copies new ids. Of a fork's fork that is again a
+ * copy, which nobody knows by that id; what has no id of its own but its line's stands in the session that it is from.
+ */
+function originalOf(o: Line): string | undefined {
+  const original = asString(asObject(o["forkedFrom"])?.["messageUuid"]);
+  return original === o["uuid"] ? undefined : original;
+}
+const KNOWN_BY_LINE: ReadonlySet<TranscriptEntry["kind"]> = new Set([
+  "interruption",
+  "model_error",
+  "compaction",
+  "turn_end",
+]);
+
+function readKind(here: Here, state: LineState): LineResult {
+  const { o } = here;
   switch (o["type"]) {
     case "user":
       return userLine(here);
@@ -222,7 +244,8 @@ function userLine(here: Here) {
     kind: "prompt",
     // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
     ...atLine({ ...here, state }, "prompt"),
-    origin: originOf(o, text),
+    // A copy, too, is a turn only where the answers to it are not known from elsewhere
+    origin: originalOf(o) === undefined ? originOf(o, text) : "command",
     length: isOfShell(text) ? undefined : text?.length,
   } as EntryOf<"prompt">);
   return { entries: [...facts.entries, prompt], state };
@@ -606,4 +629,5 @@ function sessionFacts(here: Here): { entries: readonly TranscriptEntry[]; state:
 }
 
 /** Old lines have no id: time and length are the same each time they are read. */
-const lineId = (here: Here): string => asString(here.o["uuid"]) ?? `${here.timeMs}:${here.line.bytes.length}`;
+const lineId = (here: Here): string =>
+  originalOf(here.o) ?? asString(here.o["uuid"]) ?? `${here.timeMs}:${here.line.bytes.length}`;

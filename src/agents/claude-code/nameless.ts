@@ -20,7 +20,7 @@ export interface NamelessAnswer {
  *
  * @param id of its message, if any
  * @param known the last few of such answers, the newest last
- * @param lineId of the line itself
+ * @param lineId of the line itself; of a copy, that of the line it is from
  * @returns the name, and `known` with it
  */
 export function nameAnswer(
@@ -43,7 +43,7 @@ export function nameAnswer(
   const name = before?.name ?? lineId;
   const answer: NamelessAnswer = {
     name,
-    uuid: lineId,
+    uuid: asString(o["uuid"]) ?? lineId,
     ...(agentId !== undefined && { agentId }),
     ...(id !== undefined && { id }),
     ...(finishReason !== undefined && { finishReason }),

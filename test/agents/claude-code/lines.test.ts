@@ -119,6 +119,17 @@ describe("user lines", () => {
     expect(entriesOf([user("no", { interruptedMessageId: "msg_1" })])).toMatchObject([{ kind: "interruption" }]);
   });
 
+  test("copies with ids of their own have those of what they were copied from, and begin no turn unless it is answered", () => {
+    const copy = (from: string): Json => ({ promptId: "p1", forkedFrom: { sessionId: "s", messageUuid: from } });
+    expect(entriesOf([user("fix it", copy("uuid-first"))])).toMatchObject([
+      { kind: "prompt", key: "prompt:uuid-first", globalKey: "prompt:uuid-first", promptKey: "p1", origin: "command" },
+    ]);
+    expect(entriesOf([user("fix it", copy("uuid-0"))])).toMatchObject([{ key: "prompt:uuid-0", origin: "human" }]);
+    expect(entriesOf([user("[Request interrupted by user]", copy("uuid-first"))])).toEqual([]);
+    const boundary = { subtype: "compact_boundary", compactMetadata: { trigger: "auto" } };
+    expect(entriesOf([line("system", { ...boundary, ...copy("uuid-first") })])).toEqual([]);
+  });
+
   test("in a subagent's file, and on a sidechain, nobody prompts", () => {
     expect(entriesOf([user("look for it")], FRESH, "a1")).toEqual([]);
     expect(entriesOf([user("look for it", { isSidechain: true })])).toEqual([]);

@@ -61,6 +61,12 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(5, "m4", ""),
     answer(6, "m5", ',"version":"2.1.329"'),
   ],
+  "copies with ids of their own": [
+    prompt(1, '"x"', ',"forkedFrom":{"sessionId":"s","messageUuid":"u0"}'),
+    answer(2, "m1", ',"forkedFrom":{"sessionId":"s","messageUuid":"u1"}'),
+    prompt(3, '"x"', ',"forkedFrom":{"sessionId":"s","messageUuid":"u3"}'),
+    prompt(4, '"x"', ',"forkedFrom":null'),
+  ],
   "answers with an id that a fork made up": [
     prompt(1, '"x"'),
     answer(2, "b40147c1-4b30-4e08-862f-8be3cc4e0b0e", ',"requestRef":"ref_1"'),

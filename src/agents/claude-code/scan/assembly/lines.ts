@@ -199,7 +199,7 @@ function userLine(): i32 {
     return DONE;
   }
   if (promptSource.length > 0 && nameAt(NAMES, promptSource.at, promptSource.length) === N.SYSTEM) return HARD;
-  if (uuid.length === 0 || !isText(uuid) || !isText(promptId)) return HARD;
+  if (Line.isCopy || uuid.length === 0 || !isText(uuid) || !isText(promptId)) return HARD;
   const length = promptLength();
   if (length === ODD_LENGTH || !takeTime()) return HARD;
   const line = idOf(uuid);

@@ -38,6 +38,8 @@ export class Line {
   static isElsewhere: bool = false;
   /** It holds what the user asked for in a form. */
   static isAnswer: bool = false;
+  /** It may be a copy, with an id of its own. */
+  static isCopy: bool = false;
   static isOdd: bool = false;
   static hasUsage: bool = false;
   static hasDetails: bool = false;
@@ -73,6 +75,7 @@ export function clear(): void {
   Line.isDenied = false;
   Line.isElsewhere = false;
   Line.isAnswer = false;
+  Line.isCopy = false;
   Line.isOdd = false;
   Line.isInterrupted = false;
   Line.isCreated = false;
@@ -172,6 +175,10 @@ export function readMembers(): bool {
         break;
       case N.INTERRUPTED_MESSAGE:
         Line.isInterruption = true;
+        skip();
+        break;
+      case N.FORKED_FROM:
+        Line.isCopy = true;
         skip();
         break;
       case N.TOOL_DENIAL:
