@@ -82,10 +82,17 @@ function nearest(
   taken: ReadonlyMap<string, unknown>,
 ): string | undefined {
   const length = event.data?.prompt_length;
-  const free = [...byKey].filter(([key, e]) => !taken.has(key) && e.origin !== "command" && e.length === length);
-  free.sort(([, a], [, b]) => Math.abs(a.timeMs - timeMsOf(event)) - Math.abs(b.timeMs - timeMsOf(event)));
-  return free[0]?.[0];
+  const awayMs = (e: Written): number => Math.abs(e.timeMs - timeMsOf(event));
+  const free = [...byKey].filter(([key, e]) => !taken.has(key) && e.origin !== "command");
+  free.sort(([, a], [, b]) => awayMs(a) - awayMs(b));
+  const found =
+    free.find(([, e]) => e.length === length) ??
+    free.find(([, e]) => e.length === undefined && awayMs(e) <= UNMEASURED_WITHIN_MS);
+  return found?.[0];
 }
+
+/** Nobody types two prompts as near to each other as a hook and the line of one, of which the transcript does not tell the length. */
+const UNMEASURED_WITHIN_MS = 2_000;
 
 function sameLength(event: Submitted, context: SessionContext, unseen: ReadonlySet<string>): string | undefined {
   return [...unseen].find((key) => context.turns.get(key)?.promptLength === event.data?.prompt_length);

@@ -159,6 +159,21 @@ describe("buildSession", () => {
     expect(turns[0]).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 200_000 });
   });
 
+  test.each([
+    ["that is near is the one that a hook told", 400, 1],
+    ["that is far from it is another one", 40_000, 2],
+  ])("a prompt of which the transcript does not tell the length %s", (_, ms, turns) => {
+    const written: TranscriptEntry = {
+      kind: "prompt",
+      key: "w",
+      promptKey: "w",
+      origin: "human",
+      timeMs: NOON_MS + ms,
+    };
+    const session = buildSession(input([prompted("p1", 0)], [written, answered(50_000, "w")]));
+    expect(session.turns.length).toBe(turns);
+  });
+
   test("of nothing is nothing", () => {
     const { facts: _, ...rest } = buildSession(input([]));
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });

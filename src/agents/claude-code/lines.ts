@@ -24,6 +24,8 @@ export interface LineState {
   readonly requests?: Readonly<Record<string, number>>;
   /** What was last told of the session, so that it is told once. */
   readonly facts?: string;
+  /** The last result of a call that launched a command or a skill. */
+  readonly launched?: string;
   /** The last answers that a server gave no ids. */
   readonly nameless?: readonly NamelessAnswer[];
 }
@@ -235,7 +237,7 @@ function userLine(here: Here) {
     return { entries: [...facts.entries, entry], state: facts.state };
   }
   const inputMs = here.timeMs;
-  if (here.agentId !== undefined || isCompanion(o, text, here.state.promptKey)) {
+  if (here.agentId !== undefined || isCompanion(o, text, here.state)) {
     return { entries: facts.entries, state: { ...facts.state, inputMs } };
   }
   const promptKey = asString(o["promptId"]) ?? lineId(here);
@@ -246,22 +248,26 @@ function userLine(here: Here) {
     ...atLine({ ...here, state }, "prompt"),
     // A copy, too, is a turn only where the answers to it are not known from elsewhere
     origin: originalOf(o) === undefined ? originOf(o, text) : "command",
-    length: isOfShell(text) ? undefined : text?.length,
+    length: isOfShell(text) ? undefined : typedText(text)?.length,
   } as EntryOf<"prompt">);
   return { entries: [...facts.entries, prompt], state };
 }
 
 /** Lines in a user's name that the agent wrote for itself. */
-function isCompanion(o: Line, text: string | undefined, promptKey: string | undefined): boolean {
+function isCompanion(o: Line, text: string | undefined, { promptKey, launched }: LineState): boolean {
   return (
     (o["isMeta"] === true && !isFromElsewhere(o, promptKey)) ||
     o["isCompactSummary"] === true ||
     o["isVisibleInTranscriptOnly"] === true ||
     o["repeatsCompactSummary"] === true ||
     /^<(?:local-command-|user-memory-input>)/.test(text ?? "") ||
-    (isOfShell(text) && o["turnOrigin"] === undefined)
+    (isOfShell(text) && o["turnOrigin"] === undefined) ||
+    // Before 2.0.77 a command that the model called for, and not the user, was written as if typed
+    (TYPED.test(text ?? "") && (o["sourceToolUseID"] !== undefined || isChildOf(o, launched)))
   );
 }
+
+const isChildOf = (o: Line, uuid: string | undefined): boolean => uuid !== undefined && o["parentUuid"] === uuid;
 
 /** What another session, an agent or a schedule sent, with a prompt id of its own: a turn begins, and hooks told it. */
 function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
@@ -294,8 +300,21 @@ function originOf(o: Line, text: string | undefined): "human" | "machine" | "com
   const kind = asString(asObject(o["origin"])?.["kind"]) ?? "";
   if (MACHINES.has(kind) || o["promptSource"] === "system" || isOfMachine(text)) return "machine";
   // `/clear` and its like are written with the name first and never reach the model; they have no turn
-  return text?.startsWith("<command-") === true && o["turnOrigin"] === undefined ? "command" : "human";
+  return /^<command-(?!message>)/.test(text ?? "") && o["turnOrigin"] === undefined ? "command" : "human";
 }
+
+/**
+ * A command that reaches the model is a prompt like any other. It is written with its message first, and hooks are told it as it
+ * was typed. Of a skill 2.0.77 writes neither the slash nor what else was typed.
+ */
+function typedText(text: string | undefined): string | undefined {
+  const [isTyped, name, args = ""] = TYPED.exec(text ?? "") ?? [];
+  if (isTyped === undefined) return text;
+  if (name?.startsWith("/") !== true) return undefined;
+  return args === "" ? name : `${name} ${args}`;
+}
+const TYPED =
+  /^<command-message>[^<]*<\/command-message>\s*<command-name>([^<]*)<\/command-name>(?:\s*<command-args>(.*)<\/command-args>)?/s;
 
 function textOf(content: unknown): string | undefined {
   if (typeof content === "string") return content;
@@ -329,7 +348,10 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
     ];
   });
   const facts = sessionFacts(here);
-  return { entries: [...facts.entries, ...entries], state: { ...facts.state, inputMs: here.timeMs } };
+  const state = { ...facts.state, inputMs: here.timeMs };
+  const uuid = asString(o["uuid"]);
+  const hasLaunched = uuid !== undefined && result?.["commandName"] !== undefined;
+  return { entries: [...facts.entries, ...entries], state: hasLaunched ? { ...state, launched: uuid } : state };
 }
 
 const isInterrupted = (o: Line, text: string): boolean =>

@@ -75,6 +75,7 @@ describe("user lines", () => {
     ["watch", { origin: { kind: "channel", server: "chat" } }, "human"],
     ["<command-name>/clear</command-name>", {}, "command"],
     ["<command-name>/review</command-name>", { turnOrigin: "command" }, "human"],
+    ["<command-message>review is running…</command-message>\n<command-name>/review</command-name>", {}, "human"],
     ["<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>", { turnOrigin: "human" }, "human"],
     ["fix it", {}, "human"],
   ])("%s %j was written by: %s", (text, rest, origin) => {
@@ -112,6 +113,36 @@ describe("user lines", () => {
     expect(prompt).toMatchObject({ kind: "prompt", promptKey: "p2", origin: "human" });
     expect(prompt).not.toHaveProperty("length"); // of what it printed, not of what the user typed
     expect(call).toMatchObject({ kind: "model_call", promptKey: "p2" });
+  });
+
+  const REVIEW = "<command-message>review</command-message>\n<command-name>/review</command-name>";
+
+  test.each([
+    [REVIEW, "/review"],
+    [`${REVIEW}\n<command-args></command-args>`, "/review"],
+    [`${REVIEW}\n<command-args>a.ts\n<b></command-args>`, "/review a.ts\n<b>"],
+    ['<command-message>The "sk" skill is running</command-message>\n<command-name>sk</command-name>', undefined],
+  ])("a command that reaches the model has the length of what was typed: %j", (text, typed) => {
+    const [prompt] = entriesOf([user(text)]);
+    expect(prompt).toMatchObject({ kind: "prompt" });
+    expect(prompt?.kind === "prompt" ? prompt.length : 0).toBe(typed?.length);
+  });
+
+  test("a command that the model called for is no prompt", () => {
+    const launched = { toolUseResult: { success: true, commandName: "review" } };
+    const found = entriesOf([
+      user("fix it"),
+      result({ content: "Launching command: /review" }, { ...launched, uuid: "launch" }, 1),
+      user(REVIEW, { parentUuid: "launch" }, 2),
+      user("Review it", { isMeta: true, parentUuid: "uuid-2" }, 2),
+      user(REVIEW, { parentUuid: "another", sourceToolUseID: "t1" }, 3),
+      user(REVIEW, { parentUuid: "uuid-3" }, 4),
+    ]);
+    expect(found.map(({ kind, key }) => [kind, key])).toEqual([
+      ["prompt", "prompt:uuid-0"],
+      ["tool_result", "result:t1"],
+      ["prompt", "prompt:uuid-4"],
+    ]);
   });
 
   test("an interruption", () => {

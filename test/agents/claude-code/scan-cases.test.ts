@@ -61,6 +61,22 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     doubtful(5, "m4", ""),
     answer(6, "m5", ',"version":"2.1.329"'),
   ],
+  "a command that the model called for, and one that was typed": [
+    prompt(1, '"x"'),
+    result(2, ',"content":"Launching command: /review"', ',"toolUseResult":{"success":true,"commandName":"review"}'),
+    prompt(
+      3,
+      '"<command-message>review</command-message>\\n<command-name>/review</command-name>"',
+      ',"parentUuid":"u2"',
+    ),
+    prompt(4, '"Review it"', ',"parentUuid":"u3","isMeta":true'),
+    prompt(
+      5,
+      '"<command-message>review</command-message>\\n<command-name>/review</command-name>"',
+      ',"parentUuid":"u4"',
+    ),
+    answer(6, "m1"),
+  ],
   "copies with ids of their own": [
     prompt(1, '"x"', ',"forkedFrom":{"sessionId":"s","messageUuid":"u0"}'),
     answer(2, "m1", ',"forkedFrom":{"sessionId":"s","messageUuid":"u1"}'),

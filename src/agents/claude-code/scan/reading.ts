@@ -30,6 +30,7 @@ export class Reading {
   #unreadable = 0;
   /** What the kernel does not know of the state. */
   #facts: string | undefined;
+  #launched: string | undefined;
 
   constructor(
     kernel: Kernel,
@@ -133,6 +134,7 @@ export class Reading {
     if (entries.length === 0) this.#kinds.look(bytes);
     if (state.requests !== before.requests) throw new Unfit();
     this.#facts = state.facts;
+    this.#launched = state.launched;
     const [first] = entries;
     if (first !== undefined) kernel.saw(first.timeMs);
     for (const entry of this.#guard(entries)) {
@@ -158,6 +160,7 @@ export class Reading {
       ...(!Number.isNaN(inputMs) && { inputMs }),
       ...(kernel.requests() > 0 && { requests }),
       ...(this.#facts !== undefined && { facts: this.#facts }),
+      ...(this.#launched !== undefined && { launched: this.#launched }),
     };
   }
 

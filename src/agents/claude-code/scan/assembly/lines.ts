@@ -240,7 +240,7 @@ function promptLength(): i32 {
 }
 
 function toolResults(): i32 {
-  if (Line.isDenied || (Line.hasPatch && Line.isCreated) || !isText(spawned)) return HARD;
+  if (Line.isDenied || Line.hasLaunched || (Line.hasPatch && Line.isCreated) || !isText(spawned)) return HARD;
   const outcome = firstOf(outcomeText);
   if (isSign(outcome)) return HARD;
   for (let n = 0; n < Blocks.count; n++) {

@@ -47,6 +47,8 @@ export class Line {
   static isSummed: bool = false;
   static isInterrupted: bool = false;
   static isCreated: bool = false;
+  /** Of a call that launched a command. */
+  static hasLaunched: bool = false;
   static hasPatch: bool = false;
   static added: i32 = 0;
   static removed: i32 = 0;
@@ -79,6 +81,7 @@ export function clear(): void {
   Line.isOdd = false;
   Line.isInterrupted = false;
   Line.isCreated = false;
+  Line.hasLaunched = false;
   Line.hasPatch = false;
   clearMessage();
 }
@@ -344,6 +347,7 @@ function readOutcome(): void {
   spawned.clear();
   Line.isInterrupted = false;
   Line.isCreated = false;
+  Line.hasLaunched = false;
   Line.hasPatch = false;
   if (byte(At.at) !== 0x7b) {
     outcomeText.read();
@@ -360,6 +364,10 @@ function readOutcome(): void {
         break;
       case N.TYPE:
         Line.isCreated = kindHere() === N.CREATE;
+        break;
+      case N.COMMAND_NAME:
+        Line.hasLaunched = true;
+        skip();
         break;
       case N.STRUCTURED_PATCH:
         readPatch();
