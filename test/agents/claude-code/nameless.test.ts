@@ -195,6 +195,17 @@ describe("answers that their server gave no id", () => {
     expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
   });
 
+  test("copies with ids of their own go by the lines that they are from", () => {
+    const lines = conversation({});
+    const copies = lines.map((o) => ({
+      ...o,
+      uuid: `copy-${o["uuid"]}`,
+      parentUuid: `copy-${o["parentUuid"]}`,
+      forkedFrom: { sessionId: "s", messageUuid: o["uuid"] },
+    }));
+    expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
+  });
+
   test("the ids that a fork makes up for its copies are none", () => {
     const lines = conversation({ isInterleaved: true, isCounted: true, refers: "requestRef" });
     const ids = lines.map((_, n) => `b40147c1-4b30-4e08-862f-8be3cc4e0${100 + n}`);
