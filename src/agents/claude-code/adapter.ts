@@ -46,7 +46,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     agent_type: asString(p["agent_type"]),
     transcript_path: asString(p["transcript_path"]),
     permission_mode: asCode(p["permission_mode"]),
-    mcp_server: asString(asObject(p["mcp_server"])?.["name"]),
+    mcp_server: mcpServerOf(asString(asObject(p["mcp_server"])?.["name"]), asString(p["tool_name"]) ?? ""),
     payload_bytes: intake.payloadBytes,
     truncated: intake.truncated ? true : undefined,
     session_id_origin: told === undefined ? "minted" : undefined,
@@ -192,6 +192,14 @@ export function exitCodeOf(error: unknown): number | undefined {
 
 const nativeOf = (p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined =>
   asString(p["hook_event_name"]) ?? (intake.source === SOURCE ? intake.event : undefined);
+
+/** Hooks tell a server's own name (`plugin:docs:docs`); in the names of its tools, all that a transcript has, signs stand for others. */
+function mcpServerOf(name: string | undefined, tool: string): string | undefined {
+  const plain = name?.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  // The agent's own rule for connectors of claude.ai
+  const connector = plain?.replaceAll(/_+/g, "_").replaceAll(/^_|_$/g, "");
+  return [plain, connector].find((written) => tool.startsWith(`mcp__${written}__`)) ?? name;
+}
 
 const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",

@@ -33,6 +33,18 @@ function told(event: string, rest: Readonly<Record<string, unknown>> = {}, facts
 
 describe("toEvents", () => {
   test.each([
+    ["mcp__weather__now", "weather", "weather"],
+    ["mcp__my_srv__echo__it", "my srv", "my_srv"],
+    ["mcp__a__b__now", "a__b", "a__b"],
+    ["mcp__plugin_docs_docs_x__find", "plugin:docs:docs.x", "plugin_docs_docs_x"],
+    ["mcp__claude_ai_Rovo_EU__find", "claude.ai Rovo (EU)", "claude_ai_Rovo_EU"],
+    ["find", "my srv", "my srv"],
+  ])("the server of %s, told as %j, has the name that a transcript knows: %s", (tool_name, name, server) => {
+    const event = told("PreToolUse", { tool_name, tool_use_id: "t1", mcp_server: { name, source: "user" } });
+    expect(extrasOf(event).mcp_server).toBe(server);
+  });
+
+  test.each([
     ["SessionStart", { source: "startup" }, "session.start", { start_origin: "startup" }],
     ["SessionStart", { source: "resume" }, "session.start", { continues: "same-session" }],
     ["SessionStart", { source: "fork" }, "session.start", { continues: "fork" }],
