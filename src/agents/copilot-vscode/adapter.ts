@@ -12,7 +12,8 @@ export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
 
 /**
  * Detection. VS Code runs hooks that were registered for Claude Code and for Copilot CLI, so the command line may name either.
- * Its payloads are Claude Code's but for an ISO time, and tools of its own; Copilot CLI's have no transcript path at all.
+ * Its payloads are Claude Code's but for an ISO time, and tools of its own. A subagent's have no transcript path, as those of
+ * Copilot CLI, whose environment names it.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -24,8 +25,10 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   if (typeof path === "string" && OWN_PATH.test(path)) return "certain";
   if (typeof path === "string" && OTHERS_PATH.test(path)) return "no";
   const isTimed = asTimeMs(p["timestamp"]) !== undefined;
-  const isOwnTool = OWN_TOOLS.has(asString(p["tool_name"]) ?? "") && asString(p["tool_use_id"]) !== undefined;
-  if (isTimed && (isOwnTool || path === null) && p["permission_mode"] === undefined) return "certain";
+  const callId = asString(p["tool_use_id"]) ?? "";
+  const isOwnTool = OWN_CALL.test(callId) || (OWN_TOOLS.has(asString(p["tool_name"]) ?? "") && callId !== "");
+  const isOfNobodyElse = isOwnTool || path === null || (path === undefined && isLent(intake));
+  if (isTimed && isOfNobodyElse && p["permission_mode"] === undefined) return "certain";
   if (isTimed && path !== undefined && p["permission_mode"] === undefined) return "likely";
   return intake.source === SOURCE ? "possible" : "no";
 }
@@ -39,13 +42,29 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       (event.type === "tool.start" || event.type === "tool.end") && event.data?.tool_call_id !== undefined;
     if (hasCallId) return { ...event, time };
     const id = eventId(SOURCE, event.session_id, extrasOf(event).native_event ?? "", payloadDigest(payload));
-    return { ...event, time, id };
+    return {
+      ...event,
+      time,
+      id,
+      ...(isTask(event, payload) && { extensions: { ...event.extensions, prompt_origin: "machine" } }),
+    };
   });
 }
 
 // --- internal ---
 
 const FOREIGN_MARKS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
+
+/** What a subagent is told to do comes as its prompt; only the sessions of users have a transcript. */
+const isTask = (event: Event, payload: unknown): event is Extract<Event, { type: "prompt.submit" }> =>
+  event.type === "prompt.submit" && asObject(payload)?.["transcript_path"] === undefined;
+
+/** A hook of Copilot CLI's or of Claude Code's that Copilot CLI itself did not run. */
+const isLent = ({ source, env }: IntakeFacts): boolean =>
+  (source === "copilot" || source === "claude-code") && env["COPILOT_CLI"] === undefined;
+
+/** What VS Code completes the ids of calls by, since some models use theirs again. */
+const OWN_CALL = /__vscode-\d+$/;
 
 /** Below VS Code's own storage, of whichever build. */
 const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-chat)[/\\]/;

@@ -62,6 +62,14 @@ describe("events", () => {
       told({ ...BASE, timestamp, hook_event_name: "UserPromptSubmit", prompt: "go" });
     expect(prompt("2026-09-14T09:00:00.000Z").id).not.toBe(prompt("2026-09-14T09:00:00.001Z").id);
   });
+  test("a subagent's task is no user's prompt", () => {
+    const { transcript_path: _, ...rest } = BASE;
+    const task = told({ ...rest, hook_event_name: "UserPromptSubmit", prompt: "Return nothing" });
+    expect(extrasOf(task).prompt_origin).toBe("machine");
+    expect(
+      extrasOf(told({ ...BASE, hook_event_name: "UserPromptSubmit", prompt: "hi" })).prompt_origin,
+    ).toBeUndefined();
+  });
   test("what VS Code does not send tells nothing", () => {
     expect(vscode.toEvents({ ...BASE, hook_event_name: "SessionEnd" }, intake())).toEqual([]);
     expect(vscode.toEvents({ ...BASE, hook_event_name: "toString" }, intake())).toEqual([]);
@@ -83,6 +91,29 @@ describe("whose payload it is", async () => {
       for (const source of ["copilot", "claude-code", undefined])
         expect(sourceOf(payload, source), source).toBe("copilot-vscode");
     }
+  });
+  // As recorded in https://github.com/microsoft/vscode/issues/300583
+  test.each([
+    ["SubagentStart", { agent_id: "call_7", agent_type: "Magic" }],
+    ["UserPromptSubmit", { prompt: "Return nothing" }],
+    ["PreToolUse", { tool_name: "mcp_github_list_issues", tool_input: {}, tool_use_id: "call_8" }],
+    ["SubagentStop", { agent_id: "call_7", agent_type: "Magic", stop_hook_active: false }],
+  ])("%s of a subagent, which has no transcript", (hook_event_name, fields) => {
+    const { transcript_path: _, session_id, ...rest } = BASE;
+    for (const source of ["copilot", "claude-code"]) {
+      expect(sourceOf({ ...rest, session_id, hook_event_name, ...fields }, source), source).toBe("copilot-vscode");
+      const older = { ...rest, sessionId: session_id, hookEventName: hook_event_name, ...fields };
+      expect(sourceOf(older, source), source).toBe("copilot-vscode");
+      const inCli = { ...intake(), source, env: { COPILOT_CLI: "1" } };
+      const { tool_use_id: __, ...uncalled }: Record<string, unknown> = fields;
+      const ofCli = { ...rest, session_id, hook_event_name, ...uncalled };
+      expect(detect(agents, ofCli, inCli)?.source, source).toBe("copilot");
+    }
+  });
+  test("a call by the id that VS Code gave it", () => {
+    const { transcript_path: _, ...rest } = BASE;
+    const payload = { ...rest, hook_event_name: "PreToolUse", tool_name: "mcp_x", tool_use_id: "call_1__vscode-17" };
+    expect(sourceOf(payload)).toBe("copilot-vscode");
   });
   test("an older build's, through a hook of Copilot CLI", () => {
     const { session_id: sessionId, ...rest } = BASE;
