@@ -20,41 +20,28 @@ export interface ListQuery {
   readonly sort: Sort;
   /** Largest first. */
   readonly falling: boolean;
-  /** As `next` of the page before. */
-  readonly after?: string;
   readonly limit: number;
 }
 
-/**
- * A page of sessions. Pages go on where one ended, by value and not by number: a session that comes meanwhile moves none
- * to another page.
- *
- * @returns `undefined` for an `after` that is none of ours
- */
+/** The first sessions of those that a query leaves. */
 export function listSessions(
   db: Database,
   { agents, choices }: Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices },
   query: ListQuery,
-): SessionList | undefined {
-  const after = query.after === undefined ? undefined : readCursor(query.after);
-  if (query.after !== undefined && after === undefined) return undefined;
+): SessionList {
   const where = conditions(db, agents, query);
   const order = query.falling ? "DESC" : "ASC";
-  const compare = query.falling ? "<" : ">";
-  const found = db
+  const rows = db
     .prepare(
-      `SELECT id, v FROM (SELECT s.id AS id, ${VALUE[query.sort]} AS v FROM sessions s ${JOIN[query.sort]} WHERE ${where.sql})
-       ${after === undefined ? "" : `WHERE (v, id) ${compare} (?, ?)`} ORDER BY v ${order}, id ${order} LIMIT ?`,
+      `SELECT s.id AS id, ${VALUE[query.sort]} AS v FROM sessions s ${JOIN[query.sort]} WHERE ${where.sql}
+       ORDER BY v ${order}, s.id ${order} LIMIT ?`,
     )
-    .all(...where.values, ...(after ?? []), query.limit + 1);
-  const page = found.slice(0, query.limit);
-  const last = page.at(-1);
+    .all(...where.values, query.limit);
   const countOf = (sql: string, values: readonly Value[]): number =>
     Number(db.prepare(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`).get(...values)?.["n"] ?? 0);
   return {
     kind: "sessions",
-    rows: page.map((row) => toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }))),
-    next: found.length > page.length && last !== undefined ? cursorOf(Number(last["v"]), Number(last["id"])) : null,
+    rows: rows.map((row) => toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }))),
     count: countOf(where.sql, where.values),
     all: countOf(SHOWN, []),
     choices: choices(db),
@@ -160,16 +147,3 @@ const openTraits = (db: Database, agents: DrainDeps["agents"]): readonly OpenTra
         runs.some((run) => run.toolCalls.some(({ status }) => status === "error")),
     };
   });
-
-const cursorOf = (value: number, id: number): string => Buffer.from(JSON.stringify([value, id])).toString("base64url");
-
-function readCursor(text: string): readonly [number, number] | undefined {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    if (!Array.isArray(read) || read.length !== 2) return undefined;
-    const [value, id]: readonly unknown[] = read;
-    return typeof value === "number" && typeof id === "number" ? [value, id] : undefined;
-  } catch {
-    return undefined;
-  }
-}

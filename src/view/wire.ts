@@ -62,9 +62,7 @@ export interface Choices {
 export interface SessionList {
   readonly kind: "sessions";
   readonly rows: readonly SessionRow[];
-  /** Where the next page begins; `null` on the last one. */
-  readonly next: string | null;
-  /** How many match, on all pages. */
+  /** How many match, these and those that are not asked for. */
   readonly count: number;
   /** How many there are without any filter. */
   readonly all: number;

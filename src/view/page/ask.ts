@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Answer, Trouble } from "../wire.ts";
-import { useLive } from "./live.ts";
+import { onChange } from "./live.ts";
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
@@ -11,34 +11,46 @@ export interface Asked<T> {
   readonly of: string;
 }
 
-/** Asks the server, and again whenever the store has changed. */
+/**
+ * Asks the server, and again whenever the store has changed. One question at a time: a change that comes before its answer
+ * waits for it, or a store that changes faster than it can be read would never be shown.
+ */
 export function useAsked<T extends { readonly kind: string }>(path: string, params: Params): Asked<T> {
   const address = addressOf(path, params);
   const [state, setState] = useState<Asked<T>>({ answer: undefined, of: address });
-  const tag = useRef<{ readonly address: string; readonly etag: string } | undefined>(undefined);
-  const nextMs = useRef(0);
-  const change = useLive();
 
   useEffect(() => {
     const control = new AbortController();
-    const isNew = state.of !== address || state.answer === undefined;
-    // A store that changes all the time is asked as often as answering leaves most of the time for other work
-    const waitMs = isNew ? 0 : Math.max(0, nextMs.current - performance.now());
-    const timer = setTimeout(async () => {
-      const startMs = performance.now();
-      const etag = tag.current?.address === address ? tag.current.etag : undefined;
-      const found = await ask<T>(address, control.signal, etag);
-      if (control.signal.aborted || found === undefined) return;
-      nextMs.current = performance.now() + Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSES);
-      if (found === "as it was") return;
-      tag.current = found.etag === null ? undefined : { address, etag: found.etag };
-      setState({ answer: found.answer, of: address });
-    }, waitMs);
+    const { signal } = control;
+    let etag: string | undefined;
+    let isWanted = true;
+    let isAsking = false;
+    const work = async (): Promise<void> => {
+      isAsking = true;
+      while (isWanted && !signal.aborted) {
+        isWanted = false;
+        const startMs = performance.now();
+        const found = await ask<T>(address, signal, etag);
+        if (signal.aborted || found === undefined) return;
+        if (found !== "as it was") {
+          etag = found.etag ?? undefined;
+          setState({ answer: found.answer, of: address });
+        }
+        // A store that changes all the time is asked as often as answering leaves most of the time for other work
+        await pause(Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSES));
+      }
+      isAsking = false;
+    };
+    const stop = onChange(() => {
+      isWanted = true;
+      if (!isAsking) void work();
+    });
+    void work();
     return () => {
-      clearTimeout(timer);
+      stop();
       control.abort();
     };
-  }, [address, change]);
+  }, [address]);
 
   return state;
 }
@@ -53,6 +65,8 @@ export async function askOnce<T>(path: string, params: Params, signal: AbortSign
 
 const MIN_PAUSE_MS = 1000;
 const PAUSES = 5;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const addressOf = (path: string, params: Params): string => {
   const query = new URLSearchParams(

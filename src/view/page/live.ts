@@ -1,10 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Counts the changes of the store. A page that nobody sees learns of them when it is looked at again. */
-export function useLive(): number {
-  const [change, setChange] = useState(changes);
-  useEffect(() => subscribe(() => setChange(changes)), []);
-  return change;
+/**
+ * Tells whenever what the store answers can be another thing than before: it has changed, or a quarter of an hour is over,
+ * since "today" is another day after midnight. A page that nobody sees learns of it when it is looked at again.
+ *
+ * @returns stops it
+ */
+export function onChange(told: () => void): () => void {
+  return subscribe(changes, told);
 }
 
 export type Line = "connecting" | "live" | "lost";
@@ -12,25 +15,26 @@ export type Line = "connecting" | "live" | "lost";
 /** Whether the server still tells of changes. */
 export function useLine(): Line {
   const [now, setNow] = useState(line);
-  useEffect(() => subscribe(() => setNow(line)), []);
+  useEffect(() => subscribe(lines, () => setNow(line)), []);
   return now;
 }
 
 // --- internal ---
 
-let changes = 0;
 let line: Line = "connecting";
 let isStale = false;
+let toldMs = Date.now();
 let source: EventSource | undefined;
-const listeners = new Set<() => void>();
+const changes = new Set<() => void>();
+const lines = new Set<() => void>();
 
-function subscribe(told: () => void): () => void {
+function subscribe(listeners: Set<() => void>, told: () => void): () => void {
   if (source === undefined) connect();
   listeners.add(told);
   return () => listeners.delete(told);
 }
 
-const tell = (): void => {
+const tell = (listeners: ReadonlySet<() => void>): void => {
   for (const told of [...listeners]) told();
 };
 
@@ -40,22 +44,25 @@ function changed(): void {
     return;
   }
   isStale = false;
-  changes++;
-  tell();
+  toldMs = Date.now();
+  tell(changes);
 }
 
 function connect(): void {
   source = new EventSource("api/live");
   source.addEventListener("change", changed);
+  source.addEventListener("beat", () => {
+    if (quarterOf(Date.now()) !== quarterOf(toldMs)) changed();
+  });
   source.addEventListener("here", () => {
     // What happened while we did not listen is not told again
     if (line === "lost") changed();
     line = "live";
-    tell();
+    tell(lines);
   });
   source.addEventListener("error", () => {
     line = "lost";
-    tell();
+    tell(lines);
     // The browser tries again by itself, but not after a refusal
     if (source?.readyState === EventSource.CLOSED) {
       source = undefined;
@@ -65,6 +72,9 @@ function connect(): void {
 }
 
 const AGAIN_MS = 5000;
+
+/** No zone's day begins within one. */
+const quarterOf = (ms: number): number => Math.floor(ms / 900_000);
 
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && isStale) changed();

@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
-import type { SessionList, SessionRow, Sort } from "../../wire.ts";
-import { askOnce, useAsked } from "../ask.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { SessionList, Sort } from "../../wire.ts";
+import { useAsked } from "../ask.ts";
 import { exact, plural } from "../format.ts";
 import { given, Instead, missing, NoSessionYet } from "../parts.tsx";
 import { change, hrefOf } from "../route.ts";
@@ -12,19 +12,17 @@ import { SessionTable } from "./session-table.tsx";
 export function Sessions({ params }: { params: Readonly<Record<string, string>> }) {
   const { agent, repository, model, text, errors, sort, rising } = params;
   const { period, from, to } = params;
-  const times = useMemo(() => boundsOf({ period, from, to }), [period, from, to]);
-  const query = { agent, repository, model, text, errors, sort, rising, ...times };
-  const asked = useAsked<SessionList>("sessions", { ...query, limit: String(PAGE) });
+  const query = { agent, repository, model, text, errors, sort, rising, ...boundsOf({ period, from, to }) };
+  const [limit, showMore] = useLimit(JSON.stringify(params));
+  const asked = useAsked<SessionList>("sessions", { ...query, limit: String(limit) });
   const list = given(asked, "sessions");
-  const more = useMore(JSON.stringify(query));
 
   useEffect(() => {
     document.title = "Sessions · openhook-otel";
   }, []);
 
   if (list === undefined) return <Instead answer={missing(asked)} />;
-  const rows = joined(list.rows, more.rows);
-  const next = more.next === undefined ? list.next : more.next;
+  const { rows } = list;
   return (
     <>
       <div class="heading">
@@ -44,13 +42,9 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
           onSort={(by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined })}
         />
       )}
-      {next === null || rows.length === 0 ? null : (
+      {rows.length >= list.count ? null : (
         <p class="more">
-          <button
-            type="button"
-            disabled={more.busy}
-            onClick={() => void more.get({ ...query, limit: String(PAGE), after: next })}
-          >
+          <button type="button" onClick={showMore}>
             Show more
           </button>
           <span class="muted">{plural(list.count - rows.length, "more session")}</span>
@@ -78,29 +72,9 @@ function Empty({ any }: { any: boolean }) {
   );
 }
 
-/** Pages after the first. They go when the question is another one. */
-function useMore(question: string) {
-  const [state, setState] = useState<{
-    rows: readonly SessionRow[];
-    next: string | null | undefined;
-    busy: boolean;
-    of: string;
-  }>({ rows: [], next: undefined, busy: false, of: question });
-  const own = state.of === question ? state : { rows: [], next: undefined, busy: false, of: question };
-  const get = async (params: Readonly<Record<string, string | undefined>>): Promise<void> => {
-    setState({ ...own, busy: true });
-    const answer = await askOnce<SessionList>("sessions", params, new AbortController().signal);
-    if (answer?.kind === "sessions") {
-      setState({ rows: [...own.rows, ...answer.rows], next: answer.next, busy: false, of: question });
-    } else setState({ ...own, busy: false });
-  };
-  return { ...own, get };
+/** How many are shown at most: all that are shown follow the store. Another question begins with the first page again. */
+function useLimit(question: string): readonly [limit: number, showMore: () => void] {
+  const [state, setState] = useState({ limit: PAGE, of: question });
+  const limit = state.of === question ? state.limit : PAGE;
+  return [limit, () => setState({ limit: limit + PAGE, of: question })];
 }
-
-/** One that has moved to the first page meanwhile is shown there alone. */
-function joined(first: readonly SessionRow[], more: readonly SessionRow[]): readonly SessionRow[] {
-  const keys = new Set(first.map(keyOf));
-  return [...first, ...more.filter((row) => !keys.has(keyOf(row)))];
-}
-
-const keyOf = ({ source, sessionId }: SessionRow): string => `${source}/${sessionId}`;

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ToolRow, ToolsDocument } from "../../wire.ts";
 import { useAsked } from "../ask.ts";
 import { duration, exact, percent } from "../format.ts";
@@ -12,7 +12,7 @@ import { ToolTable } from "./tool-table.tsx";
 /** How often each tool was called, how that went, and how long it took; by MCP server, and one by one. */
 export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
   const { agent, repository, range = "30" } = params;
-  const sinceMs = useMemo(() => sinceOf(range), [range]);
+  const sinceMs = sinceOf(range);
   const asked = useAsked<ToolsDocument>("tools", {
     agent,
     repository,

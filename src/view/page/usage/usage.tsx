@@ -15,7 +15,7 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
   const { agent, repository, model, range = "30" } = params;
   const unit = unitOf(params["unit"], range);
   const split = SPLITS.find((one) => one === params["by"]) ?? "model";
-  const sinceMs = useMemo(() => sinceOf(range), [range]);
+  const sinceMs = sinceOf(range);
   const asked = useAsked<UsageDocument>("usage", {
     agent,
     repository,

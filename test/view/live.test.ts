@@ -1,0 +1,103 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureBuilt } from "../support/program.ts";
+import { Teller } from "../support/told.ts";
+import { startChromium } from "./chromium.ts";
+import { Served } from "./served.ts";
+
+const MINUTE_MS = 60_000;
+
+let browser: Browser;
+let own: Teller;
+let db: Database;
+let served: Served;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  browser = await startChromium();
+}, 120_000);
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  own = new Teller();
+  db = openDatabase(own.places.storePath);
+  served = await Served.at(own.places);
+  context = await browser.newContext({ timezoneId: "Asia/Kolkata" });
+  page = await context.newPage();
+});
+afterEach(async () => {
+  await context.close();
+  await served.close();
+  db.close();
+  own.remove();
+});
+
+describe("a page that stays open", { timeout: 60_000 }, () => {
+  test("no session that was shown goes, when others come above it", async () => {
+    const startMs = Date.now() - 1000 * MINUTE_MS;
+    for (let n = 0; n < 130; n++) sessionOf(db, "acme", `old-${n}`, startMs + n * MINUTE_MS);
+    await open("#/sessions");
+    await count(50);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await count(100);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await count(130);
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+    for (let n = 0; n < 7; n++) sessionOf(db, "acme", `new-${n}`, Date.now());
+    await page.locator(".heading [role=status]").filter({ hasText: "137" }).waitFor();
+    // Nothing is left out between the first and the last one, and the button has the rest
+    const shown = await page.locator(".sessions .id").allInnerTexts();
+    expect(shown.filter((id) => id.startsWith("old-"))).toEqual(
+      Array.from({ length: 130 }, (_, n) => `old-${129 - n}`),
+    );
+  });
+
+  test("a store that changes faster than it can be read is shown", async () => {
+    let running = 0;
+    let most = 0;
+    await page.route("**/api/usage?*", async (route) => {
+      most = Math.max(most, ++running);
+      await new Promise((done) => setTimeout(done, 1500));
+      await route.continue().catch(() => {});
+      running--;
+    });
+    sessionOf(db, "acme", "first", Date.now());
+    let n = 0;
+    const writing = setInterval(() => sessionOf(db, "acme", `s-${n++}`, Date.now()), 200);
+    try {
+      await open("#/usage");
+      await page.locator(".filters").waitFor({ timeout: 15_000 });
+      expect(most).toBe(1);
+    } finally {
+      clearInterval(writing);
+    }
+  });
+
+  test("after midnight today is another day, also where nothing has happened", async () => {
+    const midnightMs = Date.parse("2026-11-20T00:00:00+05:30");
+    await page.clock.install({ time: midnightMs - 10 * MINUTE_MS });
+    await page.addInitScript(
+      "globalThis.EventSource = class extends EventSource { constructor(url) { super(url); globalThis.line = this; } }",
+    );
+    sessionOf(db, "acme", "yesterday", midnightMs - 60 * MINUTE_MS);
+    await open("#/sessions?period=today");
+    await count(1);
+    await page.clock.fastForward(20 * MINUTE_MS);
+    // What the server says every 20 seconds
+    await page.evaluate("line.dispatchEvent(new MessageEvent('beat'))");
+    await page.getByText("No session fits these filters").waitFor();
+  });
+});
+
+// --- internal ---
+
+async function open(hash: string): Promise<void> {
+  await page.goto(`${served.link}${hash}`);
+  await page.locator(".live.live").waitFor();
+}
+
+const count = (n: number) => expect.poll(() => page.locator(".sessions tbody tr").count(), { timeout: 20_000 }).toBe(n);
