@@ -1,6 +1,7 @@
 import { otlpSettings } from "../config/otlp.ts";
 import type { OtlpSettings } from "../model/settings.ts";
 import { at } from "../model/steps.ts";
+import { isNotThere } from "../otlp/answer.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
@@ -122,7 +123,7 @@ async function ask(
   // With nothing to send, nothing was learned about the backend
   if (sent + rejected + oversized + kept === 0) return;
   noteDelivery(drain.db, signal, destination, summary, circuit, drain.now());
-  if (reason !== undefined) tell(drain, `${signal}: ${reason}${adviceOn(summary)}`);
+  if (reason !== undefined) tell(drain, `${signal}: ${reason}${adviceOn(signal, summary)}`);
   if (remark !== undefined) drain.log(`${signal}: all were taken, with the words: ${remark}`);
   if (stopped === "time")
     drain.log(`${signal}: the time of one drain was over (outbox.maxDeliveryMs), the next goes on`);
@@ -248,8 +249,10 @@ function tell(drain: Drain, line: string): void {
 }
 
 /** What the user can do; the rest is said by the reason itself. */
-function adviceOn({ httpStatus, kept, oversized }: DeliverySummary): string {
-  const advice = ADVICE[httpStatus ?? 0];
+function adviceOn(signal: Signal, { httpStatus, kept, oversized }: DeliverySummary): string {
+  const advice = isNotThere(httpStatus)
+    ? `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it takes no ${signal}, set otlp.${signal}.enabled to false`
+    : ADVICE[httpStatus ?? 0];
   if (kept > 0) return advice === undefined ? "" : `; ${advice}`;
   return oversized > 0 ? `; ${oversized} wait although each alone is too large: ${TOO_LARGE}` : "";
 }
@@ -260,8 +263,6 @@ const ADVICE: Readonly<Record<number, string>> = {
   400: "what is refused waits and holds up nothing; if it is everything, check otlp.protocol",
   401: "check otlp.headers.authorization",
   403: "check otlp.headers.authorization: these credentials may not write",
-  404: "check otlp.endpoint: /v1/traces and /v1/metrics are appended to it",
-  405: "check otlp.endpoint: /v1/traces and /v1/metrics are appended to it",
   415: "check otlp.protocol",
 };
 

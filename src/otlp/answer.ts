@@ -35,6 +35,9 @@ export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSign
   }
 }
 
+/** Nothing at this address takes this signal. */
+export const isNotThere = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
+
 // --- internal ---
 
 const MAX_QUOTED_CHARACTERS = 200;

@@ -417,6 +417,15 @@ describe("the endpoint is asked, with nothing to keep", () => {
     expect(JSON.stringify(report)).not.toContain("hunter2");
   });
 
+  test.each([404, 405])("one that answers %i to metrics alone: how to send it none", async (status) => {
+    receiver.setBehaviour(({ path }) => (path.endsWith("/v1/metrics") ? { status } : undefined));
+    const { report } = await examine(at(receiver.url));
+    expect(report.findings.find(({ area }) => area === "traces")?.level).toBe("ok");
+    expect(report.findings.find(({ area }) => area === "metrics")?.todo).toContain(
+      "openhook-otel config set otlp.metrics.enabled false",
+    );
+  });
+
   test("none at all, and one that never answers", async () => {
     const { code, report } = await examine(at("http://127.0.0.1:9"));
     expect(code).toBe(1);

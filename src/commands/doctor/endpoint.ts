@@ -2,6 +2,7 @@ import { sourceInWords } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
+import { isNotThere } from "../../otlp/answer.ts";
 import { type ProbeAnswer, probe } from "../../otlp/probe.ts";
 import { VERSION } from "../../version.ts";
 import type { Context } from "../context.ts";
@@ -69,17 +70,21 @@ function findingOf(
     case "refused":
       return broken(
         outcome.reason,
-        `${ADVICE[httpStatus ?? 0] ?? "openhook-otel config shows where it is sent"}; ${kept}`,
+        `${adviceOn(signal, httpStatus) ?? "openhook-otel config shows where it is sent"}; ${kept}`,
       );
   }
 }
+
+/** Many backends take traces alone. */
+const adviceOn = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
+  isNotThere(httpStatus)
+    ? `the address is none of OTLP (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it takes no ${signal}: openhook-otel config set otlp.${signal}.enabled false`
+    : ADVICE[httpStatus];
 
 const ADVICE: Readonly<Record<number, string>> = {
   400: "the backend reads another protocol: see otlp.protocol",
   401: "it wants credentials: openhook-otel config set otlp.headers.authorization <value>",
   403: "the credentials in otlp.headers are not allowed to write",
-  404: "the address is none of OTLP: /v1/traces and /v1/metrics are appended to otlp.endpoint",
-  405: "the address is none of OTLP: /v1/traces and /v1/metrics are appended to otlp.endpoint",
   415: "the backend reads another protocol: openhook-otel config set otlp.protocol http/json",
 };
 
