@@ -41,7 +41,10 @@ export interface JsonlFile {
   readonly fromBytes: number;
   readonly modifiedMs: number;
   readonly batches: AsyncIterable<LineBatch>;
-  /** Of the file's first bytes, as far as they lie before `endBytes`; and whether a line that is passed over goes on there. */
+  /**
+   * Of the file's first bytes and of those right before `endBytes`: an agent that takes lines back leaves the first ones as
+   * they are, and can have written more than it took. Ends with whether a line that is passed over goes on there.
+   */
   fingerprint(endBytes: number): Promise<string>;
   close(): Promise<void>;
 }
@@ -59,10 +62,8 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   const heads = new Heads(read);
   try {
     const isInside = options.fingerprint?.endsWith(INSIDE) === true;
-    const same =
-      options.fromBytes <= stats.size &&
-      (options.fingerprint === undefined ||
-        options.fingerprint === `${await heads.digest(options.fromBytes)}${isInside ? INSIDE : ""}`);
+    const told = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
+    const same = options.fromBytes <= stats.size && (await heads.isFrom(told, options.fromBytes));
     const fromBytes = same ? options.fromBytes : 0;
     const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
     const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
@@ -70,7 +71,7 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
       fromBytes,
       modifiedMs: stats.mtimeMs,
       batches: readBatches(read, place, shortener),
-      fingerprint: async (endBytes) => `${await heads.digest(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
+      fingerprint: async (endBytes) => `${await heads.whole(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
       close: async () => {
         giveBack(shortener);
         await close();
@@ -82,9 +83,11 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   }
 }
 
-/** The same fingerprint of a file's first bytes, for who has them at hand; to be given no more than lie before the end. */
-export const fingerprintOf = (head: Buffer): string =>
-  createHash("sha256").update(head.subarray(0, HEAD_BYTES)).digest("hex").slice(0, 16);
+/** The same fingerprint, for who has those bytes at hand: of both as many as lie before the end, and no more than `EDGE_BYTES`. */
+export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${BESIDE}${digestOf(last)}`;
+
+/** What a fingerprint is taken of, at either end. */
+export const EDGE_BYTES = 512;
 
 // --- internal ---
 
@@ -92,7 +95,9 @@ export const fingerprintOf = (head: Buffer): string =>
 const MAX_LINE_BYTES = 32 << 20;
 /** Longer ones are given without their long texts: parsed as they are, they would be held five times over. */
 const MAX_WHOLE_LINE_BYTES = 4 << 20;
-const HEAD_BYTES = 512;
+/** Between the fingerprint of the first bytes and that of the last ones. */
+const BESIDE = ".";
+const digestOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
 const NEWLINE = 0x0a;
 /** Stands behind a fingerprint that was taken inside a line which is passed over. */
 const INSIDE = "+";
@@ -272,14 +277,27 @@ class Heads {
     this.#read = read;
   }
 
-  async digest(endBytes: number): Promise<string> {
-    const bytes = Math.min(HEAD_BYTES, endBytes);
+  /** Whether a fingerprint that was given for that offset is this file's. Earlier ones are of the first bytes alone. */
+  async isFrom(told: string | undefined, endBytes: number): Promise<boolean> {
+    if (told === undefined) return true;
+    return told === (told.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
+  }
+
+  async whole(endBytes: number): Promise<string> {
+    const bytes = Math.min(EDGE_BYTES, endBytes);
+    const last = Buffer.alloc(bytes);
+    const length = await this.#read(last, bytes, endBytes - bytes);
+    return `${await this.#first(endBytes)}${BESIDE}${digestOf(last.subarray(0, length))}`;
+  }
+
+  async #first(endBytes: number): Promise<string> {
+    const bytes = Math.min(EDGE_BYTES, endBytes);
     if (this.#last?.bytes === bytes) return this.#last.digest;
     if (this.#head.length < bytes) {
       const head = Buffer.alloc(bytes);
       this.#head = head.subarray(0, await this.#read(head, bytes, 0));
     }
-    const digest = fingerprintOf(this.#head.subarray(0, bytes));
+    const digest = digestOf(this.#head.subarray(0, bytes));
     this.#last = { bytes, digest };
     return digest;
   }

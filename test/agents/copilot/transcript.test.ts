@@ -82,6 +82,21 @@ async function entriesOf(...lines: string[]): Promise<readonly TranscriptEntry[]
 const only = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K): EntryOf<K>[] =>
   entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
 
+// As 1.0.102 does it: the lines behind that point are gone, those of the next prompt come in their place, and numbers again
+test("/rewind: what takes the place of something shorter is read, all of it", async () => {
+  const start = line("session.start", { copilotVersion: "1.0.102", context: { cwd: "/home/dev/acme-shop" } });
+  const kept = start + user("one") + usage(1);
+  const path = await write(kept + user("two") + usage(2));
+  const before = await readFrom(path);
+  const again = { apiCallId: "chatcmpl-3", accounting: { sourceSessionId: ID, sequence: 2, usageId: "chatcmpl-3" } };
+  await writeFile(path, kept + user("two, again") + usage(2, again) + usage(3, { apiCallId: "chatcmpl-4" }));
+  const after = await readFrom(path, before.next);
+  const keysOf = (kind: TranscriptEntry["kind"]) =>
+    new Set(only([...before.entries, ...after.entries], kind).map(({ key }) => key));
+  expect(keysOf("prompt").size).toBe(3);
+  expect(keysOf("model_call").size).toBe(4);
+});
+
 describe("model calls", () => {
   test("one per record, with Copilot's own count as its key", async () => {
     const [call] = only(await entriesOf(usage(1)), "model_call");

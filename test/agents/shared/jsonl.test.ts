@@ -122,6 +122,23 @@ describe("complete lines", () => {
 });
 
 describe("another file under the same name", () => {
+  test("cut back and grown beyond where it was left: read from the start", async () => {
+    const kept = `${JSON.stringify({ text: "x".repeat(2_000) })}\n`;
+    writeFileSync(path, `${kept}{"taken":"back"}\n`);
+    const { endBytes, fingerprint } = await read();
+    writeFileSync(path, `${kept}{"n":1}\n{"n":2,"text":"${"y".repeat(1_000)}"}\n{"n":3}\n`);
+    const again = await read({ fromBytes: endBytes, fingerprint });
+    expect(again.fromBytes).toBe(0);
+    expect(again.lines.slice(1).map((text) => JSON.parse(text).n)).toEqual([1, 2, 3]);
+  });
+  test("a fingerprint of an earlier version, of the first bytes alone, is of this file all the same", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    const { endBytes, fingerprint } = await read();
+    appendFileSync(path, '{"n":3}\n');
+    const [earlier = ""] = fingerprint.split(".");
+    expect(earlier).toHaveLength(16);
+    expect(await read({ fromBytes: endBytes, fingerprint: earlier })).toMatchObject({ lines: ['{"n":3}'] });
+  });
   test("truncated: read from the start", async () => {
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
     const { endBytes, fingerprint } = await read();

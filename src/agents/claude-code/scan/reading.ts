@@ -4,7 +4,7 @@ import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/bounds.ts";
 import { NONE } from "../../../model/fact-tables.ts";
 import { START } from "../../../model/start.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
-import { fingerprintOf } from "../../shared/jsonl.ts";
+import { EDGE_BYTES, fingerprintOf } from "../../shared/jsonl.ts";
 import { Kinds, MAX_KINDS } from "../../shared/kinds.ts";
 import { readSmallNow } from "../../shared/open.ts";
 import { MAX_STRING_BYTES } from "../../shared/shorten.ts";
@@ -64,7 +64,7 @@ export class Reading {
         isTold = true;
       }
       if (bytesRead === 0) break;
-      if (position === 0) head = Buffer.from(memory.subarray(room.at, room.at + Math.min(bytesRead, HEAD_BYTES)));
+      if (position === 0) head = Buffer.from(memory.subarray(room.at, room.at + Math.min(bytesRead, EDGE_BYTES)));
       position += bytesRead;
       const end = room.at + open + bytesRead;
       memory[end] = LINE_FEED;
@@ -84,7 +84,7 @@ export class Reading {
     return {
       entries: this.#entries,
       before: this.#before,
-      next: endBytes === 0 ? START : { bytes: endBytes, memo: { ...this.#memo(head, endBytes) } },
+      next: endBytes === 0 ? START : { bytes: endBytes, memo: { ...this.#memo(fd, head, endBytes) } },
       unreadable: this.#unreadable,
       records: kernel.linesRead(),
       unknownKinds,
@@ -164,8 +164,10 @@ export class Reading {
     };
   }
 
-  #memo(head: Buffer, endBytes: number): Memo {
-    return { state: this.#state(), fingerprint: fingerprintOf(head.subarray(0, endBytes)) };
+  #memo(fd: number, head: Buffer, endBytes: number): Memo {
+    const last = Buffer.alloc(Math.min(EDGE_BYTES, endBytes));
+    const length = readSync(fd, last, 0, last.length, endBytes - last.length);
+    return { state: this.#state(), fingerprint: fingerprintOf(head.subarray(0, endBytes), last.subarray(0, length)) };
   }
 
   /** When its first stretch is read: that is where its first record is. */
@@ -196,7 +198,6 @@ let room = { at: 0, bytes: 0 };
 const unescaped = (json: string): string | undefined =>
   json === "" ? undefined : json.includes("\\") ? String(JSON.parse(`"${json}"`)) : json;
 
-const HEAD_BYTES = 512;
 const LINE_FEED = 0x0a;
 /** Lines that tell these tell of the session too. */
 const TELLS_SESSION: ReadonlySet<TranscriptEntry["kind"]> = new Set(["session", "prompt", "model_call", "tool_result"]);
