@@ -117,7 +117,7 @@ function reasonOf(error: SendError, settings: OtlpSignalSettings): string {
 function backendWords(body: Uint8Array): string {
   const json = jsonObject(body);
   if (json !== undefined) {
-    const words = [json["message"], json["error"], asObject(json["error"])?.["message"]];
+    const words = [json["message"], json["error"], asObject(json["error"])?.["message"], json["detail"]];
     return words.find((word) => typeof word === "string") ?? "";
   }
   const text = Buffer.from(body).toString();

@@ -426,6 +426,23 @@ describe("the endpoint is asked, with nothing to keep", () => {
     );
   });
 
+  test("one that refuses an export of nothing alone, once it took something", async () => {
+    receiver.setBehaviour(({ headers }) => (Number(headers["content-length"]) < 50 ? { status: 400 } : undefined));
+    const world = at(receiver.url);
+    const ofTraces = async () => (await examine(world)).report.findings.find(({ area }) => area === "traces");
+    expect(await ofTraces()).toMatchObject({
+      level: "broken",
+      todo: expect.stringContaining("since it holds nothing"),
+    });
+    for (const call of of.calls) of.put(call);
+    of.env = world.env;
+    await of.drain({ endIdle: true, isEager: true });
+    expect(await ofTraces()).toMatchObject({
+      level: "ok",
+      text: `${receiver.url}/v1/traces answers 400 to an export of nothing, and took the last one that held something`,
+    });
+  });
+
   test("none at all, and one that never answers", async () => {
     const { code, report } = await examine(at("http://127.0.0.1:9"));
     expect(code).toBe(1);

@@ -214,6 +214,7 @@ describe("an answer that refuses", () => {
     ["a text", "text/plain", "invalid API key\nsee the docs", "invalid API key see the docs"],
     ["JSON", "application/json", '{"message":"no such tenant"}', "no such tenant"],
     ["JSON of other kinds", "application/json", '{"error":{"message":"bad plan"}}', "bad plan"],
+    ["JSON of FastAPI", "application/json", '{"detail":"no spans found"}', "no spans found"],
     ["JSON without words", "application/json", '{"code":7}', undefined],
     ["a page", "text/html", "<!doctype html><h1>Sign in</h1>", undefined],
     ["a long text", "text/plain", "n".repeat(5000), `${"n".repeat(200)}…`],

@@ -19,7 +19,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   for (const signal of ["traces", "metrics"] as const) {
     const { ok } = inArea(signal);
     const of = settings[signal];
-    const { endpoint, why_not_sent: why } = status.delivery[signal];
+    const { endpoint, why_not_sent: why, last_ok, last_problem } = status.delivery[signal];
     if (of === undefined || endpoint === null) {
       yield ok(why ?? "not sent");
       continue;
@@ -27,7 +27,10 @@ export async function* endpointFindings(status: Status, context: Context): Async
     const beganMs = context.now();
     const answer = await probe(signal, of, { version: VERSION, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) });
     const endedMs = context.now();
-    yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
+    // Some refuse an export of nothing alone
+    if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
+      yield ok(`${endpoint} answers 400 to an export of nothing, and took the last one that held something`);
+    } else yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     // a date has whole seconds, so half of one on average is cut off
     if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
   }
@@ -82,7 +85,7 @@ const adviceOn = (signal: "traces" | "metrics", httpStatus = 0): string | undefi
     : ADVICE[httpStatus];
 
 const ADVICE: Readonly<Record<number, string>> = {
-  400: "the backend reads another protocol: see otlp.protocol",
+  400: "the backend reads another protocol (see otlp.protocol), or refuses this export alone, since it holds nothing: then the next session is taken",
   401: "it wants credentials: openhook-otel config set otlp.headers.authorization <value>",
   403: "the credentials in otlp.headers are not allowed to write",
   415: "the backend reads another protocol: openhook-otel config set otlp.protocol http/json",
