@@ -240,7 +240,7 @@ function userLine(here: Here) {
   if (here.agentId !== undefined || isCompanion(o, text, here.state)) {
     return { entries: facts.entries, state: { ...facts.state, inputMs } };
   }
-  const promptKey = asString(o["promptId"]) ?? lineId(here);
+  const promptKey = promptIdOf(o, text) ?? lineId(here);
   const state = { ...facts.state, promptKey, inputMs };
   const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
@@ -252,6 +252,14 @@ function userLine(here: Here) {
   } as EntryOf<"prompt">);
   return { entries: [...facts.entries, prompt], state };
 }
+
+/** At the latest: 2.1.80 and 2.1.100 were seen to give a command the id of the prompt before it. Hooks tell no ids there. */
+const COMMANDS_HAVE_IDS_SINCE = "2.1.120";
+
+const promptIdOf = (o: Line, text: string | undefined): string | undefined =>
+  text?.startsWith("<command-") === true && (compareToVersion(o, COMMANDS_HAVE_IDS_SINCE) ?? 0) < 0
+    ? undefined
+    : asString(o["promptId"]);
 
 /** Lines in a user's name that the agent wrote for itself. */
 function isCompanion(o: Line, text: string | undefined, { promptKey, launched }: LineState): boolean {

@@ -128,6 +128,17 @@ describe("user lines", () => {
     expect(prompt?.kind === "prompt" ? prompt.length : 0).toBe(typed?.length);
   });
 
+  test.each([
+    ["2.1.100", ["p1", "uuid-1", "uuid-2", "p1", "uuid-4"]],
+    ["2.1.120", ["p1", "p1", "p1", "p1", "p1"]],
+  ])("before versions that give each command an id it is none of the turn before it: %s", (version, keys) => {
+    const lines = ["fix it", REVIEW, REVIEW, "and test it", "<command-name>/exit</command-name>"].map((text, ms) =>
+      user(text, { promptId: "p1", version }, ms),
+    );
+    const prompts = entriesOf(lines).filter(({ kind }) => kind === "prompt");
+    expect(prompts.map(({ promptKey }) => promptKey)).toEqual(keys);
+  });
+
   test("a command that the model called for is no prompt", () => {
     const launched = { toolUseResult: { success: true, commandName: "review" } };
     const found = entriesOf([
