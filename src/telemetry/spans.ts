@@ -46,7 +46,7 @@ export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSetting
               }),
             })),
             attributes: {
-              ...runAttributes(turn, facts, "turn"),
+              ...runAttributes(turn, facts, settings, "turn"),
               [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
               [semconv.OPENHOOK_TURN_STATE]: turn.state,
               [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
@@ -86,7 +86,7 @@ export function subagentSpans(
     endMs: subagent.endMs,
     error: lastError?.errorType,
     attributes: {
-      ...runAttributes(subagent, facts, "subagent"),
+      ...runAttributes(subagent, facts, settings, "subagent"),
       [semconv.GEN_AI_AGENT_NAME]: name,
       [semconv.OPENHOOK_SUBAGENT_ID]: subagent.agentId,
     },
@@ -249,8 +249,7 @@ function modelCallSpan(
       [semconv.GEN_AI_USAGE_INPUT_TOKENS]: usage?.input,
       [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: usage?.output,
       [semconv.GEN_AI_USAGE_CACHE_READ]: usage?.cacheRead,
-      ...(settings.semconv !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: usage?.cacheWrite }),
-      ...(settings.semconv !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: usage?.cacheWrite }),
+      ...cacheWriteAttributes(usage?.cacheWrite, settings),
       [semconv.OPENHOOK_CACHE_WRITE_5M]: usage?.cacheWrite5m,
       [semconv.OPENHOOK_CACHE_WRITE_1H]: usage?.cacheWrite1h,
       [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
@@ -308,7 +307,7 @@ export const toolErrorType = (tool: ToolCall): string | undefined =>
 export const mcpServerOf = (tool: ToolCall): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
-function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubject): Loose {
+function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: SpanSettings, kind: SpanSubject): Loose {
   const totals = totalOf([run], costsOf(facts.provider));
   const models = [...new Set(run.modelCalls.flatMap((c) => c.model ?? []))];
   const finish = run.modelCalls.at(-1)?.finishReason;
@@ -327,13 +326,19 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, kind: SpanSubj
     // Usage that stands on no span of its own
     ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
       [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
-      [semconv.GEN_AI_USAGE_CACHE_CREATION]: totals.cacheWrite,
+      ...cacheWriteAttributes(totals.cacheWrite, settings),
     }),
     [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
     ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
     [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
   };
 }
+
+/** The convention has named it anew. */
+const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: version }: SpanSettings): Loose => ({
+  ...(version !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: cacheWrite }),
+  ...(version !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: cacheWrite }),
+});
 
 /** Unknown where usage is told per turn alone, and where the agent tells of no calls. */
 const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined =>

@@ -84,6 +84,18 @@ describe("the spelling of the GenAI conventions", () => {
     expect(call?.record.attributes["gen_ai.usage.cache_creation.input_tokens"]).toBe(creation);
     expect(call?.record.attributes["gen_ai.usage.input_tokens"]).toBe(5222);
   });
+
+  test.each(CASES)("%s, of a turn whose calls are told as one sum", async (semconv, write, creation) => {
+    const session = endedSession(await recordedSession("basic"));
+    const turns = session.turns.map((turn) => ({
+      ...turn,
+      modelCalls: turn.modelCalls.slice(0, 1).map((call) => ({ ...call, covers: "turn" as const })),
+    }));
+    const spans = spansOf({ ...session, turns }, { ...SETTINGS, semconv });
+    const turn = spans.find((s) => s.record.attributes["openhook.span.kind"] === "turn");
+    expect(turn?.record.attributes["gen_ai.usage.cache_write.input_tokens"]).toBe(write);
+    expect(turn?.record.attributes["gen_ai.usage.cache_creation.input_tokens"]).toBe(creation);
+  });
 });
 
 test("ids depend on the session and nothing else", async () => {
