@@ -145,7 +145,10 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
   }
 }
 
-/** Events of a process that told no session id, and that no closed turn has taken yet. */
+/**
+ * Events of a process that told no session id, and that no closed turn has taken yet. They are in a session of that process,
+ * or in one of which no process has told the id: looking into all that is open would take ever longer, the more waits.
+ */
 export const unplacedEvents = (
   db: Database,
   source: string,
@@ -153,8 +156,9 @@ export const unplacedEvents = (
 ): readonly { readonly session: number; readonly event: Event }[] =>
   db
     .prepare(
-      `SELECT e.session, e.body FROM events e JOIN sessions s ON s.id = e.session
-       WHERE e.settled = 0 AND s.source = ? AND json_extract(e.body, '$.extensions.process') = ?
+      `SELECT e.session, e.body FROM sessions s CROSS JOIN events e ON e.session = s.id
+       WHERE s.source = ?1 AND (s.process IS NULL OR s.process = ?2) AND e.settled = 0
+         AND json_extract(e.body, '$.extensions.process') = ?2
          AND json_extract(e.body, '$.extensions.session_id_origin') = 'minted'`,
     )
     .all(source, process)

@@ -10,8 +10,17 @@ import {
   setPosition,
   settleFacts,
   toldPromptIds,
+  unplacedEvents,
 } from "../../src/store/facts.ts";
-import { idleSessions, learn, sessionById, sessionOf, setFork, unsettledSessions } from "../../src/store/sessions.ts";
+import {
+  idleSessions,
+  learn,
+  sessionById,
+  sessionOf,
+  setFork,
+  setProcess,
+  unsettledSessions,
+} from "../../src/store/sessions.ts";
 import { NOON_MS, prompted, started, toolStarted } from "../session/events.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -50,6 +59,21 @@ describe("events", () => {
     expect(eventsOf(db, session.id).map((e) => e.id)).toEqual(["a", "b"]);
     addEvents(db, session, [started("a", 0)]);
     expect(openFacts(db, session.id).events.map((e) => e.id)).toEqual(["b"]);
+  });
+
+  test("of a process without an id are found without reading what other processes have open", () => {
+    const db = stores.open();
+    const minted = { ...started("a", 0), extensions: { process: "p1", session_id_origin: "minted" as const } };
+    addEvents(db, sessionIn(db, "minted"), [minted]);
+    const [own, other] = [sessionIn(db, "own"), sessionIn(db, "other")];
+    setProcess(db, own.id, "p1");
+    addEvents(db, own, [{ ...minted, id: "b" }, started("c", 1)]);
+    setProcess(db, other.id, "p2");
+    addEvents(db, other, [started("d", 2)]);
+    // Who reads it fails
+    db.prepare("UPDATE events SET body = '{' WHERE id = 'd'").run();
+    const found = unplacedEvents(db, "claude-code", "p1").map(({ event }) => event.id);
+    expect(found.sort()).toEqual(["a", "b"]);
   });
 
   test("prompts that hooks named", () => {
