@@ -1,5 +1,5 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
-import { bucketsBetween } from "../report/buckets.ts";
+import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
 import { type UsageQuery, type UsageRow, usage, usageInWays } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
 import { STARTED } from "./list.ts";
@@ -31,8 +31,10 @@ export function usageOver(
   }
   const ways = [[unit], [], [unit, split], [split]] as const;
   const [byTime = [], [total] = [], parts = [], bySplit = []] = usageInWays(db, deps, { ...query, sinceMs }, ways);
-  const buckets = bucketsBetween(sinceMs, nowMs, unit, query.timeZone);
-  const times = new Map(byTime.map((row) => [row.key[unit], figuresOf(row)]));
+  const times = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
+  // Also what a clock that was ahead has dated into the future: the sums have it
+  const named = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...times.keys()]);
+  const buckets = [...named].sort(compareBuckets);
   const nameOf = (name: string | null): string | null =>
     name === null || split !== "agent" ? name : (cardOf(deps, name)?.title ?? name);
   const groups = bySplit.map((row): UsageGroup => {

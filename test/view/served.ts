@@ -30,7 +30,7 @@ export class Served {
   /** Where everything lies. */
   readonly base: string;
 
-  static async at(places: Places): Promise<Served> {
+  static async at(places: Places, now: () => number = Date.now): Promise<Served> {
     const said: string[] = [];
     const server = await serveView(0, {
       storePath: places.storePath,
@@ -39,7 +39,7 @@ export class Served {
       files: readPageFiles(join(ROOT, "dist", "view")),
       nothingYet: () => nothingYet({ places }),
       adviceOn,
-      now: Date.now,
+      now,
       log: (line) => said.push(line),
     });
     const { headers } = await send(server.port, server.link.slice(server.link.indexOf("/?")), {});

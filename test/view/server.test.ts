@@ -338,6 +338,23 @@ test("work before the first hook is the session's: where it stands in the list, 
   }
 });
 
+test("what a clock that was ahead has dated into the future stands in the chart as in the sums", async () => {
+  const dayMs = 86_400_000;
+  const { sums } = await served.json("api/usage").then(({ total }) => total as { sums: { input: number } });
+  const { rows } = await served.json("api/sessions");
+  const [{ startMs } = { startMs: 0 }] = rows as { startMs: number }[];
+  const look = await Served.at(replay.places, () => startMs - 3 * dayMs);
+  try {
+    const usage = await look.json(`api/usage?sinceMs=${startMs - 10 * dayMs}&unit=day&timeZone=UTC`);
+    const buckets = usage["buckets"] as string[];
+    expect(buckets).toEqual([...buckets].sort());
+    const times = usage["times"] as ({ sums: { input: number | null } } | null)[];
+    expect(times.reduce((sum, time) => sum + (time?.sums.input ?? 0), 0)).toBe(sums.input);
+  } finally {
+    await look.close();
+  }
+});
+
 test("more of the list is the same list and goes on, in every order, also where many are equal", async () => {
   const own = new Teller();
   const db = openDatabase(own.places.storePath);
