@@ -104,6 +104,7 @@ const figuresOf = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow):
   toolCalls: tools?.calls ?? null,
   failedTools: tools?.errors ?? null,
   sums: toSums(calls ?? NO_CALLS, untoldSessions > 0),
+  cacheToldInput: calls?.cacheToldInput ?? null,
   untoldSessions,
 });
 

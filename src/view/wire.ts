@@ -178,6 +178,8 @@ export interface UsageFigures {
   readonly toolCalls: number | null;
   readonly failedTools: number | null;
   readonly sums: Sums;
+  /** Input of the calls that tell what of it came from a cache; the share is of this. */
+  readonly cacheToldInput: number | null;
   /** Sessions in which nobody told what was used. */
   readonly untoldSessions: number;
 }

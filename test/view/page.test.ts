@@ -265,6 +265,27 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.getByRole("table").last().locator("tbody tr").count()).toBe(1);
   });
 
+  test("the share of the cache is of the input of calls that tell it, as in the report", async () => {
+    await using look = await opened("#/usage?range=all");
+    const tile = look.page.locator(".tile").filter({ hasText: "Input tokens" });
+    await tile.waitFor();
+    const before = await tile.locator(".note").innerText();
+    const time = new Date(Date.UTC(2026, 10, 21, 7, 1)).toISOString();
+    const end = { input_tokens: 3_000_000, output_tokens: 1 };
+    const envelope = {
+      openhook: "0.1",
+      id: "told",
+      source: "acme-agent",
+      session_id: "told",
+      time,
+      type: "session.end",
+      data: end,
+    };
+    callHook(home, DIST, "openhook", { event: "session.end", received_at: time, stdin: envelope });
+    drain(home, DIST);
+    await soon(() => tile.locator(".note").innerText()).toBe(`${before}, where told`);
+  });
+
   test("on a phone every figure of usage and tools is in sight, with its name", async () => {
     await using look = await opened("#/usage?range=all", { viewport: PHONE });
     const { page } = look;

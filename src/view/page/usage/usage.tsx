@@ -63,8 +63,8 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             <Tile
               name="Input tokens"
               note={
-                total.sums.input && total.sums.cacheRead !== null
-                  ? `${percent(total.sums.cacheRead, total.sums.input)} from cache`
+                total.cacheToldInput && total.sums.cacheRead !== null
+                  ? `${percent(total.sums.cacheRead, total.cacheToldInput)} from cache${total.cacheToldInput === total.sums.input ? "" : ", where told"}`
                   : null
               }
             >
