@@ -50,13 +50,13 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
     if (after.ino !== before.ino || after.dev !== before.dev) throw notRegular(path);
     refuseForeign(path, prepared(SCHEMA).all() as Row[]);
   } catch (error) {
-    raw.close();
+    letGo(raw);
     throw error;
   }
   return {
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
     get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
-    close: () => raw.close(),
+    close: () => letGo(raw),
   };
 }
 
@@ -81,6 +81,15 @@ export const databasesAmong = (names: readonly string[]): readonly string[] =>
     .sort((a, b) => Number(b === STABLE) - Number(a === STABLE) || (a < b ? -1 : 1));
 
 // --- internal ---
+
+/** Closing alone leaves the moment that is looked at open until memory is cleared up; OpenCode could not shorten its -wal. */
+function letGo(raw: Libsql.Database): void {
+  try {
+    if (raw.inTransaction) raw.exec("ROLLBACK");
+  } finally {
+    raw.close();
+  }
+}
 
 const STABLE = "opencode.db";
 

@@ -34,6 +34,13 @@ describe("which sessions, and where", () => {
     expect((await reader.files({ sessionId: "ses_dev", path: made.path, home: made.home }))[0]?.path).toBe(dev);
   });
 
+  test("what was looked at is let go at once: OpenCode can shorten its -wal", async () => {
+    await locateAll(reader, made.home);
+    await read();
+    const [shortened] = made.db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
+    expect(shortened).toMatchObject({ busy: 0 });
+  });
+
   test("the told place before the usual one, also outside the home", async () => {
     const moved = join(made.home, "data dir #1", "opencode", "sessions?.db");
     mkdirSync(dirname(moved), { recursive: true });
