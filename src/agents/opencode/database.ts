@@ -95,7 +95,7 @@ const STABLE = "opencode.db";
 
 /** Whatever answers to the names we ask for. */
 const SCHEMA = `SELECT type, name, sql FROM sqlite_master
-  WHERE lower(name) IN ('session', 'message', 'part') OR type IN ('view', 'trigger') AND lower(tbl_name) IN ('session', 'message', 'part')`;
+  WHERE lower(name) IN ('session', 'session_v2', 'message', 'part') OR type IN ('view', 'trigger') AND lower(tbl_name) IN ('session', 'session_v2', 'message', 'part')`;
 
 /** A view, a virtual table or a column that is computed can make one question run for ever. */
 function refuseForeign(path: string, schema: readonly Row[]): void {

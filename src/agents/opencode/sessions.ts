@@ -38,13 +38,26 @@ export const descendants = (db: View, id: string): readonly SessionRow[] =>
     )
     .map(toSession);
 
+/**
+ * How many sessions OpenCode 2 made, or went on with: it keeps them in tables of its own beside ours, or without ours. One that
+ * it only took over has not changed since.
+ */
+export function sessionsOfTwo(db: View): number {
+  if (!hasTable(db, "session_v2")) return 0;
+  const isOurs = "id IN (SELECT id FROM session WHERE session.time_updated >= session_v2.time_updated)";
+  const rest = hasSessions(db) ? `WHERE NOT ${isOurs}` : "";
+  return Number(db.get(`SELECT count(*) AS sessions FROM session_v2 ${rest}`)?.["sessions"]);
+}
+
 // --- internal ---
 
 const SELECT = "SELECT id, parent_id, directory, version, time_created FROM session";
 
 /** After a very first start there is a file and nothing in it. */
-const hasSessions = (db: View): boolean =>
-  db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'") !== undefined;
+const hasSessions = (db: View): boolean => hasTable(db, "session");
+
+const hasTable = (db: View, name: string): boolean =>
+  db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name) !== undefined;
 
 function toSession(row: Row): SessionRow {
   const text = (name: string) => (typeof row[name] === "string" && row[name] !== "" ? row[name] : undefined);

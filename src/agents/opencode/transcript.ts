@@ -18,7 +18,7 @@ import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { databasesAmong, databasesFor, openDatabase, type View } from "./database.ts";
 import { callThatMade, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
-import { descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
+import { descendants, rootSessions, type SessionRow, sessionRow, sessionsOfTwo } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
 import { FRESH, type WalkSession, type WalkState, walk } from "./walk.ts";
 
@@ -41,6 +41,9 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
         for (const { id, createdMs } of await look(path, query.roots, rootSessions)) {
           if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, beganMs: createdMs });
         }
+        const unread = await look(path, query.roots, sessionsOfTwo);
+        if (unread > 0)
+          query.onProblem(path, new Error(`tables of OpenCode 2 are not read yet; sessions in them: ${unread}`));
       } catch (error) {
         tell(query, path, error);
       }

@@ -34,6 +34,28 @@ describe("which sessions, and where", () => {
     expect((await reader.files({ sessionId: "ses_dev", path: made.path, home: made.home }))[0]?.path).toBe(dev);
   });
 
+  // Columns as OpenCode 2.0.3 writes them: codeburn issue 1293, ccusage issue 1644
+  test("sessions that OpenCode 2 made or went on with are said to be unread, those it only took over are not", async () => {
+    const folder = join(made.home, "two", ".local", "share", "opencode");
+    mkdirSync(folder, { recursive: true });
+    const alone = new Libsql(join(folder, "opencode.db"), {});
+    const table = `CREATE TABLE session_v2 (id text PRIMARY KEY, parent_id text, fork_session_id text,
+      time_created integer NOT NULL, time_updated integer NOT NULL)`;
+    alone.exec(table);
+    const home = join(made.home, "two");
+    const told = async (at: string) => (await locateAll(reader, at)).problems.map(({ error }) => error.message);
+    expect(await told(home)).toEqual([]);
+    alone.exec("INSERT INTO session_v2 VALUES ('ses_a', NULL, NULL, 1, 1), ('ses_b', NULL, 'ses_a', 2, 2)");
+    alone.close();
+    expect(await told(home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 2$/)]);
+
+    made.db.exec(`${table}; INSERT INTO session_v2 SELECT id, NULL, NULL, time_created, time_updated FROM session`);
+    expect(await told(made.home)).toEqual([]);
+    made.db.exec("UPDATE session_v2 SET time_updated = time_updated + 1");
+    expect(await told(made.home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 1$/)]);
+    expect((await locateAll(reader, made.home)).sessions.map(({ sessionId }) => sessionId)).toEqual([S]);
+  });
+
   test("what was looked at is let go at once: OpenCode can shorten its -wal", async () => {
     await locateAll(reader, made.home);
     await read();
