@@ -40,10 +40,11 @@ main(process.argv).then(
   (code) => {
     process.exitCode = isCutShort ? Math.max(1, code) : code;
   },
-  (error: unknown) => {
-    if (error instanceof UserError) {
-      process.stderr.write(`openhook-otel: ${safeText(error.message)}\n`);
-      process.exitCode = error.exitCode;
+  async (error: unknown) => {
+    const missing = (await import("./commands/native.ts")).nativePartMissing(error);
+    if (error instanceof UserError || missing !== undefined) {
+      process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
+      process.exitCode = error instanceof UserError ? error.exitCode : 1;
     } else {
       process.stderr.write(`${safeText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
       process.exitCode = 1;

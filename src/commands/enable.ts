@@ -16,6 +16,7 @@ import { type Context, UserError } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
 import { plural } from "./figures.ts";
 import { hookCommandOf, installHookProgram } from "./hook-program.ts";
+import { loadNativePart } from "./native.ts";
 import {
   type AgentLookup,
   edited,
@@ -80,6 +81,8 @@ export async function enable(
       showDryRun(plans, context);
       return plans.length === chosen.length ? 0 : 1;
     }
+    // What could never be stored is not collected either
+    await loadNativePart();
     if (plans.length > 0) await installHookProgram(context, options.hookSource);
     const done = await eachOf(plans, spared, async (plan) => {
       await carryOut(plan, scope, context);

@@ -1,14 +1,19 @@
 // The package as npm makes it: its documents are there, and lead to nothing that is not.
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBuilt } from "../support/program.ts";
+import { removeFolder } from "../support/remove.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 
 beforeAll(ensureBuilt, 60_000);
+
+const installed = mkdtempSync(join(tmpdir(), "openhook-installed-"));
+afterAll(() => removeFolder(installed));
 
 test("every link of the shipped documents leads to something that is shipped", () => {
   const [packed] = JSON.parse(
@@ -38,4 +43,32 @@ test("the licences of what is bundled are in it: of the commands, the hook and t
   }
   // It stays outside, with a licence of its own beside it
   expect(text).not.toMatch(/^libsql /m);
+});
+
+test("without libsql's native part, or with another system's, each command says so in a line and enable changes nothing", () => {
+  cpSync(join(ROOT, "dist"), join(installed, "dist"), { recursive: true });
+  for (const name of ["libsql", "detect-libc", "@neon-rs"]) {
+    cpSync(join(ROOT, "node_modules", name), join(installed, "node_modules", name), { recursive: true });
+  }
+  const home = join(installed, "home");
+  const run = (...args: readonly string[]) => {
+    const env = { PATH: process.env["PATH"], HOME: home, USERPROFILE: home };
+    const options = { cwd: installed, env, encoding: "utf8" } as const;
+    const { status, stderr } = spawnSync(process.execPath, [join("dist", "openhook-otel.cjs"), ...args], options);
+    return { status, stderr };
+  };
+  const missing = expect.stringMatching(/^openhook-otel: (@libsql\/[\w-]+) is missing: .*--include=optional.*\n$/);
+  const said = run("status");
+  expect(said).toEqual({ status: 1, stderr: missing });
+  for (const args of [["drain"], ["doctor"], ["import"], ["view"], ["enable", "claude-code"]]) {
+    expect(run(...args), args.join(" ")).toEqual({ status: 1, stderr: missing });
+  }
+  expect(existsSync(home)).toBe(false);
+
+  const part = /@libsql\/[\w-]+/.exec(said.stderr)?.[0] ?? "";
+  mkdirSync(join(installed, "node_modules", part), { recursive: true });
+  writeFileSync(join(installed, "node_modules", part, "package.json"), '{ "main": "index.node" }');
+  writeFileSync(join(installed, "node_modules", part, "index.node"), "of another system");
+  const unloadable = expect.stringMatching(/^openhook-otel: the native part of libsql cannot be loaded \(.+\): .*\n$/);
+  expect(run("status")).toEqual({ status: 1, stderr: unloadable });
 });

@@ -1,0 +1,31 @@
+/**
+ * What to say where the native part of libsql, which the store needs, is missing or of another system: npm leaves optional
+ * dependencies out when it is told to, and a folder that was copied or mounted has those of where it came from.
+ *
+ * @returns `undefined` for any other error
+ */
+export function nativePartMissing(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error ? error.code : undefined;
+  const what = code === "MODULE_NOT_FOUND" ? missingIn(error.message) : undefined;
+  if (what !== undefined) return `${what} is missing${TODO}`;
+  // The only native part that there is
+  if (code === "ERR_DLOPEN_FAILED")
+    return `the native part of libsql cannot be loaded (${firstLine(error.message)})${TODO}`;
+  return error.message.startsWith("Neon: unsupported")
+    ? `libsql, which keeps the store, has no part for this system (${firstLine(error.message)}); events that hooks take stay in the inbox`
+    : undefined;
+}
+
+/** Loads it, which shows whether it is there. */
+export const loadNativePart = (): Promise<unknown> => import("../store/database.ts");
+
+// --- internal ---
+
+const TODO =
+  ": install openhook-otel again on this system and for this Node, with optional dependencies (npm's --include=optional); until then events that hooks take stay in the inbox";
+
+const missingIn = (message: string): string | undefined =>
+  /^Cannot find module '((?:@libsql\/|@neon-rs\/load|libsql|detect-libc)[\w-]*)'/.exec(message)?.[1];
+
+const firstLine = (text: string): string => text.split("\n")[0] ?? "";
