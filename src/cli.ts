@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { type Context, UserError } from "./commands/context.ts";
-import { homeDirectory, placesOf } from "./config/places.ts";
+import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 
@@ -23,7 +23,7 @@ const context: Context = {
   stdout: safeOutput(process.stdout),
   stderr: safeOutput(process.stderr),
   now: Date.now,
-  nodePath: process.execPath,
+  nodePath: lastingNode(process.execPath, homeDirectory()),
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
 };
 

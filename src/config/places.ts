@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
@@ -64,6 +65,31 @@ export function homeDirectory(): string {
     }
   }
   return "/";
+}
+
+/**
+ * A path under which the same Node is found after its next update: Homebrew and Nix put each version into a folder of its
+ * own, which an update takes away, and keep a link to the one that counts.
+ *
+ * @param path of the running binary, links resolved
+ * @returns `path` where there is no such link
+ */
+export function lastingNode(path: string, home: string): string {
+  const [, prefix, formula] = /^(.+)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(path) ?? [];
+  const links =
+    prefix !== undefined && formula !== undefined
+      ? [join(prefix, "opt", formula, "bin", "node")]
+      : path.startsWith("/nix/store/")
+        ? [join(home, ".nix-profile", "bin", "node"), "/run/current-system/sw/bin/node"]
+        : [];
+  const isSame = (link: string): boolean => {
+    try {
+      return realpathSync(link) === path;
+    } catch {
+      return false;
+    }
+  };
+  return links.find(isSame) ?? path;
 }
 
 // --- internal ---

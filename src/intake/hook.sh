@@ -287,7 +287,15 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts
     export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}"
     cd / && PATH=$caller_path
-    [ -x "$node" ] || node=node
+    if [ ! -x "$node" ]; then
+      # An update has moved it. What a desktop starts finds little on its PATH: where package managers keep one
+      node=node
+      for folder in /opt/homebrew /usr/local /home/linuxbrew/.linuxbrew /opt/local /run/current-system/sw \
+        /nix/var/nix/profiles/default "${HOME-}/.nix-profile" "${HOME-}/.volta"; do
+        PATH=$PATH:$folder/bin
+      done
+      PATH=$PATH:${HOME-}/.local/share/mise/shims:${HOME-}/.asdf/shims
+    fi
     # In the background memory counts more than time: half of it for a quarter more work, in a long drain
     set -- --max-semi-space-size=2 --optimize-for-size
     if command -v setsid; then exec setsid "$node" "$@" "$program" drain --quiet; fi

@@ -94,13 +94,17 @@ export function startDrain(
 ): void {
   if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return;
   try {
-    const child = spawn(existsSync(nodePath) ? nodePath : "node", [...LEAN, programPath, "drain", "--quiet"], {
-      cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
-      detached: true,
-      env: { ...env, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
-      stdio: "ignore",
-      windowsHide: true,
-    });
+    const child = spawn(
+      existsSync(nodePath) ? nodePath : process.execPath,
+      [...LEAN, programPath, "drain", "--quiet"],
+      {
+        cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
+        detached: true,
+        env: { ...env, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
+        stdio: "ignore",
+        windowsHide: true,
+      },
+    );
     child.on("error", () => {});
     child.unref();
   } catch {

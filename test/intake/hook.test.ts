@@ -3,11 +3,13 @@ import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -437,6 +439,35 @@ describe("the two intakes", () => {
       }
     };
     await Promise.all(intakes().map(check));
+  });
+
+  test("hook.sh finds a Node after an update has moved the one that enable knew, with a desktop's PATH too", async () => {
+    const check = async (intake: ReturnType<typeof intakes>[number]) => {
+      const own = makeSandbox();
+      try {
+        writeFileSync(own.confPath, readFileSync(own.confPath, "utf8").replace(/^node=.*$/m, "node='/gone/bin/node'"));
+        const bin = join(own.root, "bin");
+        mkdirSync(bin);
+        for (const name of ["sh", "setsid", "perl", "nohup"]) {
+          const found = ["/usr/bin", "/bin"].map((folder) => join(folder, name)).find((path) => existsSync(path));
+          if (found !== undefined) symlinkSync(found, join(bin, name));
+        }
+        mkdirSync(join(own.home, ".volta", "bin"), { recursive: true });
+        symlinkSync(process.execPath, join(own.home, ".volta", "bin", "node"));
+        const [program, ...words] = intake.command(own, { source: "claude-code", event: "Stop", drain: "yes" });
+        const found = spawnSync("sh", ["-c", 'command -v "$1"', "sh", program], { encoding: "utf8" }).stdout.trim();
+        const outcome = await run([found, ...words], { input: PAYLOAD, env: { HOME: own.home, PATH: bin } });
+        expect(outcome, intake.title).toMatchObject(QUIET);
+        await until(() => (drained(own.drainedDir).length === 1 ? true : undefined));
+      } finally {
+        own.remove();
+      }
+    };
+    await Promise.all(
+      intakes()
+        .filter(({ isShell }) => isShell)
+        .map(check),
+    );
   });
 
   test("hook.sh starts one drain for many events, some seconds later, when told to", { timeout: 20_000 }, async () => {

@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { lastingNode } from "../../src/config/places.ts";
+import { removeFolder } from "../support/remove.ts";
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "openhook-node-")));
+});
+afterEach(() => removeFolder(root));
+
+function node(...folders: readonly string[]): string {
+  const bin = join(root, ...folders, "bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "node"), "");
+  return join(bin, "node");
+}
+
+describe("Homebrew", () => {
+  it("is found by the link that outlives an update, also for a formula of one major version", () => {
+    for (const [formula, version] of [
+      ["node", "26.1.0_1"],
+      ["node@22", "22.20.0"],
+    ] as const) {
+      const path = node("Cellar", formula, version);
+      expect(lastingNode(path, "/Users/dev")).toBe(path);
+      mkdirSync(join(root, "opt"), { recursive: true });
+      symlinkSync(join("..", "Cellar", formula, version), join(root, "opt", formula));
+      expect(lastingNode(path, "/Users/dev")).toBe(join(root, "opt", formula, "bin", "node"));
+    }
+  });
+
+  it("is taken as it is where the link leads to another version", () => {
+    const old = node("Cellar", "node", "24.0.0");
+    node("Cellar", "node", "26.0.0");
+    mkdirSync(join(root, "opt"));
+    symlinkSync(join("..", "Cellar", "node", "26.0.0"), join(root, "opt", "node"));
+    expect(lastingNode(old, "/Users/dev")).toBe(old);
+    rmSync(join(root, "opt", "node"));
+    expect(lastingNode(old, "/Users/dev")).toBe(old);
+  });
+});
+
+it("elsewhere a path is what it is", () => {
+  for (const path of ["/usr/bin/node", "/Users/dev/.nvm/versions/node/v22.1.0/bin/node", "C:\\nodejs\\node.exe"])
+    expect(lastingNode(path, "/Users/dev")).toBe(path);
+});
