@@ -13,6 +13,8 @@ import { readMeta, writeMeta } from "./meta.ts";
 export interface StorePlace {
   readonly home: string;
   readonly stateDir: string;
+  /** @default asked from the system */
+  readonly machineId?: () => string | undefined;
 }
 
 /**
@@ -24,9 +26,8 @@ export function instanceId(db: Database, place: StorePlace): string {
     const here = fingerprintsOf(place);
     const known = readMeta(db, ID);
     const found = readMeta(db, FINGERPRINT);
-    if (known !== undefined && found === here[0]) return known;
-    if (known !== undefined && here.some((one) => one === found)) {
-      writeMeta(db, FINGERPRINT, here[0]);
+    if (known !== undefined && !isElsewhere(found, here)) {
+      if (here !== undefined && found !== here[0]) writeMeta(db, FINGERPRINT, here[0]);
       return known;
     }
     if (known !== undefined) startStreamsAnew(db);
@@ -52,8 +53,7 @@ export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== und
 
 /** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
-  const found = readMeta(db, FINGERPRINT);
-  return hasInstanceId(db) && !fingerprintsOf(place).some((one) => one === found);
+  return hasInstanceId(db) && isElsewhere(readMeta(db, FINGERPRINT), fingerprintsOf(place));
 }
 
 /** Notes facts as counted that the original counts. */
@@ -95,45 +95,53 @@ const FINGERPRINT = "instance.fingerprint";
 
 function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
+  const here = fingerprintsOf(place);
   writeMeta(db, ID, made);
-  writeMeta(db, FINGERPRINT, fingerprintsOf(place)[0]);
+  if (here !== undefined) writeMeta(db, FINGERPRINT, here[0]);
   return made;
 }
+
+/** Known to be, that is: a machine that could not be asked who it is now is not another one. */
+const isElsewhere = (found: string | undefined, here: readonly string[] | undefined): boolean =>
+  found !== undefined && here !== undefined && !here.includes(found);
 
 /** Only its equality matters; it never leaves. */
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
-const fingerprintsOf = (place: StorePlace): ReturnType<typeof fingerprints> =>
-  fingerprints(place, {
+/** `undefined` where the machine could not be asked. */
+function fingerprintsOf(place: StorePlace): ReturnType<typeof fingerprints> | undefined {
+  const asked = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
+  if (asked === undefined) return undefined;
+  return fingerprints(place, {
     fileSystem: fileSystemOf(place.stateDir),
-    machineId: machineId(process.platform),
+    machineId: asked,
     hostname: hostname(),
     folderNumber: String(statSync(place.stateDir, { bigint: true }).ino),
   });
+}
 
 const ASK_MS = 2_000;
 
-/** Empty where the machine has none: containers of most images. */
-function machineId(platform: NodeJS.Platform): string {
+/**
+ * @returns empty where the machine has none: containers of most images; `undefined` where it has one and did not say it, as a
+ *          busy one in time, or in an agent's sandbox
+ */
+export function machineIdOn(
+  platform: NodeJS.Platform,
+  ask: (program: string, args: readonly string[]) => string = said,
+): string | undefined {
   try {
     if (platform === "darwin") {
-      const said = execFileSync("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"], {
-        encoding: "utf8",
-        timeout: ASK_MS,
-      });
-      return /"IOPlatformUUID" = "([^"]+)"/.exec(said)?.[1] ?? "";
+      const text = ask("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]);
+      return /"IOPlatformUUID" = "([^"]+)"/.exec(text)?.[1];
     }
     if (platform === "win32") {
-      const said = execFileSync(
-        "reg.exe",
-        ["query", "HKLM\\SOFTWARE\\Microsoft\\Cryptography", "/v", "MachineGuid", "/reg:64"],
-        { encoding: "utf8", timeout: ASK_MS, windowsHide: true },
-      );
-      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(said)?.[1] ?? "";
+      const key = "HKLM\\SOFTWARE\\Microsoft\\Cryptography";
+      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(ask("reg.exe", ["query", key, "/v", "MachineGuid", "/reg:64"]))?.[1];
     }
   } catch {
-    return "";
+    return undefined;
   }
   for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
     try {
@@ -144,6 +152,9 @@ function machineId(platform: NodeJS.Platform): string {
   }
   return "";
 }
+
+const said = (program: string, args: readonly string[]): string =>
+  execFileSync(program, args, { encoding: "utf8", timeout: ASK_MS, windowsHide: true });
 
 /** The copy's sums belong to the machine it came from: counting here starts at zero. */
 function startStreamsAnew(db: Database): void {

@@ -3,7 +3,14 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "n
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { count, counterValues } from "../../src/store/counters.ts";
-import { fingerprints, instanceId, isCopy, leaveToOriginal, type Surroundings } from "../../src/store/instance.ts";
+import {
+  fingerprints,
+  instanceId,
+  isCopy,
+  leaveToOriginal,
+  machineIdOn,
+  type Surroundings,
+} from "../../src/store/instance.ts";
 import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "./temporary.ts";
@@ -62,6 +69,35 @@ test("a store whose place an earlier version noted in its own way is no copy, an
     expect(instanceId(db, here) === id).toBe(isSame);
     expect(counterValues(db).length).toBe(isSame ? 1 : 0);
     expect(readMeta(db, "instance.fingerprint")).toBe(noted);
+  }
+});
+
+test("a machine that does not say who it is this time is no other one: id and sums stay, and a copy is still known for one", () => {
+  const db = stores.open();
+  const here = (id: string | undefined) => ({ ...placeOf(stores.path()), machineId: () => id });
+  // The first drain could not ask either
+  const id = instanceId(db, here(undefined));
+  count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  for (const said of ["A-1", undefined, "A-1"]) {
+    expect(isCopy(db, here(said))).toBe(false);
+    expect(instanceId(db, here(said))).toBe(id);
+  }
+  expect(counterValues(db).length).toBe(1);
+  expect(isCopy(db, here("B-2"))).toBe(true);
+  expect(instanceId(db, here("B-2"))).not.toBe(id);
+});
+
+test("what macOS and Windows say of a machine is its id; what they do not say is unknown, not none", () => {
+  const mac = '+-o J314sAP  <class IOPlatformExpertDevice>\n    {\n      "IOPlatformUUID" = "5F1C-77"\n    }\n';
+  const windows = "\r\nHKEY_LOCAL_MACHINE\\SOFTWARE\r\n    MachineGuid    REG_SZ    9d2e-11\r\n\r\n";
+  const timedOut = (): never => {
+    throw Object.assign(new Error("spawnSync ETIMEDOUT"), { code: "ETIMEDOUT" });
+  };
+  expect(machineIdOn("darwin", () => mac)).toBe("5F1C-77");
+  expect(machineIdOn("win32", () => windows)).toBe("9d2e-11");
+  for (const platform of ["darwin", "win32"] as const) {
+    expect(machineIdOn(platform, timedOut)).toBeUndefined();
+    expect(machineIdOn(platform, () => "")).toBeUndefined();
   }
 });
 
