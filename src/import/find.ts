@@ -32,8 +32,8 @@ interface KnownSession {
 /** What the store knows of past sessions, and where it says they may lie. */
 export interface Known {
   readonly positions: ReadonlyMap<string, PartSize>;
-  /** By source and id. */
-  readonly sessions: ReadonlyMap<string, KnownSession>;
+  /** By source and id. Looked up when it is first asked for: where no file has changed, nobody asks. */
+  readonly sessions: () => ReadonlyMap<string, KnownSession>;
   /** By source: only agents that keep their sessions. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
   /** Sources whose imported sessions are to be read again: another version read them, or the user wants it. */
@@ -44,13 +44,14 @@ export interface Known {
  * Looks up in a store what is to be known before sessions are found.
  *
  * @param again what was imported is to be read again, whichever version read it
- * @param look gives the store, or `undefined` where there is none; the store may be closed afterwards
+ * @param look gives the store, or `undefined` where there is none. Who closes it before sessions are found asks for
+ *        `sessions` while it is open
  */
 export async function lookUp(
   deps: DrainDeps,
   sources: readonly string[],
   again: boolean,
-  look: <T>(ask: (db: Database | undefined) => T) => T,
+  look: (ask: (db: Database | undefined) => Known) => Known,
 ): Promise<Known> {
   const readers = new Map<string, TranscriptReader>();
   for (const source of sources) {
@@ -59,7 +60,7 @@ export async function lookUp(
   }
   return look((db) => ({
     positions: db === undefined ? new Map() : positionsIn(db),
-    sessions: db === undefined ? new Map() : sessionsIn(db),
+    sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
     again: again || db === undefined ? new Set(sources) : readByOthers(db, sources, deps.version),
     readers: new Map(
       [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
@@ -89,7 +90,7 @@ export async function* findSessions(
           before !== undefined && before.sizeBytes === sizes[i]?.sizeBytes && before.modifiedMs === sizes[i]?.modifiedMs
         );
       });
-      const before = known.get(`${source}\0${located.sessionId}`);
+      const before = isSame && !again.has(source) ? undefined : known().get(`${source}\0${located.sessionId}`);
       yield {
         source,
         sessionId: located.sessionId,
@@ -134,6 +135,14 @@ async function* sessionsOf(
       onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);
     }
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly it: T } | undefined;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
+  };
 }
 
 const positionsIn = (db: Database): ReadonlyMap<string, PartSize> =>

@@ -89,11 +89,15 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   const safe = { ...protection, ...deps };
   const report: DrainReport = emptyReport();
   if (options.dryRun) {
+    const whole = (known: Known): Known => {
+      known.sessions();
+      return known;
+    };
     const known = await lookUp(
       safe,
       options.agents,
       options.again === true,
-      (ask) => readStore(safe.places.storePath, ask) ?? ask(undefined),
+      (ask) => readStore(safe.places.storePath, (db) => whole(ask(db))) ?? ask(undefined),
     );
     return dryRun(await search(safe, known, options), options);
   }
