@@ -151,7 +151,7 @@ function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {
  */
 async function lastCompaction(main: string, roots: TranscriptFile["roots"]): Promise<readonly TranscriptEntry[]> {
   const path = `${main.slice(0, -MESSAGES.length)}.compaction.json`;
-  const head = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
+  const head = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
   const timeMs = asTimeMs(/"updated_at":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);
   const upTo = /"source_last_message_key":\s*"([^"\\]{1,200})"/.exec(head)?.[1];
   if (timeMs === undefined || upTo === undefined) return [];

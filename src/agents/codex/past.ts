@@ -23,7 +23,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   const parents = new Map<string, string>();
   const subagents: Rollout[] = [];
   for (const { last: rollout } of [...threads.values()].sort((a, b) => byName(a.first, b.first))) {
-    const head = await readHead(rollout.path, query.roots);
+    const head = readHead(rollout.path, query.roots);
     if (head === undefined) await tellUnreadable(rollout.path, query, NO_HEAD);
     else if (head.rootId !== head.threadId) {
       parents.set(head.threadId, head.rootId);

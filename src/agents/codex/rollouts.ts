@@ -1,4 +1,5 @@
-import { readdir, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { firstBytes } from "../shared/open.ts";
@@ -44,9 +45,9 @@ function sessionsRoot(path: string): string {
  * All rollouts below a `sessions` folder, in order of time: in its folders of days from one to another (`YYYY/MM/DD`, both
  * included), and the folder itself, where older and archived files lie.
  */
-async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator<Rollout> {
+function* rolloutsIn(root: string, from = "", to = "9999"): Generator<Rollout> {
   yield* rollouts.of(root);
-  for await (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
+  for (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
 }
 
 /**
@@ -55,11 +56,7 @@ async function* rolloutsIn(root: string, from = "", to = "9999"): AsyncGenerator
  *
  * @param lastPath its newest file, where that is known: of a thread in one piece it is all of it
  */
-export async function partsOf(
-  folders: readonly string[],
-  threadId: string,
-  lastPath: string | undefined,
-): Promise<readonly string[]> {
+export function partsOf(folders: readonly string[], threadId: string, lastPath: string | undefined): readonly string[] {
   const last = lastPath === undefined ? undefined : rolloutAt(lastPath, nameOf(lastPath));
   if (lastPath !== undefined && last?.partId === undefined) return [lastPath];
   const bornMs = v7Ms(threadId);
@@ -68,7 +65,7 @@ export async function partsOf(
   const to = lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
   const found = new Map<string, string>();
   for (const folder of folders) {
-    for await (const { path, threadId: id } of rolloutsIn(folder, from, to)) {
+    for (const { path, threadId: id } of rolloutsIn(folder, from, to)) {
       if (id === threadId && !found.has(nameOf(path))) found.set(nameOf(path), path);
     }
   }
@@ -82,31 +79,28 @@ export async function partsOf(
  * @param folders that they can lie in
  * @param mainPath the root's own file, the newest of several; `undefined` where it is gone
  */
-export async function subagentsOf(
+export function subagentsOf(
   folders: readonly string[],
   rootId: string,
   mainPath: string | undefined,
   roots: readonly string[] | undefined,
-): Promise<readonly Rollout[]> {
+): readonly Rollout[] {
   const bornMs = v7Ms(rootId);
-  const lastMs =
-    mainPath === undefined ? Number.POSITIVE_INFINITY : ((await stat(mainPath).catch(() => undefined))?.mtimeMs ?? 0);
+  const lastMs = mainPath === undefined ? Number.POSITIVE_INFINITY : (writtenMs(mainPath) ?? 0);
   const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
   const to = bornMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
   const parents = new Map<string, string>();
   const found = new Map<string, Rollout>();
   for (const folder of folders) {
-    for (const candidates of [rollouts.of(folder), ...(await rolloutsOfDays(folder, from, to))]) {
-      for (const rollout of candidates) {
-        const { path, threadId, bornMs: threadMs } = rollout;
-        if (path === mainPath || threadId === rootId || found.has(threadId)) continue;
-        if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS))
-          continue;
-        const head = await readHead(path, roots);
-        if (head === undefined || head.rootId === head.threadId) continue;
-        parents.set(head.threadId, head.rootId);
-        found.set(threadId, rollout);
-      }
+    for (const rollout of rolloutsIn(folder, from, to)) {
+      const { path, threadId, bornMs: threadMs } = rollout;
+      if (path === mainPath || threadId === rootId || found.has(threadId)) continue;
+      if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS))
+        continue;
+      const head = readHead(path, roots);
+      if (head === undefined || head.rootId === head.threadId) continue;
+      parents.set(head.threadId, head.rootId);
+      found.set(threadId, rollout);
     }
   }
   return [...found.values()].filter(({ threadId }) => topOf(parents, threadId) === rootId);
@@ -119,10 +113,10 @@ export function topOf(parents: ReadonlyMap<string, string>, threadId: string, de
 }
 
 /** Who a file's thread is; `undefined` for what cannot be read or is none. Heads never change: each is read once. */
-export async function readHead(path: string, roots: readonly string[] | undefined): Promise<Head | undefined> {
+export function readHead(path: string, roots: readonly string[] | undefined): Head | undefined {
   const known = heads.get(path);
   if (known !== undefined) return known;
-  const head = headOfBytes((await firstBytes(path, HEAD_BYTES, roots)).toString("utf8"));
+  const head = headOfBytes(firstBytes(path, HEAD_BYTES, roots).toString("utf8"));
   if (head !== undefined) {
     if (heads.size >= MAX_HEADS) heads.clear();
     heads.set(path, head);
@@ -152,15 +146,23 @@ const MAX_HEADS = 50_000;
 
 const heads = new Map<string, Head>();
 
+function writtenMs(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return undefined;
+  }
+}
+
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "/");
 
-async function* daysIn(root: string, from: string, to: string): AsyncGenerator<string> {
-  for (const year of await numbersIn(root, 4)) {
+function* daysIn(root: string, from: string, to: string): Generator<string> {
+  for (const year of numbersIn(root, 4)) {
     if (year < from.slice(0, 4) || year > to.slice(0, 4)) continue;
-    for (const month of await numbersIn(join(root, year), 2)) {
+    for (const month of numbersIn(join(root, year), 2)) {
       const ofMonth = `${year}/${month}`;
       if (ofMonth < from.slice(0, 7) || ofMonth > to.slice(0, 7)) continue;
-      for (const day of await numbersIn(join(root, year, month), 2)) {
+      for (const day of numbersIn(join(root, year, month), 2)) {
         const ofDay = `${ofMonth}/${day}`;
         if (ofDay >= from && ofDay.slice(0, to.length) <= to) yield join(root, year, month, day);
       }
@@ -173,13 +175,6 @@ function v7Ms(id: string): number | undefined {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
-/** Of each folder of a day from one to another, as in `rolloutsIn`. */
-async function rolloutsOfDays(root: string, from: string, to: string): Promise<readonly (readonly Rollout[])[]> {
-  const found: (readonly Rollout[])[] = [];
-  for await (const folder of daysIn(root, from, to)) found.push(rollouts.of(folder));
-  return found;
-}
-
 const rollouts = new FolderMemory((folder, names) =>
   names.flatMap((name) => {
     const rollout = rolloutAt(join(folder, name), name);
@@ -187,11 +182,7 @@ const rollouts = new FolderMemory((folder, names) =>
   }),
 );
 
-const numbersIn = async (folder: string, digits: number): Promise<readonly string[]> =>
-  (await namesIn(folder)).filter((name) => name.length === digits && /^\d+$/.test(name));
+const names = new FolderMemory((_, found) => found);
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
+const numbersIn = (folder: string, digits: number): readonly string[] =>
+  names.of(folder).filter((name) => name.length === digits && /^\d+$/.test(name));

@@ -34,15 +34,15 @@ async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise
   // Where it was told; else by its name: notifications tell no path, and archived files have moved
   const isThere = path !== undefined && (await isFile(path));
   const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
-  const told = isThere ? path : (await partsOf(beside, sessionId, undefined)).at(-1);
-  const head = told === undefined ? undefined : await readHead(told, roots);
+  const told = isThere ? path : partsOf(beside, sessionId, undefined).at(-1);
+  const head = told === undefined ? undefined : readHead(told, roots);
   if (told === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
   if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${told}` }];
   const folders = foldersBeside(told);
   const rootId = isRoot ? head.threadId : sessionId;
-  const parts = await partsOf(folders, rootId, isRoot ? told : undefined);
-  const children = await subagentsOf(folders, rootId, parts.at(-1), roots);
+  const parts = partsOf(folders, rootId, isRoot ? told : undefined);
+  const children = subagentsOf(folders, rootId, parts.at(-1), roots);
   return [
     ...parts.map((part) => ({ path: part })),
     ...children.map((child) => ({ path: child.path, agentId: child.threadId })),

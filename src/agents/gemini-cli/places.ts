@@ -140,6 +140,6 @@ const folderName = (sessionId: string): string => sessionId.replace(/[^a-zA-Z0-9
 
 /** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
 async function sessionIdOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
-  const text = (await firstBytes(path, HEAD_BYTES, roots)).toString("utf8");
+  const text = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
   return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
 }

@@ -98,7 +98,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   const { file: handle, stats } = await openRegular(file.path, file.roots);
   await handle.close();
   // What stands before the messages: whose they are and since when
-  const head = headOf((await firstBytes(file.path, HEAD_BYTES, file.roots)).toString("utf8"));
+  const head = headOf(firstBytes(file.path, HEAD_BYTES, file.roots).toString("utf8"));
   let state: ChatState = { timeMs: asTimeMs(head["startTime"]) ?? stats.mtimeMs };
   let entries: TranscriptEntry[] = [...(await beginning(file, head, state.timeMs))];
   let content: ToldContent[] = [];
