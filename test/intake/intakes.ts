@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { type ParsedFile, parseInboxFile } from "../../src/intake/facts.ts";
 import { removeFolder } from "../support/remove.ts";
+import { hasShell } from "../support/shells.ts";
 
 const HOOK_SH = resolve("src/intake/hook.sh");
 
@@ -38,8 +39,10 @@ export function intakes(): readonly Intake[] {
   const shells = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"]] as const;
   const programOf = (name: string) =>
     spawnSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", name], { encoding: "utf8" }).stdout.trim();
+  // What `sh` is by another name is tested by that one
   const found = shells.filter(
-    ([name]) => name === "sh" || (programOf(name) !== "" && (name === "bash" || programOf(name) !== programOf("sh"))),
+    ([name]) =>
+      name === "sh" || (hasShell(name, "hook.sh") && (name === "bash" || programOf(name) !== programOf("sh"))),
   );
   return [
     ...found.map(

@@ -7,6 +7,7 @@ import { placesOf } from "../../../src/config/places.ts";
 import { readInbox, until } from "../../intake/intakes.ts";
 import { contextAt } from "../../support/context.ts";
 import { removeFolder } from "../../support/remove.ts";
+import { hasShell } from "../../support/shells.ts";
 
 /** How the wrapper runs: by which shell, with or without an `env` that gives signals back. */
 export interface Setup {
@@ -23,7 +24,7 @@ const hasGnuEnv =
 
 /** Every shell that is here. Those that cannot give signals back by themselves: with `env`, where it is GNU's, and without. */
 export const setups: readonly Setup[] = [["dash"], ["bash"], ["busybox", "sh"]]
-  .filter(([name = ""]) => programOf(name) !== "")
+  .filter(([name = ""]) => hasShell(name, "wrapped commands"))
   .flatMap(([name = "", ...rest]) => {
     const interpreter = [programOf(name), ...rest].join(" ");
     const ways = name === "bash" ? [false] : hasGnuEnv ? [true, false] : [false];
