@@ -26,7 +26,17 @@ import {
   READ_TIMEOUT_MS,
   startOf,
 } from "../../src/intake/facts.ts";
-import { intakes, makeSandbox, onlyEvent, readInbox, run, type Sandbox, sleepMs, until } from "./intakes.ts";
+import {
+  intakes,
+  makeSandbox,
+  onlyEvent,
+  readInbox,
+  run,
+  type Sandbox,
+  shellIntakes,
+  sleepMs,
+  until,
+} from "./intakes.ts";
 
 const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
 const MIB = 1024 * 1024;
@@ -291,7 +301,7 @@ describe.each(intakes())("$title", (intake) => {
   });
 });
 
-describe.each(intakes().filter(({ isShell }) => isShell))("$title, the shell's own traps", (intake) => {
+describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
   const hook = (reply = "{}") => intake.command(sandbox, { source: "claude-code", event: "Stop", reply });
   const answered = { ...QUIET, stdout: "{}\n" };
 
@@ -463,11 +473,7 @@ describe("the two intakes", () => {
         own.remove();
       }
     };
-    await Promise.all(
-      intakes()
-        .filter(({ isShell }) => isShell)
-        .map(check),
-    );
+    await Promise.all(shellIntakes().map(check));
   });
 
   test("hook.sh starts one drain for many events, some seconds later, when told to", { timeout: 20_000 }, async () => {
@@ -496,11 +502,7 @@ describe("the two intakes", () => {
         own.remove();
       }
     };
-    await Promise.all(
-      intakes()
-        .filter(({ isShell }) => isShell)
-        .map(check),
-    );
+    await Promise.all(shellIntakes().map(check));
   });
 
   test("write the same header", async () => {

@@ -28,7 +28,7 @@ import {
   quarantine,
   settle,
 } from "../../src/intake/inbox.ts";
-import { intakes, makeSandbox, onlyEvent, run, sleepMs } from "./intakes.ts";
+import { intakes, makeSandbox, onlyEvent, run, shellIntakes, sleepMs } from "./intakes.ts";
 
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 
@@ -311,35 +311,32 @@ describe("startOf", () => {
 });
 
 describe("an intake killed in the middle", () => {
-  test.each(intakes().filter(({ isShell }) => isShell))(
-    "$title: the event is taken once it is surely dead",
-    async (intake) => {
-      const sandbox = makeSandbox();
-      try {
-        const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
-        const outcome = await run(command, {
-          input: '{"session_id":"s-1"}',
-          keepOpen: true,
-          env: { HOME: sandbox.home },
-          onSpawn: (child) => setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), 200),
-        });
-        expect(outcome.signal).toBe("SIGKILL");
-        await sleepMs(50);
-        const own = dirsOf(sandbox.stateDir);
-        await ensureStateDirs(own);
-        const claimAt = async (nowMs: number) => {
-          const texts: string[] = [];
-          const onProblem = ({ reason }: InboxProblem) => texts.push(reason);
-          for await (const file of claim(own, { now: () => nowMs, onProblem })) texts.push(file.payload.toString());
-          return texts;
-        };
-        expect(await claimAt(Date.now())).toEqual([]);
-        expect(await claimAt(Date.now() + INTAKE_DIED_AFTER_MS + 1000)).toEqual(['{"session_id":"s-1"}']);
-      } finally {
-        sandbox.remove();
-      }
-    },
-  );
+  test.each(shellIntakes())("$title: the event is taken once it is surely dead", async (intake) => {
+    const sandbox = makeSandbox();
+    try {
+      const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
+      const outcome = await run(command, {
+        input: '{"session_id":"s-1"}',
+        keepOpen: true,
+        env: { HOME: sandbox.home },
+        onSpawn: (child) => setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), 200),
+      });
+      expect(outcome.signal).toBe("SIGKILL");
+      await sleepMs(50);
+      const own = dirsOf(sandbox.stateDir);
+      await ensureStateDirs(own);
+      const claimAt = async (nowMs: number) => {
+        const texts: string[] = [];
+        const onProblem = ({ reason }: InboxProblem) => texts.push(reason);
+        for await (const file of claim(own, { now: () => nowMs, onProblem })) texts.push(file.payload.toString());
+        return texts;
+      };
+      expect(await claimAt(Date.now())).toEqual([]);
+      expect(await claimAt(Date.now() + INTAKE_DIED_AFTER_MS + 1000)).toEqual(['{"session_id":"s-1"}']);
+    } finally {
+      sandbox.remove();
+    }
+  });
 });
 
 /** File modes do not bind root: acts as another user where the tests run as root. */

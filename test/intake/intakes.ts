@@ -60,6 +60,9 @@ export function intakes(): readonly Intake[] {
   ];
 }
 
+/** Those of them that are hook.sh. */
+export const shellIntakes = (): readonly Intake[] => intakes().filter(({ isShell }) => isShell);
+
 /** A home of its own with the intake installed in it as `enable` does it. */
 export interface Sandbox {
   readonly root: string;

@@ -71,7 +71,7 @@ async function* read(
   const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
   let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
   let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
-  if (agentId === undefined) entries.push(...(await lastCompaction(path, roots)));
+  if (agentId === undefined) entries.push(...lastCompaction(path, roots));
   let content: ToldContent[] = [];
   let unreadable = 0;
   let records = 0;
@@ -149,7 +149,7 @@ function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {
  * The history as the model is given it since it was shortened; the messages themselves stay whole. Each compaction takes the
  * place of the one before it.
  */
-async function lastCompaction(main: string, roots: TranscriptFile["roots"]): Promise<readonly TranscriptEntry[]> {
+function lastCompaction(main: string, roots: TranscriptFile["roots"]): readonly TranscriptEntry[] {
   const path = `${main.slice(0, -MESSAGES.length)}.compaction.json`;
   const head = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
   const timeMs = asTimeMs(/"updated_at":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);

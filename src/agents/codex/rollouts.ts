@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { firstBytes } from "../shared/open.ts";
@@ -86,7 +85,7 @@ export function subagentsOf(
   roots: readonly string[] | undefined,
 ): readonly Rollout[] {
   const bornMs = v7Ms(rootId);
-  const lastMs = mainPath === undefined ? Number.POSITIVE_INFINITY : (writtenMs(mainPath) ?? 0);
+  const lastMs = mainPath === undefined ? Number.POSITIVE_INFINITY : (statsOf(mainPath)?.mtimeMs ?? 0);
   const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
   const to = bornMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
   const parents = new Map<string, string>();
@@ -124,11 +123,7 @@ export function readHead(path: string, roots: readonly string[] | undefined): He
   return head;
 }
 
-export const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+export const isFile = (path: string): boolean => statsOf(path)?.isFile() === true;
 
 // --- internal ---
 
@@ -146,9 +141,9 @@ const MAX_HEADS = 50_000;
 
 const heads = new Map<string, Head>();
 
-function writtenMs(path: string): number | undefined {
+function statsOf(path: string): Stats | undefined {
   try {
-    return statSync(path).mtimeMs;
+    return statSync(path);
   } catch {
     return undefined;
   }

@@ -32,7 +32,7 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   // Where it was told; else by its name: notifications tell no path, and archived files have moved
-  const isThere = path !== undefined && (await isFile(path));
+  const isThere = path !== undefined && isFile(path);
   const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
   const told = isThere ? path : partsOf(beside, sessionId, undefined).at(-1);
   const head = told === undefined ? undefined : readHead(told, roots);

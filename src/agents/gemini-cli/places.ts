@@ -75,7 +75,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
   const heads = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
-    const sessionId = await sessionIdOf(path, query.roots);
+    const sessionId = sessionIdOf(path, query.roots);
     const file = sessionId === undefined ? undefined : await seen(path, query);
     if (sessionId === undefined) await tellUnreadable(path, query, "its beginning does not say which session it is of");
     if (sessionId === undefined || file === undefined) return [];
@@ -108,7 +108,7 @@ async function mainIn(
 ): Promise<readonly TranscriptFile[]> {
   const found: TranscriptFile[] = [];
   for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
-    if ((await sessionIdOf(path, roots)) === sessionId) found.push({ path });
+    if (sessionIdOf(path, roots) === sessionId) found.push({ path });
   }
   return found;
 }
@@ -139,7 +139,7 @@ const subagentsAt = async (
 const folderName = (sessionId: string): string => sessionId.replace(/[^a-zA-Z0-9_-]/g, "_");
 
 /** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
-async function sessionIdOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+function sessionIdOf(path: string, roots: readonly string[] | undefined): string | undefined {
   const text = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
   return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
 }

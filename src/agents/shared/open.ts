@@ -100,8 +100,7 @@ export function readSmallNow(path: string, maxBytes: number, roots: readonly str
     const { fd, stats } = openRegularNow(path, roots);
     try {
       if (stats.size > maxBytes) return undefined;
-      const bytes = Buffer.alloc(stats.size);
-      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+      return begins(fd, stats.size);
     } finally {
       closeSync(fd);
     }
@@ -276,6 +275,7 @@ function linkIfThere(path: string): string | undefined {
   }
 }
 
+/** Up to so many bytes of a file, of one that was cut off meanwhile less. */
 function begins(fd: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let read = 0;
