@@ -1,11 +1,12 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { computed } from "./computed.mjs";
 import { licencesOf } from "./licences.mjs";
 import { ASKED, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
+import { together } from "./together.mjs";
 
 /**
  * Builds the program: an entry each for the commands, the hook and the threads that read, and beside them `lib/`, parts that
@@ -37,7 +38,13 @@ export async function bundle(outdir, plugins = []) {
     write: false,
     plugins: [...plugins, computed, loadedOnUse, textOfFiles],
   });
-  await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(out, path, text)));
+  const codes = await Promise.all(
+    outputFiles.map(async ({ path, text }) => [way(out, path), await commonJs(out, path, text)]),
+  );
+  for (const [path, code] of together(new Map(codes), loadsOf(metafile, out), startsOf(metafile, out))) {
+    mkdirSync(dirname(join(out, path)), { recursive: true });
+    writeFileSync(join(out, path), code);
+  }
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(join(outdir, "LICENCES.txt"), licencesOf(ROOT, [hook.metafile, metafile, page.metafile]));
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
@@ -46,7 +53,7 @@ export async function bundle(outdir, plugins = []) {
 }
 
 /** `import("…")` becomes `require` as well: node's loader of ES modules would cost 20 ms. */
-async function writeCommonJs(out, path, text) {
+async function commonJs(out, path, text) {
   const { code } = await transform(text, {
     format: "cjs",
     platform: "node",
@@ -55,10 +62,41 @@ async function writeCommonJs(out, path, text) {
     minifyWhitespace: true,
     supported: { "dynamic-import": false },
   });
-  mkdirSync(dirname(path), { recursive: true });
   const lib = dirname(path) === out ? "./lib" : ".";
-  writeFileSync(path, `${code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`))}${VALUES}`);
+  return `${code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`))}${VALUES}`;
 }
+
+/** The way to a file from the root of what is built. */
+const way = (out, path) => relative(out, resolve(ROOT, path)).split(sep).join("/");
+
+/** What each file loads as soon as it is loaded. */
+function loadsOf({ outputs }, out) {
+  return new Map(
+    Object.entries(outputs).map(([path, { imports }]) => [
+      way(out, path),
+      imports.filter(({ kind, external }) => kind === "import-statement" && !external).map((one) => way(out, one.path)),
+    ]),
+  );
+}
+
+/** The files that the usual starts load: of any command, of an import, of a drain, of a thread that reads. */
+function startsOf({ outputs }, out) {
+  const ofSource = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, way(out, path)]));
+  return STARTS.map((sources) =>
+    sources.map((source) => {
+      const file = ofSource.get(source);
+      if (file === undefined) throw new Error(`no file is made of ${source}`);
+      return file;
+    }),
+  );
+}
+
+const STARTS = [
+  ["src/cli.ts"],
+  ["src/cli.ts", "src/commands/import.ts", "src/agents/cards.ts"],
+  ["src/cli.ts", "src/commands/drain.ts", "src/agents/cards.ts"],
+  ["src/import/worker.ts"],
+];
 
 /**
  * What a part exports would be asked for by two functions each time that another uses it. Parts need each other in one
