@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 
 /**
@@ -10,14 +11,13 @@ import { posix } from "node:path";
  * @returns {Map<string, string>} as `codes`, in fewer files
  */
 export function together(codes, loads, starts) {
-  const reached = starts.map((entries) => closureOf(entries, loads));
-  const fileOf = new Map();
-  for (const path of codes.keys()) {
-    const by = reached.map((paths) => (paths.has(path) ? 1 : 0)).join("");
-    if (PART.test(path) && by.includes("1")) fileOf.set(path, `${posix.dirname(path)}/together-${by}.cjs`);
-  }
+  const fileOf = filesOf(
+    [...codes.keys()].filter((path) => PART.test(path)),
+    starts.map((entries) => closureOf(entries, loads)),
+  );
   const made = new Map();
   for (const [path, code] of codes) {
+    if (code.includes(ASK)) throw new Error(`${path} has ${ASK} for something else`);
     const file = fileOf.get(path);
     const asking = code.replaceAll(REQUIRE, (all, required) => {
       const part = posix.join(posix.dirname(path), required);
@@ -39,7 +39,6 @@ const PART = /\/chunk-[^/]+\.cjs$/;
 
 const REQUIRE = /\brequire\("(\.[^"]+\.cjs)"\)/g;
 
-/** A name that no part has for something else. */
 const ASK = "part_of_this_file";
 
 const HEAD = `"use strict";const parts={},run={};
@@ -50,6 +49,24 @@ module.exports=${ASK};
 /** In brackets, which tell the engine that it will run: it would read it twice otherwise. */
 function partOf(name, code) {
   return `run[${JSON.stringify(name)}]=(function(module,exports){${code}\n});\n`;
+}
+
+/**
+ * The file of each part that a start loads: parts that the same starts load lie in one. Its name has the parts' own, which have
+ * what is in them: an update brings other files, and a program that runs meanwhile never has parts of both.
+ */
+function filesOf(parts, reached) {
+  const groups = new Map();
+  for (const part of parts) {
+    const by = reached.map((paths) => (paths.has(part) ? 1 : 0)).join("");
+    if (by.includes("1")) groups.set(by, [...(groups.get(by) ?? []), part]);
+  }
+  const fileOf = new Map();
+  for (const group of groups.values()) {
+    const hash = createHash("sha256").update(group.join("\n")).digest("hex").slice(0, 8).toUpperCase();
+    for (const part of group) fileOf.set(part, `${posix.dirname(part)}/together-${hash}.cjs`);
+  }
+  return fileOf;
 }
 
 function closureOf(entries, loads) {
