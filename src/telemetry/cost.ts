@@ -31,8 +31,7 @@ export function costsOfTokens(
   provider: string | undefined,
 ): (tokens: Tokens, timeMs: number) => number | undefined {
   if (model === undefined) return () => undefined;
-  const id = provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
-  const usdOf = pricesOf(id, model);
+  const usdOf = pricesOf(listOf(model, provider), model);
   return (tokens, timeMs) => {
     const usd = usdOf(tokens, timeMs);
     return usd === undefined ? undefined : Math.round(usd * 1e9);
@@ -54,6 +53,15 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["moonshot_ai", "moonshotai"],
   ["x_ai", "x-ai"],
 ]);
+
+/** Whose list to look in; nobody's where the name alone decides. */
+function listOf(model: string, provider: string | undefined): string | undefined {
+  if (BEDROCK_NAME.test(model) && [undefined, "anthropic"].includes(provider)) return "aws";
+  return provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
+}
+
+/** As Amazon calls Claude models: gateways pass its names on. */
+const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
 
 const price = (call: ModelCall, provider: string | undefined): number | undefined =>
   call.usage === undefined || call.noListPrice

@@ -2,6 +2,7 @@ import type { Compaction, ModelCall, Segment, SessionFacts, Subagent, ToolCall, 
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd } from "./cost.ts";
+import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { SHAPES } from "./shapes.ts";
 import { mcpServerOf, toolErrorType } from "./spans.ts";
@@ -98,7 +99,7 @@ function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
   const { usage } = call;
   const conventional = {
     [semconv.GEN_AI_OPERATION_NAME]: "chat",
-    [semconv.GEN_AI_PROVIDER_NAME]: call.provider ?? facts.provider,
+    [semconv.GEN_AI_PROVIDER_NAME]: providerOf(call, facts.provider),
     [semconv.GEN_AI_REQUEST_MODEL]: call.requestedModel ?? call.model,
     [semconv.GEN_AI_RESPONSE_MODEL]: call.model,
   };

@@ -2,6 +2,7 @@ import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from 
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
+import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { sumTold, type Totals, totalOf } from "./totals.ts";
 
@@ -239,7 +240,7 @@ function modelCallSpan(
     error: undefined,
     attributes: {
       [semconv.GEN_AI_OPERATION_NAME]: "chat",
-      [semconv.GEN_AI_PROVIDER_NAME]: call.provider ?? facts.provider,
+      [semconv.GEN_AI_PROVIDER_NAME]: providerOf(call, facts.provider),
       [semconv.GEN_AI_REQUEST_MODEL]: model,
       [semconv.GEN_AI_RESPONSE_MODEL]: call.model,
       [semconv.GEN_AI_RESPONSE_ID]: call.responseId,

@@ -49,6 +49,18 @@ describe("costNanoUsd", () => {
     expect(costNanoUsd({ ...call(SONNET, usage), provider: "anthropic" }, "openai")).toBe(4_500_000);
   });
 
+  test("a Claude model by Amazon's name costs what Amazon asks for it", () => {
+    const usage = { input: 1_000, output: 100 };
+    expect(costNanoUsd(call("us.anthropic.claude-sonnet-4-5-20250929-v1:0", usage), "anthropic")).toBe(4_950_000);
+    expect(costNanoUsd(call("global.anthropic.claude-sonnet-4-5-20250929-v1:0", usage), undefined)).toBe(4_500_000);
+    expect(
+      costNanoUsd(
+        { ...call("anthropic.claude-sonnet-4-5-20250929-v1:0", usage), provider: "our-gateway" },
+        "anthropic",
+      ),
+    ).toBeUndefined();
+  });
+
   test("a provider that the table does not know has no price, whatever the model is called", () => {
     expect(
       costNanoUsd({ ...call(SONNET, { input: 1, output: 1 }), provider: "our-gateway" }, undefined),
