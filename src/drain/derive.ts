@@ -171,6 +171,7 @@ export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession):
     ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
     // Whoever has no card speaks OpenHook, which has no such event
     ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
+    ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },

@@ -286,6 +286,8 @@ export interface Agent {
   readonly tokens: "transcript" | "payload" | "none";
   /** False: what it runs calls no model. That no tokens are told then means that none were used. @default true */
   readonly callsModels?: boolean;
+  /** True: it tells that a session is complete while subagents are at work, and these go on. @default false */
+  readonly endsBeforeSubagents?: boolean;
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

@@ -128,6 +128,8 @@ export interface SessionFacts {
   readonly usageUnknown?: true;
   /** Nobody tells when a turn of this source ends: the next prompt does, or the session's end. */
   readonly turnEndsUntold?: true;
+  /** A session can be complete and its subagents still be at work. */
+  readonly endsBeforeSubagents?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }

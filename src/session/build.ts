@@ -1,7 +1,7 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
 import { greatestOf, leastOf } from "../model/extremes.ts";
-import type { Compaction, Segment, Session, SessionInput, Subagent, Turn } from "../model/session.ts";
+import type { Compaction, Segment, Session, SessionFacts, SessionInput, Subagent, Turn } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments, SUPERSEDED } from "./segments.ts";
@@ -67,7 +67,7 @@ export function buildSession(input: SessionInput): Session {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
-    return toSubagent(draft, segment, turn, idle !== undefined);
+    return toSubagent(draft, segment, turn, idle !== undefined, input.facts);
   });
   // Whatever found no place has nothing more to tell: it must not be looked at for ever
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
@@ -187,15 +187,23 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
 }
 
 /** @param isOver nothing is left open; a session that told of subagents alone has no segment that could end */
-function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | undefined, isOver: boolean): Subagent {
+function toSubagent(
+  draft: Draft,
+  segment: Segment | undefined,
+  turn: Turn | undefined,
+  isOver: boolean,
+  facts: SessionFacts,
+): Subagent {
   const lastCall = draft.modelCalls.at(-1);
   const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type));
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
-  const segmentEnded = segment?.endMs !== undefined;
-  const closed = isOver || segmentEnded || (told && (finished || turn?.closed === true));
+  const closed =
+    isOver ||
+    (segment?.endMs !== undefined && !outlives(draft, segment, told, facts)) ||
+    (told && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, segment?.endMs));
   return defined<Subagent>({
     key: draft.key,
@@ -220,6 +228,18 @@ function toSubagent(draft: Draft, segment: Segment | undefined, turn: Turn | und
     closed,
     uses: draft.uses,
   });
+}
+
+/** Whether it is still at work behind the end of its session: it has begun a call there, or was not heard to end and need not have. */
+function outlives(
+  { toolCalls, events }: Draft,
+  { endMs = 0, reason }: Segment,
+  told: boolean,
+  facts: SessionFacts,
+): boolean {
+  if (toolCalls.some(({ status, startMs }) => status === "open" && startMs > endMs)) return true;
+  if (facts.endsBeforeSubagents !== true || reason !== "completed" || told) return false;
+  return events.some((event) => event.type === "subagent.start");
 }
 
 const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);

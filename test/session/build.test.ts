@@ -4,7 +4,7 @@ import { type Event, extrasOf } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
-import { batch, ended, NOON_MS, prompted, toolEnded, toolStarted } from "./events.ts";
+import { batch, ended, NOON_MS, prompted, subagentEnded, subagentStarted, toolEnded, toolStarted } from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
 const sessions = await recordedSessions();
@@ -217,6 +217,44 @@ describe("buildSession", () => {
     const [{ startMs, endMs } = { startMs: 0, endMs: 0 }] = over.subagents;
     expect(over.segments).toMatchObject([{ ordinal: 0, startMs, endMs, reason: "timeout" }]);
     expect(buildSession(alone).segments).toEqual([]);
+  });
+
+  describe("a subagent behind the end of its session", () => {
+    const agent = { agent_id: "a1", prompt_id: "a" };
+    const began = subagentStarted("b1", 10, agent);
+    const seen = (events: readonly Event[], more: Partial<SessionInput> = {}, facts = {}) => {
+      const from = input(events);
+      return buildSession({
+        ...from,
+        expectsTranscript: false,
+        ...more,
+        facts: { ...from.facts, ...facts },
+      }).subagents.map(({ closed, toolCalls }) => [closed, toolCalls.map(({ status }) => status)]);
+    };
+    const before = [prompted("p1", 0, "a"), began, toolStarted("s1", 20, "t1", agent), ended("end", 30)];
+
+    test("is over with it, and what it was doing was never answered", () => {
+      expect(seen(before)).toEqual([[true, ["unfinished"]]]);
+    });
+
+    test("is at work where the agent tells such ends, until it ends or is given up", () => {
+      const goesOn = { endsBeforeSubagents: true };
+      expect(seen(before, {}, goesOn)).toEqual([[false, ["open"]]]);
+      expect(seen(before, IDLE, goesOn)).toEqual([[true, ["unfinished"]]]);
+      const after = [...before, toolEnded("e1", 90_000, "t1", { status: "success" }, agent)];
+      expect(seen(after, {}, goesOn)).toEqual([[false, ["success"]]]);
+      expect(seen([...after, subagentEnded("b2", 90_010, agent)], {}, goesOn)).toEqual([[true, ["success"]]]);
+    });
+
+    test("is at work as soon as it begins a call there", () => {
+      const [, , , end] = before;
+      const late = [prompted("p1", 0, "a"), began, end as Event, toolStarted("s2", 40, "t2", agent)];
+      expect(seen(late)).toEqual([[false, ["open"]]]);
+      expect(seen([...late, toolEnded("e2", 90_000, "t2", { status: "success" }, agent)])).toEqual([
+        [true, ["success"]],
+      ]);
+      expect(seen(late, IDLE)).toEqual([[true, ["unfinished"]]]);
+    });
   });
 
   test("a call that is open when its session ends is unfinished, and ends with it", () => {

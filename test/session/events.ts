@@ -30,6 +30,14 @@ export const prompted = (id: string, ms: number, promptId?: string): Event => ({
   ...envelope(id, ms, promptId === undefined ? {} : { prompt_id: promptId }),
   data: { prompt_length: 12 },
 });
+export const subagentStarted = (id: string, ms: number, extras: Extras): Event => ({
+  type: "subagent.start",
+  ...base(id, ms, extras),
+});
+export const subagentEnded = (id: string, ms: number, extras: Extras): Event => ({
+  type: "subagent.end",
+  ...base(id, ms, extras),
+});
 export const toolStarted = (id: string, ms: number, callId: string, extras: Extras = {}): Event => ({
   type: "tool.start",
   ...envelope(id, ms, extras),

@@ -22,6 +22,7 @@ export default {
     "notice",
   ],
   tokens: "transcript",
+  endsBeforeSubagents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.0.50 to 1.0.102",
