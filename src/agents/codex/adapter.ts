@@ -236,7 +236,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   });
   if (native === "PreToolUse") return [{ type: "tool.start", ...envelope(key, extras), data: tool }];
 
-  const outcome = responseOutcome(p["tool_response"] ?? p["tool_output"]);
+  const outcome = responseOutcome(told, p["tool_response"] ?? p["tool_output"]);
   const ended = defined<Extras>({ ...extras, exit_code: outcome.exitCode });
   if (outcome.status !== "success") {
     return [{ type: "tool.end", ...envelope(key, ended), data: { ...tool, status: "error" } }];
@@ -252,11 +252,14 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   ];
 }
 
-/** Only patches and MCP results say how they ended; a shell's output is what the program printed, and no word of Codex. */
-function responseOutcome(response: unknown): { readonly status: "success" | "error"; readonly exitCode?: number } {
+/** Only patches and MCP results say how they ended; what another tool answers is its own text, and no word of Codex. */
+function responseOutcome(
+  tool: string | undefined,
+  response: unknown,
+): { readonly status: "success" | "error"; readonly exitCode?: number } {
   const result = asObject(response);
   if (result !== undefined) return { status: result["isError"] === true ? "error" : "success" };
-  const { status, exitCode } = outcomeOf(outputText(response));
+  const { status, exitCode } = tool === "apply_patch" ? outcomeOf(outputText(response)) : {};
   const isHeaded = exitCode !== undefined;
   return isHeaded ? { status: status === "success" ? "success" : "error", exitCode } : { status: "success" };
 }

@@ -120,14 +120,14 @@ describe("tools", () => {
     expect(toolOf(told("PreToolUse", { ...call, tool_name: name }))?.tool_name).toBe(model);
   });
 
-  test.each<[string, unknown, string | undefined, number | undefined]>([
-    ["what a shell printed says nothing", "Exit code: 3, said the program", undefined, undefined],
-    ["a patch says its code", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", undefined, 0],
-    ["a failed patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "error", 1],
-    ["an MCP result", { content: [], isError: false }, undefined, undefined],
-    ["an MCP error", { content: [], isError: true }, "error", undefined],
-  ])("%s", (_, response, status, exitCode) => {
-    const event = told("PostToolUse", { ...call, tool_name: "Bash", tool_response: response });
+  test.each<[string, string, unknown, string | undefined, number | undefined]>([
+    ["what a shell printed says nothing", "Bash", "Exit code: 3\nWall time: 0 seconds\n", undefined, undefined],
+    ["a patch says its code", "apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", undefined, 0],
+    ["a failed patch", "apply_patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "error", 1],
+    ["an MCP result", "mcp__shop__price", { content: [], isError: false }, undefined, undefined],
+    ["an MCP error", "mcp__shop__price", { content: [], isError: true }, "error", undefined],
+  ])("%s", (_, tool_name, response, status, exitCode) => {
+    const event = told("PostToolUse", { ...call, tool_name, tool_response: response });
     expect(event).toMatchObject({ type: "tool.end" });
     expect(event.type === "tool.end" && event.data?.status).toBe(status);
     expect(extrasOf(event).exit_code).toBe(exitCode);
