@@ -9,7 +9,7 @@ import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
 import { eventOf, type Told } from "../shared/told.ts";
-import { isCopy } from "./ids.ts";
+import { isCopy, isOlderCopy } from "./ids.ts";
 import { completedMsOf, createdMsOf, errorOf, failureOf, modelCallOf, type PromptPart, promptOf } from "./messages.ts";
 import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf } from "./tools.ts";
 
@@ -254,7 +254,8 @@ function answerOf(properties: Fields): { readonly id: string; readonly info: Fie
   const id = asString(info?.["id"]);
   if (info === undefined || id === undefined || info["role"] !== "assistant") return undefined;
   const completedMs = completedMsOf(info);
-  return completedMs === undefined || isCopy(id, completedMs) ? undefined : { id, info };
+  if (completedMs === undefined || isCopy(id, completedMs)) return undefined;
+  return isOlderCopy(id, createdMsOf(info) ?? completedMs) ? undefined : { id, info };
 }
 
 const errorExtras = (error: unknown): Extras => {

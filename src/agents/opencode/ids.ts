@@ -21,8 +21,16 @@ export function isCopy(id: string, endMs: number): boolean {
   return born !== undefined && born > endMs + SAME_MOMENT_MS;
 }
 
+/** The same where the clock was set back in between: it is older than its own beginning. */
+export function isOlderCopy(id: string, createdMs: number): boolean {
+  const born = bornMs(id, createdMs);
+  return born !== undefined && born < createdMs - SAME_SECOND_MS;
+}
+
 // --- internal ---
 
 const ROUND_MS = 2 ** 36;
 /** An id and a time are taken one after the other. */
 const SAME_MOMENT_MS = 50;
+/** So far apart are an id and a time that were taken together on a machine that is busy. */
+const SAME_SECOND_MS = 1_000;

@@ -34,6 +34,8 @@ const MAX_PARTS = 200;
 const MAX_BYTES = 64 * 1024;
 /** A fork tells all its history again as events; what ended longer ago than this is history. */
 const NEWS_MS = 60_000;
+/** What ended later than now was copied after the clock had been set back. */
+const SAME_SECOND_MS = 1_000;
 /** Sessions a long-lived server remembers. */
 const MAX_REMEMBERED = 2_000;
 
@@ -262,7 +264,10 @@ const errorOf = (error) =>
     ? { name: textOf(error.name), data: { statusCode: numberOf(error.data?.statusCode) } }
     : undefined;
 
-const isNews = (endMs) => endMs !== undefined && Date.now() - endMs < NEWS_MS;
+function isNews(endMs) {
+  const ageMs = Date.now() - (endMs ?? 0);
+  return ageMs > -SAME_SECOND_MS && ageMs < NEWS_MS;
+}
 
 // --- how it is written ---
 

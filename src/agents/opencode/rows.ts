@@ -17,6 +17,7 @@ export interface MessageRow {
 
 export interface PartRow {
   readonly id: string;
+  readonly writtenMs: number | undefined;
   readonly type: string | undefined;
   /** Put in by OpenCode or a plugin. */
   readonly isOwn: boolean;
@@ -157,7 +158,7 @@ const PART_FIELDS = {
   deletions: "$.state.metadata.filediff.deletions",
 } as const;
 
-const SELECT_PARTS = `SELECT id, ${Object.entries(PART_FIELDS)
+const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PART_FIELDS)
   .map(([name, path]) => `${field(path)} AS "${name}"`)
   .join(", ")},
     substr(${field("$.state.error")}, 1, ${ERROR_LENGTH}) AS error,
@@ -179,6 +180,7 @@ function toMessage(db: View, row: Row): MessageRow {
 const partsOf = (db: View, messageId: string, isUser: boolean): readonly PartRow[] =>
   db.all(SELECT_PARTS, isUser ? 1 : 0, messageId).map((row) => ({
     id: String(row["id"]),
+    writtenMs: numberOf(row["written_ms"]),
     type: textOf(row["type"]),
     isOwn: row["synthetic"] === 1 || row["ignored"] === 1,
     length: typeof row["text"] === "string" ? row["text"].length : undefined,

@@ -3,7 +3,7 @@ import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asString } from "../shared/json.ts";
 import { providerName } from "../shared/providers.ts";
-import { bornMs } from "./ids.ts";
+import { bornMs, isOlderCopy } from "./ids.ts";
 import {
   asksForTools,
   completedMsOf,
@@ -53,7 +53,7 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
   const { info } = row;
   const createdMs = info === undefined ? undefined : createdMsOf(info);
   if (info === undefined || createdMs === undefined) return { entries: [], state, isOpen: false };
-  if (isForked(row.id, createdMs, session.createdMs)) return { entries: [], state, isOpen: false };
+  if (isForked(row, createdMs, session.createdMs)) return { entries: [], state, isOpen: false };
   if (info["role"] === "user") return userMessage(row, createdMs, state, session);
   if (info["role"] === "assistant") return answer(row, info, createdMs, state, session);
   return { entries: [], state, isOpen: false };
@@ -61,10 +61,18 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
 
 // --- internal ---
 
-/** A fork copies messages with their old times; it began later. One made before it, too, saw the clock set back. */
-function isForked(id: string, createdMs: number, sessionCreatedMs: number): boolean {
-  const born = bornMs(id, createdMs);
-  return createdMs < sessionCreatedMs && (born === undefined || born >= sessionCreatedMs);
+/**
+ * A fork copies messages with their old times; it began later. One made before it, too, saw the clock set back. Where the
+ * clock was set back before the fork, copies are younger than it, but not than their ids. A user's message can have its id
+ * from a machine with another clock; when its parts were written is told by this one.
+ */
+function isForked({ id, info, parts }: MessageRow, createdMs: number, sessionCreatedMs: number): boolean {
+  if (createdMs < sessionCreatedMs) {
+    const born = bornMs(id, createdMs);
+    return born === undefined || born >= sessionCreatedMs;
+  }
+  if (!isOlderCopy(id, createdMs)) return false;
+  return info?.["role"] !== "user" || parts.some(({ writtenMs }) => writtenMs !== undefined && writtenMs < createdMs);
 }
 
 /** A request is written down again at once; no user is that quick. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { bornMs, isCopy } from "../../../src/agents/opencode/ids.ts";
+import { bornMs, isCopy, isOlderCopy } from "../../../src/agents/opencode/ids.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 
@@ -230,6 +230,8 @@ describe("ids", () => {
         expect(bornMs(id, ms + off)).toBe(ms);
         expect(isCopy(id, ms + 10)).toBe(false);
         expect(isCopy(id, ms - 1_000)).toBe(true);
+        expect(isOlderCopy(id, ms + 10)).toBe(false);
+        expect(isOlderCopy(id, ms + 2_000)).toBe(true);
       }),
     );
   });

@@ -231,12 +231,14 @@ describe("what is written", () => {
     const hooks = await load();
     const part = { type: "tool", sessionID: S, id: "prt_1", callID: "c", tool: "bash" };
     const old = NOW - 3_600_000;
+    const ahead = Date.now() + 3_600_000;
     for (const event of [
       bus("message.part.delta", { sessionID: S, delta: "x" }),
       bus("message.part.updated", { part: { ...part, state: { status: "running" } } }),
       bus("message.part.updated", { part: { ...part, state: { status: "error", time: { start: old, end: old } } } }),
       bus("message.updated", { info: { id: "msg_1", role: "assistant", sessionID: S, time: { created: NOW } } }),
       bus("message.updated", { info: { id: "msg_1", role: "assistant", sessionID: S, time: { completed: old } } }),
+      bus("message.updated", { info: { id: "msg_1", role: "assistant", sessionID: S, time: { completed: ahead } } }),
       bus("message.updated", { info: { id: "msg_1", role: "user", sessionID: S, time: { created: NOW } } }),
       bus("session.updated", { info: { id: S, time: {} } }),
       bus("session.status", { sessionID: S, status: { type: "busy" } }),

@@ -324,6 +324,33 @@ describe("whose messages", () => {
     expect(ofKind(await read(), "model_call")).toHaveLength(1);
   });
 
+  test("a fork that was made after the clock had been set back leaves out what it copied", async () => {
+    const backMs = T - 3_600_000;
+    const fork = made.session("ses_fork", backMs);
+    const idAtFork = (ms: number) => made.id("msg", backMs + ms);
+    const copied = made.message(fork, T + 10, { role: "user" }, idAtFork(1));
+    made.part(fork, copied, backMs + 2, { type: "text", text: "Sell apples" });
+    made.message(
+      fork,
+      T + 20,
+      {
+        role: "assistant",
+        parentID: copied,
+        finish: "stop",
+        tokens: { input: 100, output: 10 },
+        time: { completed: T + 120 },
+      },
+      idAtFork(3),
+    );
+    // Its id was made by a client whose clock is an hour behind
+    const own = made.message(fork, backMs + 9_000, { role: "user" }, made.id("msg", backMs - 3_600_000));
+    made.part(fork, own, backMs + 9_010, { type: "text", text: "Sell pears" });
+    const answer = made.answer(fork, own, backMs + 9_100);
+    const entries = await read(fork);
+    expect(ofKind(entries, "prompt").map(({ key }) => key)).toEqual([`prompt:${own}`]);
+    expect(ofKind(entries, "model_call").map(({ key }) => key)).toEqual([`message:${answer}`]);
+  });
+
   test("what OpenCode writes in the user's name carries the prompt on", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20, { finish: "tool-calls" });
