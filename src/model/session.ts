@@ -186,7 +186,7 @@ export interface SessionContext {
   readonly calls: readonly SettledCall[];
 }
 
-export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs" | "hooks">;
+export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs" | "hooks" | "status">;
 
 export interface SettledTurn {
   readonly segment: number;

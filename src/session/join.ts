@@ -29,6 +29,13 @@ export function joinCalls(
   const minted = settled.filter(({ callId }) => isMinted(callId)).map(settledCall);
   const news = written.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
+  // Of a call that was given up, its line and its end can both come later, and have found each other
+  const ends = new Map(told.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
+  const ended = written.filter(({ id }) => ends.has(id));
+  const givenUp = minted.filter(({ isUnanswered }) => isUnanswered);
+  for (const [id, own] of matches(ended, givenUp, LATE_WITHIN_MS)) {
+    joined.set(id, own).set(ends.get(id) ?? id, own);
+  }
   return joined;
 }
 
@@ -44,6 +51,8 @@ interface Call {
   readonly startMs: number;
   readonly endMs: number;
   readonly hooks?: SettledCall["hooks"];
+  /** It was counted without an end. */
+  readonly isUnanswered?: boolean;
 }
 
 function mintedCalls(events: readonly Event[]): readonly Call[] {
@@ -73,8 +82,9 @@ const usedCall = ({ callId, name, inputDigest, timeMs }: EntryOf<"tool_use">): C
   endMs: timeMs,
 });
 
-const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks }: SettledCall): Call => ({
+const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks, status }: SettledCall): Call => ({
   id: callId,
+  isUnanswered: status === "unfinished",
   same: sameness(name, inputDigest),
   startMs,
   endMs,
@@ -93,7 +103,7 @@ function matches(
     to.flatMap((b, j) => {
       if (!canBeOne(a, b)) return [];
       const apartMs = distanceMs(a, b);
-      return apartMs <= withinMs ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+      return apartMs <= withinMs || isOfGivenUp(a, b) ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
     }),
   );
   return [...nearestPairs(candidates)];
@@ -101,6 +111,10 @@ function matches(
 
 /** Equal, and no hook told the same of both; half a call that lies within another one may be the half of one like it. */
 const canBeOne = (a: Call, b: Call): boolean => a.same === b.same && (!isToldTwice(a, b) || isHalfWithin(a, b));
+
+/** What waited for a user's word goes on long after everybody gave it up: what hooks have not told of it yet is still to come. */
+const isOfGivenUp = (a: Call, b: Call): boolean =>
+  a.startMs >= b.startMs && (b.isUnanswered === true || (a.hooks === "end" && b.hooks === "start"));
 
 const isToldTwice = (a: Call, b: Call): boolean =>
   a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));

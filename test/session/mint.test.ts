@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import type { SettledCall } from "../../src/model/session.ts";
 import { mintCallIds } from "../../src/session/mint.ts";
-import { pairTools } from "../../src/session/pair.ts";
+import { type PairedTool, pairTools } from "../../src/session/pair.ts";
 import {
   batch,
   NOON_MS,
@@ -170,6 +170,7 @@ describe("calls that only the transcript names", () => {
       inputDigest: "a",
       startMs: NOON_MS,
       endMs: NOON_MS + 40,
+      status: "success",
     });
     expect(pairTools(told, [], [settled("call_1")]).map((c) => c.callId)).toEqual(["call_1"]);
     const written = [used("call_1", 41, "shell", "a"), resulted("call_1", 42)];
@@ -192,6 +193,36 @@ describe("calls that only the transcript names", () => {
 
   test("an equal call an hour later is another one", () => {
     const hourLater = { startMs: NOON_MS - 3_600_000, endMs: NOON_MS - 3_600_000, name: "shell", inputDigest: "a" };
-    expect(pairTools(told, [], [{ callId: "call_1", ...hourLater }]).map((c) => c.callId)).toEqual(["minted:s"]);
+    const earlier: SettledCall = { callId: "call_1", ...hourLater, status: "success" };
+    expect(pairTools(told, [], [earlier]).map((c) => c.callId)).toEqual(["minted:s"]);
+    expect(pairTools(told.slice(1), [], [earlier]).map((c) => c.callId)).toEqual(["minted:e"]);
+  });
+
+  describe("that was given up while it waited for the user", () => {
+    const HOUR_MS = 3_600_000;
+    const givenUp: SettledCall = {
+      ...{ callId: "minted:s", name: "shell", inputDigest: "a", startMs: NOON_MS, endMs: NOON_MS, hooks: "start" },
+      status: "unfinished",
+    };
+    const end = namelessEnd("e", HOUR_MS, "shell", "a");
+    const ids = (calls: readonly PairedTool[]) => calls.map((call) => call.callId);
+
+    test("is no second one when its end comes", () => {
+      expect(ids(pairTools([end], [], [givenUp]))).toEqual(["minted:s"]);
+      expect(ids(pairTools([end], [], [{ ...givenUp, callId: "call_1" }]))).toEqual(["call_1"]);
+    });
+
+    test("nor when its line comes with it", () => {
+      const lines = [used("call_1", 20, "shell", "a"), resulted("call_1", HOUR_MS + 5)];
+      expect(ids(pairTools([end], lines, [givenUp]))).toEqual(["minted:s"]);
+      expect(ids(pairTools([], lines, [givenUp]))).toEqual(["minted:s"]);
+    });
+
+    test("leaves an equal one that is told whole its own", () => {
+      const whole = [namelessStart("s2", HOUR_MS - 5, "shell", "a"), end];
+      expect(ids(pairTools(whole, [], [givenUp]))).toEqual(["minted:s2"]);
+      const [answered] = [{ ...givenUp, status: "success" as const, hooks: "both" as const }];
+      expect(ids(pairTools([end], [used("call_1", HOUR_MS - 5, "shell", "a")], [answered]))).toEqual(["call_1"]);
+    });
   });
 });
