@@ -27,6 +27,8 @@ export interface Draft {
   readonly agentType?: string;
   readonly parentCallId?: string;
   readonly turnKey?: string;
+  /** Of a settled subagent that may have been taken up anew: by whom, should it be at work in a later segment. */
+  readonly again?: { readonly turnKey?: string; readonly parentCallId?: string };
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
   readonly modelCalls: readonly ModelCall[];
@@ -143,13 +145,24 @@ export function assign(
     if (owner?.agentId !== undefined && owner.agentId !== agentId) return turnOf(owner.agentId, depth + 1);
     if (owner !== undefined) return turnKeyOf(owner.promptKey, owner.startMs);
     const bin = subagents.get(agentId);
-    const hinted =
-      bin?.events.map((e) => extrasOf(e).prompt_id).find((id) => id !== undefined) ??
-      bin?.toolCalls.map((t) => t.promptKey).find((k) => k !== undefined);
-    if (hinted !== undefined) return hinted;
+    const named = bin === undefined ? undefined : promptNamedIn(bin);
+    if (named !== undefined) return named;
     const ms = bin === undefined ? undefined : firstMs(bin);
     const key = ms === undefined ? NO_PROMPT : timeline.findLast((t) => t.ms <= ms)?.key;
     return key === NO_PROMPT ? undefined : key;
+  };
+  /** Whoever took up a settled subagent; `undefined` where its work is of the turn that it was settled with. */
+  const againBy = (agentId: string, bin: Bin): Draft["again"] => {
+    const settled = context.subagents.get(agentId);
+    const named = promptNamedIn(bin) ?? bin.calls.map((call) => call.promptKey).find((key) => key !== undefined);
+    if (settled === undefined || (named !== undefined && named === settled.turnKey)) return undefined;
+    const parentCallId = parentOf(agentId);
+    const owner = callOwner.get(parentCallId ?? "");
+    const key = turnKeyOf(named ?? (owner?.agentId === undefined ? owner?.promptKey : undefined), firstMs(bin) ?? 0);
+    return defined<NonNullable<Draft["again"]>>({
+      turnKey: key === NO_PROMPT ? undefined : key,
+      parentCallId: owner === undefined ? undefined : parentCallId,
+    });
   };
   const subagentDrafts = [...subagents].flatMap(([agentId, bin]) => {
     const settled = context.subagents.has(agentId);
@@ -157,7 +170,9 @@ export function assign(
     const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
     // An end without a start or any work is the agent's own housekeeping, as during compaction
     if (!working && (!started || settled)) return [];
-    return [subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context)];
+    const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
+    const again = againBy(agentId, bin);
+    return [again === undefined ? draft : { ...draft, again }];
   });
   return { turns: turnDrafts.sort(byMark), subagents: subagentDrafts.sort(byMark) };
 }
@@ -305,5 +320,10 @@ function firstMs(bin: Bin): number | undefined {
   ];
   return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : leastOf(times);
 }
+
+/** The turn that its events or its tools name. */
+const promptNamedIn = ({ events, toolCalls }: Bin): string | undefined =>
+  events.map((e) => extrasOf(e).prompt_id).find((id) => id !== undefined) ??
+  toolCalls.map((t) => t.promptKey).find((key) => key !== undefined);
 
 const byMark = (a: Draft, b: Draft): number => a.markMs - b.markMs || (a.key < b.key ? -1 : 1);

@@ -63,7 +63,8 @@ export function buildSession(input: SessionInput): Session {
   );
   const turns = drafts.turns.map((draft) => toTurn(draft, lastTakenUpMs, segmentOf(draft), input));
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
-  const subagents = drafts.subagents.map((draft) => {
+  const subagents = drafts.subagents.map((settled) => {
+    const draft = takenUpAgain(settled, byKey, segments);
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
@@ -184,6 +185,18 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
     closed,
     uses: draft.uses,
   });
+}
+
+/**
+ * A settled subagent that is at work again in a later segment works for that one, under the call or the turn that took it up:
+ * the trace and the sums of the one before have left.
+ */
+function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: readonly Segment[]): Draft {
+  const { again, segment: before, turnKey: _, parentCallId: __, ...rest } = draft;
+  if (again === undefined || before === undefined) return draft;
+  const turn = again.turnKey === undefined ? undefined : turns.get(again.turnKey);
+  const segment = turn?.segment ?? segments.findLast((s) => s.startMs <= draft.startMs)?.ordinal;
+  return segment === undefined || segment <= before ? draft : { ...rest, ...again, segment };
 }
 
 /** @param isOver nothing is left open; a session that told of subagents alone has no segment that could end */

@@ -4,7 +4,18 @@ import { type Event, extrasOf } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
-import { batch, ended, NOON_MS, prompted, subagentEnded, subagentStarted, toolEnded, toolStarted } from "./events.ts";
+import {
+  batch,
+  ended,
+  NOON_MS,
+  prompted,
+  resulted,
+  started,
+  subagentEnded,
+  subagentStarted,
+  toolEnded,
+  toolStarted,
+} from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
 const sessions = await recordedSessions();
@@ -194,6 +205,34 @@ describe("buildSession", () => {
     expect(session.subagents).toMatchObject([
       { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
     ]);
+  });
+
+  describe("a subagent that a resumed session takes up anew", () => {
+    const segment = { ordinal: 0, startMs: NOON_MS - 9_000, endMs: NOON_MS - 5_000, lastActivityMs: NOON_MS, uses: [] };
+    const settled = { segment: 0, parts: 1, turnKey: "p0", parentCallId: "t0", agentType: "explore" };
+    const context = { ...NOTHING_SETTLED, segment, subagents: new Map([["a1", settled]]) };
+    const events = [
+      started("s", 0, { continues: "same-session" }),
+      prompted("p1", 10, "p1"),
+      toolStarted("s1", 20, "t1", { prompt_id: "p1" }),
+    ];
+    const { promptKey: _, ...unnamed } = answered(30, "p1");
+
+    test("works in that segment, under the call that took it up", () => {
+      const result = { ...resulted("t1", 60), spawnedAgentId: "a1" };
+      const session = buildSession({ ...input(events, [{ ...unnamed, agentId: "a1" }, result]), context });
+      expect(session.subagents).toMatchObject([
+        { key: "a1~1", agentType: "explore", parentCallId: "t1", turnKey: "p1", segment: 1 },
+      ]);
+    });
+
+    test("where no call names it, under the turn that is at work or that its calls name", () => {
+      for (const call of [unnamed, answered(30, "p1")]) {
+        const session = buildSession({ ...input(events, [{ ...call, agentId: "a1" }]), context });
+        expect(session.subagents).toMatchObject([{ key: "a1~1", turnKey: "p1", segment: 1 }]);
+        expect(session.subagents[0]?.parentCallId).toBeUndefined();
+      }
+    });
   });
 
   test("a subagent that names no call belongs to the turn that its own calls name", () => {
