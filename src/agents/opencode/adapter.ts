@@ -55,9 +55,9 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   }
   const answer = native === "event:message.updated" ? answerOf(properties) : undefined;
   if (answer === undefined) return [];
-  return [modelCallOf(answer.id, answer.info), failureOf(answer.id, answer.info)].filter(
-    (entry) => entry !== undefined,
-  );
+  const call = modelCallOf(answer.id, answer.info);
+  const isCall = call?.usage !== undefined || answer.info["isAsked"] !== false;
+  return [isCall ? call : undefined, failureOf(answer.id, answer.info)].filter((entry) => entry !== undefined);
 }
 
 // --- internal ---

@@ -51,7 +51,7 @@ function hooksFor(directory) {
   globalThis[SPEAKERS] ??= new Map();
   const speakers = globalThis[SPEAKERS];
   speakers.set(directory, me);
-  const state = { directory, parents: new Map(), prompts: new Map(), sequence: 0 };
+  const state = { directory, parents: new Map(), prompts: new Map(), asked: new Map(), sequence: 0 };
   const hook = (tell) => async (input, output) => {
     if (speakers.get(directory) === me) quietly(() => tell(state, input, output));
   };
@@ -186,7 +186,7 @@ const BUS = {
     const retry = { type: "retry", attempt: numberOf(status.attempt), message: textOf(status.message) };
     return { properties: { sessionID: id, status: retry }, sessionID: id };
   },
-  "message.updated": (_, { info }) => {
+  "message.updated": (state, { info }) => {
     const completed = numberOf(info?.time?.completed);
     const sessionID = textOf(info?.sessionID);
     if (info?.role !== "assistant" || sessionID === undefined || !isNews(completed)) return undefined;
@@ -198,6 +198,7 @@ const BUS = {
       modelID: textOf(info.modelID),
       providerID: textOf(info.providerID),
       finish: textOf(info.finish),
+      isAsked: state.asked.has(info.id),
       error: errorOf(info.error),
       time: { created: numberOf(info.time.created), completed },
       tokens: {
@@ -211,8 +212,10 @@ const BUS = {
     return { properties: { sessionID, info: told }, sessionID };
   },
   // `tool.execute.after` is not called for a tool that fails
-  "message.part.updated": (_, { part }) => {
+  "message.part.updated": (state, { part }) => {
     const sessionID = textOf(part?.sessionID);
+    // An answer without one stands for what the user had run: a slash command's subtask
+    if (part?.type === "step-start") remember(state.asked, part.messageID, true);
     const call = part?.state;
     if (part?.type !== "tool" || call?.status !== "error" || sessionID === undefined) return undefined;
     const end = numberOf(call.time?.end);

@@ -142,7 +142,10 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
   const failure = failureOf(row.id, info);
   const spoken = spokenMs(row.parts);
   const isCut = hasSteps && spoken !== undefined && (failure === undefined || failure.kind === "interruption");
-  const call = modelCallOf(row.id, info, spoken) ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined);
+  const told = modelCallOf(row.id, info, spoken);
+  // The answer that stands for a slash command's subtask: no model was asked for it
+  const isCall = hasSteps || told?.usage !== undefined;
+  const call = isCall ? (told ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined)) : undefined;
   const compaction = info["summary"] === true && failure === undefined ? compactionOf(row, info, state) : undefined;
   const entries: TranscriptEntry[] = [];
   if (call !== undefined) {

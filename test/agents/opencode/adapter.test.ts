@@ -219,6 +219,24 @@ describe("one by one", () => {
   });
 });
 
+test("an answer that no model gave is no call, unless it has tokens", () => {
+  const told = (info: object) => {
+    const answer = {
+      id: "msg_1",
+      role: "assistant",
+      finish: "tool-calls",
+      time: { created: 5, completed: 9 },
+      ...info,
+    };
+    const properties = { sessionID: "ses_a", info: answer };
+    return toEntries({ input: { event: { id: "evt_1", type: "message.updated", properties } } }, at({}));
+  };
+  expect(told({ isAsked: false })).toEqual([]);
+  expect(told({ isAsked: false, tokens: { input: 7, output: 1 } })).toMatchObject([{ usage: { input: 7 } }]);
+  expect(told({ isAsked: true })).toMatchObject([{ kind: "model_call", complete: true }]);
+  expect(told({})).toHaveLength(1);
+});
+
 describe("ids", () => {
   test("tell when they were made, whatever round of the counter it is", () => {
     expect(bornMs("msg_1fcac58930016OazC8Elscp443", 1_795_240_515_731)).toBe(1_795_240_515_731);

@@ -227,6 +227,23 @@ describe("what is written", () => {
     expect(told().at(-1)).toMatchObject({ type: "turn.end", extensions: { prompt_id: "msg_1" } });
   });
 
+  test("of an answer is told whether a model was asked for it", async () => {
+    const hooks = await load();
+    await call(hooks, "event", bus("message.part.updated", { part: { type: "step-start", messageID: "msg_1" } }));
+    for (const id of ["msg_1", "msg_2"]) {
+      const info = {
+        id,
+        role: "assistant",
+        sessionID: S,
+        finish: "tool-calls",
+        time: { created: NOW, completed: NOW },
+      };
+      await call(hooks, "event", bus("message.updated", { info }));
+    }
+    const texts = names().map((file) => readFileSync(join(inbox, file), "utf8"));
+    expect(texts.map((text) => /"isAsked":(\w+)/.exec(text)?.[1])).toEqual(["true", "false"]);
+  });
+
   test("what comes many times or says nothing is not written", async () => {
     const hooks = await load();
     const part = { type: "tool", sessionID: S, id: "prt_1", callID: "c", tool: "bash" };

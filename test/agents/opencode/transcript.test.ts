@@ -442,6 +442,7 @@ describe("whose messages", () => {
     const entries = await read();
     expect(ofKind(entries, "prompt")).toHaveLength(1);
     expect(ofKind(entries, "tool_use")).toMatchObject([{ callId: part, name: "task", promptKey: prompt }]);
+    expect(ofKind(entries, "model_call")).toEqual([]);
   });
 
   test("a session that a program began without a prompt has one of the machine's", async () => {
