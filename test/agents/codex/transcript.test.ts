@@ -277,6 +277,37 @@ describe("what was used", () => {
     expect(sums(await readSession(id))).toEqual([3, 20_113, 41, 0]);
   });
 
+  test("a version without records that goes on with a thread which has some", async () => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
+    const line = (type: string, payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type, payload });
+    const turn = (turn_id: string) => line("event_msg", { type: "task_started", turn_id });
+    const record = (turn_id: string, n: number, input: number, output: number) =>
+      line("token_usage_record", { turn_id, response_id: `resp_${n}`, usage: usage(input, output) });
+    const count = (input: number, output: number) =>
+      line("event_msg", { type: "token_count", info: { total_token_usage: usage(input, output) } });
+    put(session("2026/11/21", id), [
+      line("session_meta", { id, cli_version: "0.169.0" }),
+      ...[turn("a"), record("a", 1, 100, 5), count(100, 5)],
+      ...[turn("older"), count(150, 7), count(150, 7), count(190, 8)],
+      // Totals come late, and several at once
+      ...[turn("c"), record("c", 2, 20, 1), record("c", 3, 30, 1), count(210, 9), count(240, 10)],
+      // Interrupted in a tool: the next turn's first line is about it
+      ...[turn("d"), record("d", 4, 25, 1), turn("e"), count(265, 11), record("e", 5, 15, 1), count(280, 12)],
+      // Killed: no total ever holds it
+      ...[turn("f"), record("f", 6, 40, 2), turn("g"), count(280, 12), record("g", 7, 10, 1), count(290, 13)],
+      ...[turn("older still"), count(299, 14)],
+    ]);
+    const entries = await readSession(id);
+    expect(sums(entries)).toEqual([
+      10,
+      100 + 50 + 40 + 50 + 25 + 15 + 40 + 10 + 9,
+      5 + 2 + 1 + 2 + 1 + 1 + 2 + 1 + 1,
+      0,
+    ]);
+    expect(kindOf(entries, "model_call").filter(({ promptKey }) => /^older/.test(promptKey ?? ""))).toHaveLength(3);
+  });
+
   test.each([
     ["openai", undefined],
     ["azure", "azure.ai.openai"],
