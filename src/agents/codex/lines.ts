@@ -186,11 +186,11 @@ function responseItem(here: Here): Read {
 }
 
 function eventMessage(here: Here): Read {
-  const { p, timeMs, state } = here;
+  const { p, state } = here;
   switch (p["type"]) {
     case "task_started":
     case "turn_started":
-      return { entries: [], state: { ...inTurn(state, p), inputMs: timeMs } };
+      return { entries: [], state: turnStart(here) };
     case "entered_review_mode":
       return { entries: [], state: { ...state, isReviewed: true } };
     case "user_message":
@@ -213,6 +213,12 @@ function eventMessage(here: Here): Read {
     default:
       return { entries: itemEntries(here), state };
   }
+}
+
+/** Versions that write usage records name the root's turn as well. */
+function turnStart({ p, timeMs, state }: Here): LineState {
+  const { isOlderTurn: _, ...rest } = inTurn(state, p);
+  return { ...rest, inputMs: timeMs, ...(asString(p["root_turn_id"]) === undefined && { isOlderTurn: true }) };
 }
 
 /** The turn that a line ends. */

@@ -11,14 +11,12 @@ import { difference, usageOf } from "./usage.ts";
 export function usageRecord(here: Here): Read {
   const { p } = here;
   const { isWaiting: _, ...answered } = here.state;
-  const usage = usageOf(p["usage"]);
   const named = inTurn({ ...answered, hasRecords: true }, p);
-  const before = named.turnId === named.recordedTurn ? named.recorded : undefined;
-  const state = defined<LineState>({ ...named, recorded: sumOf(before, usage), recordedTurn: named.turnId });
+  const state = defined<LineState>({ ...named, recordedTurn: named.turnId });
   const responseId = asString(p["response_id"]);
   const place = totalsKey(state, usageOf(p["thread_token_usage"]));
   const globalKey = responseId === undefined ? undefined : `response:${responseId}:${place}`;
-  return modelCall({ ...here, state }, usage, {
+  return modelCall({ ...here, state }, usageOf(p["usage"]), {
     key: globalKey ?? place,
     globalKey,
     responseId,
@@ -29,7 +27,7 @@ export function usageRecord(here: Here): Read {
  * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of the answer
  * they are about. A call is the difference of two.
  *
- * An older version can go on with a thread that has records: the totals grow by what no record told.
+ * An older version can go on with a thread that has records: by what it uses the totals alone grow.
  */
 export function tokenCount(here: Here): Read {
   const { state } = here;
@@ -37,10 +35,8 @@ export function tokenCount(here: Here): Read {
   const totals = usageOf(info?.["total_token_usage"]);
   if (totals === undefined) return { entries: [], state };
   const counted: LineState = { ...state, totals };
-  if (state.hasRecords === true && state.totals === undefined) {
-    const { recorded: _, ...begun } = counted;
-    return { entries: [], state: begun };
-  }
+  const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && state.totals !== undefined;
+  if (state.hasRecords === true && !isOlder) return { entries: [], state: counted };
   const last = usageOf(info?.["last_token_usage"]);
   // A fork's totals begin with those of the thread it came from, whose lines are not here
   const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
@@ -48,10 +44,6 @@ export function tokenCount(here: Here): Read {
   const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, state.totals);
   const usage = difference(totals, isAnew ? undefined : (state.totals ?? inherited));
   if (usage === undefined) return { entries: [], state: counted };
-  const { recorded, recordedTurn } = state;
-  const rest = recorded === undefined ? undefined : restOf(recorded, usage);
-  if (rest !== undefined) return { entries: [], state: { ...counted, recorded: rest } };
-  if (recordedTurn !== undefined && recordedTurn === state.turnId) return { entries: [], state: counted };
   const key = totalsKey(state, totals);
   // A turn's id is its own in all files that it is copied to, and so is where the totals stood
   return modelCall({ ...here, state: counted }, usage, {
@@ -61,17 +53,6 @@ export function tokenCount(here: Here): Read {
 }
 
 // --- internal ---
-
-type Sum = NonNullable<LineState["recorded"]>;
-
-const sumOf = (a: Sum = { input: 0, output: 0 }, b: TokenUsage | undefined): Sum => ({
-  input: a.input + (b?.input ?? 0),
-  output: a.output + (b?.output ?? 0),
-});
-
-/** What is left of a sum; `undefined` where there is more than that to take away. */
-const restOf = (a: Sum, b: TokenUsage): Sum | undefined =>
-  b.input > a.input || b.output > a.output ? undefined : { input: a.input - b.input, output: a.output - b.output };
 
 const isEqual = (a: TokenUsage, b: TokenUsage | undefined): boolean => a.input === b?.input && a.output === b?.output;
 

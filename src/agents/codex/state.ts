@@ -39,12 +39,12 @@ export interface LineState {
   readonly open?: readonly string[];
   /** Ids of calls that could come again. */
   readonly used?: readonly string[];
-  /** Usage comes in records of its own; the totals tell what an older version used that went on with the thread. */
+  /** Usage comes in records of its own; the totals are those of turns of an older version alone. */
   readonly hasRecords?: true;
-  /** Told by records, and not yet by totals: these come later, and never for a killed process. */
-  readonly recorded?: { readonly input: number; readonly output: number };
   /** The last turn that wrote records. */
   readonly recordedTurn?: string;
+  /** The turn began as in versions that write no records. */
+  readonly isOlderTurn?: true;
   /** The totals go on from those of the thread it was forked from. */
   readonly isFork?: true;
   readonly totals?: TokenUsage;

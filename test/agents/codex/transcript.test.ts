@@ -281,7 +281,8 @@ describe("what was used", () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
     const line = (type: string, payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type, payload });
-    const turn = (turn_id: string) => line("event_msg", { type: "task_started", turn_id });
+    const older = (turn_id: string) => line("event_msg", { type: "task_started", turn_id });
+    const turn = (turn_id: string) => line("event_msg", { type: "task_started", turn_id, root_turn_id: turn_id });
     const record = (turn_id: string, n: number, input: number, output: number) =>
       line("token_usage_record", { turn_id, response_id: `resp_${n}`, usage: usage(input, output) });
     const count = (input: number, output: number) =>
@@ -289,14 +290,14 @@ describe("what was used", () => {
     put(session("2026/11/21", id), [
       line("session_meta", { id, cli_version: "0.169.0" }),
       ...[turn("a"), record("a", 1, 100, 5), count(100, 5)],
-      ...[turn("older"), count(150, 7), count(150, 7), count(190, 8)],
+      ...[older("older"), count(150, 7), count(150, 7), count(190, 8)],
       // Totals come late, and several at once
       ...[turn("c"), record("c", 2, 20, 1), record("c", 3, 30, 1), count(210, 9), count(240, 10)],
       // Interrupted in a tool: the next turn's first line is about it
       ...[turn("d"), record("d", 4, 25, 1), turn("e"), count(265, 11), record("e", 5, 15, 1), count(280, 12)],
       // Killed: no total ever holds it
       ...[turn("f"), record("f", 6, 40, 2), turn("g"), count(280, 12), record("g", 7, 10, 1), count(290, 13)],
-      ...[turn("older still"), count(299, 14)],
+      ...[older("older still"), count(299, 14)],
     ]);
     const entries = await readSession(id);
     expect(sums(entries)).toEqual([
