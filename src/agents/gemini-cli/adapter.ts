@@ -8,6 +8,7 @@ import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf } from "../shared/json.ts";
 import { eventOf, sessionOf, type Told } from "../shared/told.ts";
+import { isMachinery } from "./machinery.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
 
 export const SOURCE = "gemini-cli";
@@ -84,6 +85,8 @@ function tell(native: string, p: Payload): Said | undefined {
       };
     }
     case "BeforeAgent":
+      // A loop that was found, or an answer that is to go on: the turn is the one before
+      if (isMachinery(asString(p["prompt"]))) return undefined;
       return {
         type: "prompt.submit",
         promptLength: typeof p["prompt"] === "string" ? p["prompt"].length : undefined,

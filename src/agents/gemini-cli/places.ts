@@ -1,7 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
-import { firstBytes } from "../shared/open.ts";
+import { asTimeMs } from "../shared/json.ts";
+import { firstBytes, readSmall } from "../shared/open.ts";
 import {
   type Dated,
   type Entry,
@@ -41,11 +42,11 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
  * Of a session whose own files are gone its subagents are left.
  */
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { sessionId, path, home, roots } = query;
+  const { path, home } = query;
   const told = path === undefined ? [] : [dirname(path)];
   const usual = (await namesIn(tmpOf(home), query)).map((project) => join(tmpOf(home), project, CHATS));
   for (const chats of new Set([...told, ...usual])) {
-    const main = await mainIn(chats, sessionId, roots);
+    const main = await mainIn(chats, query);
     if (main.length > 0) return [...main, ...(await subagentsIn(chats, query))];
   }
   for (const chats of told) return subagentsIn(chats, query);
@@ -60,6 +61,7 @@ export const HEAD_BYTES = 512;
 /** Of a root that is not the folder of projects itself. */
 const LAYOUTS = ["tmp", join(".gemini", "tmp")];
 const CHATS = "chats";
+const SHORT_ID = /-([^-]{1,8})\.jsonl?$/;
 const SESSION_FILE = /^session-.*\.jsonl?$/;
 
 interface Candidate extends Dated, Seen {}
@@ -75,11 +77,12 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
   const heads = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
-    const sessionId = sessionIdOf(path, query.roots);
+    const head = headOf(path, query.roots);
+    const sessionId = sessionIdIn(head) ?? (await typedIn(path, query.roots));
     const file = sessionId === undefined ? undefined : await seen(path, query);
     if (sessionId === undefined) await tellUnreadable(path, query, "its beginning does not say which session it is of");
     if (sessionId === undefined || file === undefined) return [];
-    return [{ sessionId, path, ...file, beganMs: timeIn(name) ?? file.beganMs }];
+    return [{ sessionId, path, ...file, beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
   });
   const mains = heads.flat();
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
@@ -103,21 +106,41 @@ function timeIn(name: string): number | undefined {
 
 async function mainIn(
   chats: string,
-  sessionId: string,
-  roots: readonly string[] | undefined,
+  { sessionId, path: told, roots }: TranscriptQuery,
 ): Promise<readonly TranscriptFile[]> {
   const found: TranscriptFile[] = [];
   for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
-    if (sessionIdOf(path, roots) === sessionId) found.push({ path });
+    // Of a file that lost its beginning the hooks tell whose it is
+    const named = sessionIdIn(headOf(path, roots)) ?? (path === told ? sessionId : await typedIn(path, roots));
+    if (named === sessionId) found.push({ path });
   }
   return found;
 }
+
+/**
+ * A second program that starts in a folder deletes the session files of the first while nothing was typed there. What is said
+ * then makes the file anew, without the line that says whose it is; the log of what users typed has the whole id.
+ *
+ * @returns `undefined` for an empty file, too: it may have been cut off otherwise
+ */
+async function typedIn(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+  const short = SHORT_ID.exec(basename(path))?.[1];
+  if (short === undefined || firstBytes(path, 1, roots).length === 0) return undefined;
+  const log = await readSmall(join(dirname(dirname(path)), "logs.json"), MAX_LOG_BYTES, roots);
+  const ids = [...(log?.bytes.toString("utf8") ?? "").matchAll(/"sessionId":\s*"([^"\\]{8,200})"/g)].map(
+    ([, id]) => id,
+  );
+  return ids.findLast((id) => id?.startsWith(short) === true);
+}
+
+/** Grows by a hundred bytes a prompt, and what was typed. */
+const MAX_LOG_BYTES = 1 << 24;
 
 /** A name ends with the first characters of the id. */
 const byShortId = new FolderMemory((chats, names) => {
   const paths = new Map<string, string[]>();
   for (const name of names) {
-    const short = /-([^-]{1,8})\.jsonl?$/.exec(name)?.[1];
+    const short = SHORT_ID.exec(name)?.[1];
     if (short === undefined || !SESSION_FILE.test(name)) continue;
     paths.set(short, [...(paths.get(short) ?? []), join(chats, name)]);
   }
@@ -139,7 +162,10 @@ const subagentsAt = async (
 const folderName = (sessionId: string): string => sessionId.replace(/[^a-zA-Z0-9_-]/g, "_");
 
 /** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
-function sessionIdOf(path: string, roots: readonly string[] | undefined): string | undefined {
-  const text = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
-  return /"sessionId":\s*"([^"\\]{1,200})"/.exec(text)?.[1];
-}
+const headOf = (path: string, roots: readonly string[] | undefined): string =>
+  firstBytes(path, HEAD_BYTES, roots).toString("utf8");
+
+const sessionIdIn = (head: string): string | undefined => /"sessionId":\s*"([^"\\]{1,200})"/.exec(head)?.[1];
+
+/** To the millisecond: a session that is begun with the history of another one is the later of the two. */
+const startIn = (head: string): number | undefined => asTimeMs(/"startTime":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);

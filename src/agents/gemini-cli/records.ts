@@ -2,6 +2,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { isContext, isMachinery } from "./machinery.ts";
 import { textOf } from "./outcome.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
@@ -70,16 +71,6 @@ function userMessage(here: Here): Read {
   return { entries: [prompt], state: next };
 }
 
-const isContext = (text: string | undefined): boolean => text?.startsWith("<session_context>") === true;
-
-/** Messages in the user's name that the program writes for itself. */
-const isMachinery = (text: string | undefined): boolean =>
-  isContext(text) ||
-  text === "Please continue." ||
-  /^(?:<state_snapshot>|System: Potential loop detected\.|Here is (?:the user's|a summary of changes in the user's) editor context\b|I ran the following shell command:\n```sh\n)/.test(
-    text ?? "",
-  );
-
 /**
  * An answer stands once in full when it came, and again each time a tool call of it ended. Its tokens are those of one
  * request. Without the field it was made for tool calls alone; without a model too it is no request's answer.
@@ -135,11 +126,14 @@ const COMPACTION_MARK = "Got it. Thanks for the additional context!";
 const isCompactionMark = (o: Fields): boolean =>
   o["type"] === "gemini" && asObject(o["tokens"]) === undefined && textOf(o["content"]) === COMPACTION_MARK;
 
-const compaction = (here: Here): TranscriptEntry => ({ kind: "compaction", ...at(here, `compaction:${here.id}`) });
+const compaction = (here: Here): TranscriptEntry => ({
+  kind: "compaction",
+  ...at(here, `compaction:${here.id}`, `compaction:${here.id}`),
+});
 
 const interruption = (here: Here): TranscriptEntry => ({
   kind: "interruption",
-  ...at(here, `interruption:${here.id}`),
+  ...at(here, `interruption:${here.id}`, `interruption:${here.id}`),
 });
 
 /** Only what a user saw on a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
@@ -151,7 +145,7 @@ function failure(here: Here): readonly TranscriptEntry[] {
   return [
     defined<EntryOf<"model_error">>({
       kind: "model_error",
-      ...at(here, `error:${here.id}`),
+      ...at(here, `error:${here.id}`, `error:${here.id}`),
       errorType: code ?? told ?? "_OTHER",
       httpStatus: told === undefined ? undefined : Number(told),
       final: true,

@@ -7,7 +7,10 @@ import { asArray, asObject, asString, asTimeMs } from "../shared/json.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL } from "./outcome.ts";
 import { at, type Fields, type Here } from "./state.ts";
 
-/** The tool calls of one answer, and the subagents they started. A call that is still at work has a use and no result. */
+/**
+ * The tool calls of one answer, and the subagents they started. A call that is still at work has a use and no result. Two
+ * sessions can make the same call id in one millisecond: a copy is known by the answer as well.
+ */
 export function callEntries(here: Here, calls: readonly unknown[]): readonly TranscriptEntry[] {
   return calls.flatMap((value): TranscriptEntry[] => {
     const call = asObject(value) ?? {};
@@ -19,7 +22,7 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
     const endMs = asTimeMs(call["timestamp"]) ?? here.timeMs;
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",
-      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`),
+      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`, `use:${here.id}:${callId}`),
       callId,
       name,
       executable: name === SHELL ? executableOf(args?.["command"]) : undefined,
@@ -69,7 +72,7 @@ function resultOf(here: Here, callId: string, name: string, call: Fields): reado
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
-      ...at(here, `result:${callId}`),
+      ...at(here, `result:${callId}`, `result:${here.id}:${callId}`),
       callId,
       status: outcome.status,
       errorType: outcome.errorType,
@@ -132,7 +135,7 @@ function subagentOf(here: Here, callId: string, name: string, call: Fields): rea
   return [
     defined<EntryOf<"subagent">>({
       kind: "subagent",
-      ...at({ ...here, agentId }, `subagent:${agentId}`),
+      ...at({ ...here, agentId }, `subagent:${agentId}`, `subagent:${here.id}:${callId}`),
       agentType,
       parentCallId: callId,
       parentAgentId: here.agentId,

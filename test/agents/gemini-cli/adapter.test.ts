@@ -41,6 +41,8 @@ describe("what each event becomes", () => {
   test.each<[string, Record<string, unknown>, string | undefined]>([
     ["SessionStart", { source: "startup" }, "session.start"],
     ["BeforeAgent", { prompt: "Make a file" }, "prompt.submit"],
+    ["BeforeAgent", { prompt: "System: Potential loop detected. Details: Repetitive patterns." }, undefined],
+    ["BeforeAgent", { prompt: "[System: You successfully executed a tool but returned nothing.]" }, undefined],
     ["BeforeTool", { tool_name: "read_file", tool_input: { file_path: "README.md" } }, "tool.start"],
     ["AfterTool", { tool_name: "read_file", tool_input: {}, tool_response: { llmContent: "" } }, "tool.end"],
     ["AfterAgent", { prompt: "Make a file", prompt_response: "Done.", stop_hook_active: false }, "turn.end"],

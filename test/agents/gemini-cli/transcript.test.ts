@@ -129,6 +129,28 @@ describe("where sessions lie", () => {
     expect(await reader.files({ sessionId: "nobody00", home: join(home, "none") })).toEqual([]);
   });
 
+  test("a file that lost its beginning is the session's that its hooks name, or that somebody typed into", async () => {
+    const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.jsonl"), lines(user("u1", "Hello"), gemini("m1")));
+    expect(await reader.files({ sessionId: SESSION, path, home })).toEqual([{ path }]);
+    expect(await reader.files({ sessionId: SESSION, home })).toEqual([]);
+    expect((await locateAll(reader, home)).sessions).toEqual([]);
+    const typed = (sessionId: string) => ({ sessionId, messageId: 0, type: "user", message: "Hello" });
+    const log = [typed("5c0ffee0-0000"), typed(SESSION), typed("deadbeef-0000")];
+    put(join(chats, "..", "logs.json"), JSON.stringify(log, null, 2));
+    expect(await reader.files({ sessionId: SESSION, home })).toEqual([{ path }]);
+    expect(await reader.files({ sessionId: "91c17a0a-another", home })).toEqual([]);
+    expect((await locateAll(reader, home)).sessions).toMatchObject([{ sessionId: SESSION, path }]);
+    expect(ofKind((await read({ path })).entries, "model_call")).toMatchObject([{ promptKey: "u1" }]);
+  });
+
+  test("locate: of two sessions begun in one minute the earlier comes first", async () => {
+    main(user("u1", "Hello"));
+    const other = { ...head, sessionId: "00000000-another", startTime: "2026-11-21T05:44:30.000Z" };
+    put(join(chats, "session-2026-11-21T05-44-00000000.jsonl"), lines(other, user("u2", "Hello")));
+    const { sessions } = await locateAll(reader, home);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([SESSION, "00000000-another"]);
+  });
+
   test("files: a folder of subagents that cannot be looked into is told of, and the rest is given", async () => {
     const path = main(user("u1", "Hello"));
     symlinkSync(SESSION, join(chats, SESSION));
@@ -288,6 +310,8 @@ describe("prompts", () => {
         "i4",
         "I ran the following shell command:\n```sh\ngit status\n```\n\nThis produced the following result:\n```\n\n```",
       ),
+      user("i5", "[System: You successfully executed a tool but returned an empty response. Please analyze it.]"),
+      user("i6", "[System: You previously returned an empty response with no text or thoughts.]"),
       user("u2", "/tmp/acme is empty"),
     );
     expect(ofKind((await read({ path })).entries, "prompt").map((p) => [p.key, p.promptKey, p.length])).toEqual([
@@ -379,6 +403,29 @@ describe("tool calls", () => {
     const { entries } = await read({ path });
     expect(ofKind(entries, "tool_use")).toMatchObject([{ callId: "c1", executable: "git" }]);
     expect(ofKind(entries, "tool_result")).toMatchObject(result === undefined ? [] : [{ callId: "c1", ...result }]);
+  });
+
+  test("those of a session that was begun with another one's history are known as copies", async () => {
+    const said = [
+      user("u1", "Push"),
+      gemini("m1", { toolCalls: [call("c1", "success", { agentId: "a1" })] }),
+      gemini("m2", { tokens: undefined, content: "Got it. Thanks for the additional context!" }),
+      { ...user("i1", ""), type: "info", content: "Request cancelled." },
+      { ...user("e1", ""), type: "error", content: "[API Error: status: 400]" },
+    ];
+    const [first, second] = await Promise.all(
+      [SESSION, "5c0ffee0-0000"].map((sessionId) =>
+        read({
+          path: put(join(chats, `session-x-${sessionId.slice(0, 8)}.jsonl`), lines({ ...head, sessionId }, ...said)),
+        }),
+      ),
+    );
+    const keys = first?.entries.map(({ kind, globalKey }) => [kind, globalKey]);
+    expect(keys?.map(([kind]) => kind)).toEqual(
+      "prompt model_call tool_use tool_result subagent compaction interruption model_error".split(" "),
+    );
+    expect(keys?.every(([, globalKey]) => globalKey !== undefined)).toBe(true);
+    expect(second?.entries.map(({ kind, globalKey }) => [kind, globalKey])).toEqual(keys);
   });
 
   test("of a server that counts from nought in every answer are calls of their own", async () => {
