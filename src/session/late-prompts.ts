@@ -2,12 +2,14 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { nearestPairs } from "./nearest.ts";
+import { isNear } from "./prompts.ts";
 
 /**
  * Of agents that give prompts no ids, a transcript that is read when the turns that hooks told of are settled has keys of its
  * own for them. Such a turn goes by the transcript's key from then on: it would be counted once more otherwise.
  *
- * Of equal length, nearest in time first; a prompt that a hook told meanwhile is as good a match as one that was settled.
+ * Of equal length, or of one that the transcript does not tell, nearest in time first; a prompt that a hook told meanwhile is
+ * as good a match as one that was settled.
  *
  * @param events what is not settled
  * @param entries what is not settled
@@ -37,7 +39,7 @@ export function withLatePrompts(
   ];
   const candidates = told.flatMap(({ key, ms, length }) =>
     written
-      .filter((line) => line.length === length)
+      .filter((line) => line.length === length || (line.length === undefined && isNear(ms - line.ms)))
       .map((line) => ({ a: key, b: line.key, apartMs: Math.abs(ms - line.ms) }))
       .filter(({ apartMs }) => !settled.has(key) || apartMs <= NEAR_MS),
   );

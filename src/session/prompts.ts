@@ -71,7 +71,15 @@ export function joinPrompts(
   return prompts;
 }
 
+/**
+ * Nobody types two prompts as near to each other as a hook and the line of one, of which the transcript does not tell the
+ * length.
+ */
+export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= UNMEASURED_WITHIN_MS;
+
 // --- internal ---
+
+const UNMEASURED_WITHIN_MS = 2_000;
 
 type Submitted = Extract<Event, { type: "prompt.submit" }>;
 type Written = Extract<TranscriptEntry, { kind: "prompt" }>;
@@ -86,14 +94,17 @@ function nearest(
   const free = [...byKey].filter(([key, e]) => !taken.has(key) && e.origin !== "command");
   free.sort(([, a], [, b]) => awayMs(a) - awayMs(b));
   const found =
-    free.find(([, e]) => e.length === length) ??
-    free.find(([, e]) => e.length === undefined && awayMs(e) <= UNMEASURED_WITHIN_MS);
+    free.find(([, e]) => e.length === length) ?? free.find(([, e]) => e.length === undefined && isNear(awayMs(e)));
   return found?.[0];
 }
 
-/** Nobody types two prompts as near to each other as a hook and the line of one, of which the transcript does not tell the length. */
-const UNMEASURED_WITHIN_MS = 2_000;
-
 function sameLength(event: Submitted, context: SessionContext, unseen: ReadonlySet<string>): string | undefined {
-  return [...unseen].find((key) => context.turns.get(key)?.promptLength === event.data?.prompt_length);
+  const turns = [...unseen].flatMap((key) => {
+    const turn = context.turns.get(key);
+    return turn === undefined ? [] : [{ key, ...turn }];
+  });
+  const found =
+    turns.find(({ promptLength }) => promptLength === event.data?.prompt_length) ??
+    turns.find(({ promptLength, startMs }) => promptLength === undefined && isNear(startMs - timeMsOf(event)));
+  return found?.key;
 }

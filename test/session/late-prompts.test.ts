@@ -2,16 +2,17 @@ import { describe, expect, test } from "vitest";
 import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { withLatePrompts } from "../../src/session/late-prompts.ts";
+import { joinPrompts } from "../../src/session/prompts.ts";
 import { NOON_MS, prompted } from "./events.ts";
 
 const SECOND = 1_000;
 
-const written = (key: string, ms: number, length = 12): TranscriptEntry => ({
+const written = (key: string, ms: number, length: number | "untold" = 12): TranscriptEntry => ({
   kind: "prompt",
   key,
   timeMs: NOON_MS + ms,
   origin: "human",
-  length,
+  ...(length !== "untold" && { length }),
 });
 const toldAlone = (ms: number, promptLength = 12): SettledTurn => ({
   segment: 0,
@@ -54,6 +55,12 @@ describe("a turn that hooks alone told of", () => {
     expect(withLatePrompts(context, [], [written("line-1", 60 * SECOND)]).renamed?.get("hook-1")).toBe("line-1");
   });
 
+  test("goes by a line that tells no length within two seconds, no further away", () => {
+    const renamed = (ms: number) => withLatePrompts(context, [], [written("line-1", ms, "untold")]).renamed;
+    expect(renamed(2 * SECOND)?.get("hook-1")).toBe("line-1");
+    expect(renamed(3 * SECOND)).toBeUndefined();
+  });
+
   test("keeps its key where prompts that were told meanwhile are nearer to the lines", () => {
     const events = [prompted("hook-2", 30 * SECOND), prompted("hook-3", 40 * SECOND)];
     const lines = [written("line-2", 31 * SECOND), written("line-3", 41 * SECOND)];
@@ -72,5 +79,16 @@ describe("a turn that hooks alone told of", () => {
     const { renamed, turns } = withLatePrompts(two, [], [written("line-2", 21 * SECOND)]);
     expect([...(renamed ?? [])]).toEqual([["hook-2", "line-2"]]);
     expect(turns.get("hook-1")?.hookAlone).toBe(true);
+  });
+});
+
+describe("a turn that the transcript alone told of, settled before its hook is read", () => {
+  const { hookAlone: _, promptLength: __, ...untold } = toldAlone(0);
+  const known = settled({ "line-1": { ...untold, hookSeen: false } });
+  const keysOf = (ms: number) => joinPrompts([prompted("hook-1", ms)], [], known).map(({ key }) => key);
+
+  test("takes the hook of a prompt whose length the transcript does not tell, within two seconds", () => {
+    expect(keysOf(-1 * SECOND)).toEqual([]);
+    expect(keysOf(-3 * SECOND)).toEqual([prompted("hook-1", 0).id]);
   });
 });

@@ -51,7 +51,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const session = sessionOf(SOURCE, intake, { payload: told, cwd });
   const isTool = type === "tool.start" || type === "tool.end";
   const digest = isTool && !intake.truncated ? inputDigest(p.toolInput) : undefined;
-  const prompt = p.field("prompt");
+  const prompt = promptOf(p.field("prompt"));
   const outcome: Outcome = type === "tool.end" ? outcomeOf(p) : {};
   return [
     eventOf(
@@ -97,6 +97,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     ),
   ];
 }
+
+/** Stands before what is typed in plan mode. */
+export const PLAN_MARK = "[[PLAN]] ";
 
 /** The exit code at the end of a shell tool's result; the hooks have it nowhere else. */
 export function exitCodeIn(text: unknown): number | undefined {
@@ -243,9 +246,14 @@ function errorTypeOf(p: Payload, outcome: Outcome): string | undefined {
   return name === undefined || name === "Error" ? (asCode(p.field("errorContext")) ?? "_OTHER") : name;
 }
 
-/** What ends in the background is told to the model as if a user had said it. */
+const promptOf = (prompt: unknown): unknown =>
+  typeof prompt === "string" && prompt.startsWith(PLAN_MARK) ? prompt.slice(PLAN_MARK.length) : prompt;
+
+/** What ends in the background, and that autopilot is to go on, is told to the model as if a user had said it. */
 const originOf = (prompt: unknown): "human" | "machine" =>
-  typeof prompt === "string" && prompt.startsWith("<system_notification>") ? "machine" : "human";
+  typeof prompt === "string" && MACHINE_PROMPT.test(prompt) ? "machine" : "human";
+const MACHINE_PROMPT =
+  /^(?:<system_notification>|You have not yet marked the task as complete using the task_complete tool\.)/;
 
 function startOf(p: Payload): Extras {
   const origin = asCode(p.field("source"));

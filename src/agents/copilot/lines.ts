@@ -2,6 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
+import { PLAN_MARK } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
 import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
@@ -125,14 +126,28 @@ function turnOf(here: Here, isAtRest: boolean): LineResult {
 function prompt(here: Here, origin: EntryOf<"prompt">["origin"]): LineResult {
   const { isAtRest: _, ...before } = here.state;
   const state = { ...before, promptKey: here.id };
-  const content = here.data["content"];
   const entry = defined<EntryOf<"prompt">>({
     kind: "prompt",
     ...at({ ...here, state }, `prompt:${here.id}`),
     origin,
-    length: typeof content === "string" ? content.length : undefined,
+    length: lengthOf(here.data),
   } as EntryOf<"prompt">);
   return { entries: [entry], state };
+}
+
+/**
+ * What the hook told is what the model was given, without the notices around it: of `/plan`, `/fleet`, a skill and autopilot
+ * that is another text than the one that was typed, and how long it is cannot be said.
+ */
+function lengthOf({ content, transformedContent: given }: Fields): number | undefined {
+  if (typeof content !== "string") return undefined;
+  if (typeof given !== "string") return content.length;
+  const starts = ["", "\n\n", `\n\n${PLAN_MARK}`].map((before) => `${before}${content}`);
+  const isWhole = starts.some((text, index) => {
+    const at = index === 0 ? (given.startsWith(text) ? 0 : -1) : given.lastIndexOf(text);
+    return at !== -1 && /^(?:\n|$)/.test(given.slice(at + text.length, at + text.length + 1));
+  });
+  return isWhole && content !== "" ? content.length : undefined;
 }
 
 // --- errors, interruptions, ends ---

@@ -75,6 +75,14 @@ describe("camelCase payloads", () => {
     expect(JSON.stringify(event)).not.toContain("größe");
     expect(extrasOf(event).prompt_origin).toBe("human");
   });
+  test("in plan mode it has the length of what was typed", () => {
+    const event = told("userPromptSubmitted", { ...BASE, prompt: "[[PLAN]] größe 🛒" });
+    expect(event).toMatchObject({ data: { prompt_length: 8 } });
+  });
+  test("that autopilot is to go on is no human's prompt", () => {
+    const prompt = "You have not yet marked the task as complete using the task_complete tool. Keep working.";
+    expect(extrasOf(told("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
+  });
   test("that work in the background has ended is no human's prompt", () => {
     const prompt =
       '<system_notification>\nShell command "x" (shellId: 0) has completed successfully.\n</system_notification>';

@@ -219,6 +219,27 @@ describe("prompts", () => {
     ]);
     expect(JSON.stringify(entries)).not.toContain("größe");
   });
+  test.each<[what: string, content: string, given: string, length: number | undefined]>([
+    ["typed", "Go on", "<current_datetime>x</current_datetime>\n\nGo on", 5],
+    [
+      "with notices behind it",
+      "Go on",
+      "<current_datetime>x</current_datetime>\n\nGo on\n\n<reminder>\n</reminder>",
+      5,
+    ],
+    ["given as it is", "Go on", "Go on\n<reminder>\n</reminder>", 5],
+    ["in plan mode", "Go on", "<mode_changed_notice>\n</mode_changed_notice>\n\n[[PLAN]] Go on", 5],
+    ["/plan", "Go on", "[[PLAN]] I want to create a plan. Please:\n1. Analyze\n\nMy request: Go on", undefined],
+    ["/fleet", "Fleet deployed: Go on", "You are now in fleet mode.\n\nUser request: Go on", undefined],
+    ["a skill", "/greet", 'The user explicitly invoked the "/greet" skill.\n\nSay hello.', undefined],
+    ["autopilot", "", "<current_datetime>x</current_datetime>\n\nYou have not yet marked the task", undefined],
+  ])(
+    "its length is told where the hook was given the same text: %s",
+    async (_, content, transformedContent, length) => {
+      const [prompt] = only(await entriesOf(line("user.message", { content, transformedContent })), "prompt");
+      expect(prompt?.length).toBe(length);
+    },
+  );
   test("work in the background that has ended begins a turn where the agent was at rest, and none where it was at work", async () => {
     const notification = (content: string, rest: object = {}) => line("system.notification", { content }, rest);
     const turn = (turnId: string, ...lines: string[]) =>
