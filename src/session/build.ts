@@ -68,7 +68,7 @@ export function buildSession(input: SessionInput): Session {
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
-    return toSubagent(draft, segment, turn, idle !== undefined, input.facts);
+    return toSubagent(draft, segment, workplaceOf(draft, segment, segments), turn, idle !== undefined, input.facts);
   });
   // Whatever found no place has nothing more to tell: it must not be looked at for ever
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
@@ -199,25 +199,40 @@ function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: 
   return segment === undefined || segment <= before ? draft : { ...rest, ...again, segment };
 }
 
-/** @param isOver nothing is left open; a session that told of subagents alone has no segment that could end */
+/** When a subagent was last seen to begin with something: one that ended can be asked for more. */
+const atWorkMs = ({ startMs, toolCalls }: Draft): number =>
+  greatestOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
+
+/** The segment whose end ends it: another process may have resumed it, and it still belongs to the one that started it. */
+function workplaceOf(draft: Draft, own: Segment | undefined, segments: readonly Segment[]): Segment | undefined {
+  const now = segments.findLast((s) => s.startMs <= atWorkMs(draft));
+  return now !== undefined && own !== undefined && now.ordinal > own.ordinal ? now : own;
+}
+
+/**
+ * @param workplace see `workplaceOf`
+ * @param isOver nothing is left open; a session that told of subagents alone has no segment that could end
+ */
 function toSubagent(
   draft: Draft,
   segment: Segment | undefined,
+  workplace: Segment | undefined,
   turn: Turn | undefined,
   isOver: boolean,
   facts: SessionFacts,
 ): Subagent {
   const lastCall = draft.modelCalls.at(-1);
-  const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type));
+  const sinceMs = atWorkMs(draft);
+  const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= sinceMs);
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
   const closed =
     isOver ||
-    (segment?.endMs !== undefined && !outlives(draft, segment, told, facts)) ||
+    (workplace?.endMs !== undefined && !outlives(draft, workplace, told, facts)) ||
     (told && (finished || turn?.closed === true));
-  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, segment?.endMs));
+  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, workplace?.endMs));
   return defined<Subagent>({
     key: draft.key,
     agentId: draft.agentId ?? draft.key,

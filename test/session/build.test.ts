@@ -15,6 +15,7 @@ import {
   subagentStarted,
   toolEnded,
   toolStarted,
+  turnEnded,
 } from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
@@ -195,16 +196,78 @@ describe("buildSession", () => {
     expect(session.segments.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[NOON_MS, NOON_MS + 9_000]]);
   });
 
-  test("what a subagent does after it was settled is in the segment it was in, under the call that began it", () => {
+  describe("a subagent that was settled in a segment before the last one", () => {
     const segment = { ordinal: 1, startMs: NOON_MS - 1_000, lastActivityMs: NOON_MS, uses: [] };
     const subagents = new Map([
       ["a1", { segment: 0, parts: 1, turnKey: "p0", parentCallId: "t0", agentType: "explore" }],
     ]);
-    const call: TranscriptEntry = { ...answered(5, "p0"), agentId: "a1" };
-    const session = buildSession({ ...input([], [call]), context: { ...NOTHING_SETTLED, segment, subagents } });
-    expect(session.subagents).toMatchObject([
-      { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
-    ]);
+    const context = { ...NOTHING_SETTLED, segment, subagents };
+    const inAgent = { agent_id: "a1", prompt_id: "p1" };
+
+    test("what turns out late is in the segment it was in, under the call that began it", () => {
+      const call: TranscriptEntry = { ...answered(-2_000, "p0"), agentId: "a1" };
+      expect(buildSession({ ...input([], [call]), context }).subagents).toMatchObject([
+        { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
+      ]);
+    });
+
+    test("what it is asked for by a later process is there, under the turn that asked, and its calls stay open", () => {
+      const events = [
+        prompted("u", 0, "p1"),
+        toolStarted("s", 5, "t1", inAgent),
+        turnEnded("e", 9, { prompt_id: "p1" }),
+      ];
+      const session = buildSession({ ...input(events, [answered(8, "p1")]), context });
+      expect(session.subagents).toMatchObject([
+        {
+          key: "a1~1",
+          agentType: "explore",
+          turnKey: "p1",
+          segment: 1,
+          closed: false,
+          toolCalls: [{ status: "open" }],
+        },
+      ]);
+      expect(session.subagents[0]).not.toHaveProperty("parentCallId");
+    });
+  });
+
+  test("the call of a subagent that had ended and was asked for more is open, however its turn ends", () => {
+    const inAgent = { agent_id: "a1", prompt_id: "a" };
+    const once: Event[] = [
+      prompted("p1", 0, "a"),
+      toolStarted("s1", 20, "t1", inAgent),
+      toolEnded("e1", 30, "t1", { status: "success" }, inAgent),
+      subagentEnded("x", 40, inAgent),
+    ];
+    const ended = turnEnded("e", 60, { prompt_id: "a" });
+    const stateOf = (events: readonly Event[]) =>
+      buildSession(input(events, [answered(55, "a")])).subagents.map((s) => [s.closed, s.toolCalls.at(-1)?.status]);
+    expect(stateOf([...once, ended])).toEqual([[true, "success"]]);
+    expect(stateOf([...once, toolStarted("s2", 50, "t2", inAgent), ended])).toEqual([[false, "open"]]);
+  });
+
+  test("what a subagent is asked for by the next process is open until that one ends, not until the one that started it did", () => {
+    const [inFirst, inNext] = [
+      { agent_id: "a1", prompt_id: "a" },
+      { agent_id: "a1", prompt_id: "b" },
+    ];
+    const events: Event[] = [
+      prompted("p1", 0, "a"),
+      toolStarted("s1", 20, "t1", inFirst),
+      toolEnded("e1", 30, "t1", { status: "success" }, inFirst),
+      ended("end1", 40),
+      started("s", 50, { continues: "same-session" }),
+      prompted("p2", 60, "b"),
+      toolStarted("s2", 70, "t2", inNext),
+    ];
+    const seen = (all: readonly Event[]) =>
+      buildSession({ ...input(all), expectsTranscript: false }).subagents.map(({ closed, toolCalls }) => [
+        closed,
+        toolCalls.map(({ status }) => status),
+      ]);
+    expect(seen(events)).toEqual([[false, ["success", "open"]]]);
+    expect(seen([...events, ended("end2", 90)])).toEqual([[true, ["success", "unfinished"]]]);
   });
 
   describe("a subagent that a resumed session takes up anew", () => {

@@ -71,6 +71,10 @@ export const namelessEnd = (
   ...envelope(id, ms, digest === undefined ? {} : { input_digest: digest }),
   data: { tool_name: tool, status },
 });
+export const turnEnded = (id: string, ms: number, extras: Extras = {}): Event => ({
+  type: "turn.end",
+  ...base(id, ms, extras),
+});
 export const batch = (id: string, ms: number, callIds: readonly string[]): Event => ({
   type: "tool.batch",
   ...base(id, ms, { tool_call_ids: [...callIds] }),
