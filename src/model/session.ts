@@ -176,6 +176,8 @@ export interface SessionContext {
   /** Turns that go by another key from now on, by the one they had: see `withLatePrompts`. */
   readonly renamed?: ReadonlyMap<string, string>;
   readonly subagents: ReadonlyMap<string, SettledSubagent>;
+  /** The settled calls that started subagents of which nothing was settled, by the subagents' ids. */
+  readonly spawnedBy?: ReadonlyMap<string, string>;
   /** Tokens of this session were told call by call: sums over all of them add nothing. */
   readonly knowsCalls: boolean;
   /** Tool calls that were settled: what is told of them again changes nothing. */

@@ -133,6 +133,7 @@ export function assign(
     const told =
       subagents.get(agentId)?.meta?.parentCallId ??
       spawnedBy.get(agentId) ??
+      context.spawnedBy?.get(agentId) ??
       context.subagents.get(agentId)?.parentCallId;
     const id = goesBy.get(told ?? "") ?? told;
     return id !== undefined && context.unusedIds?.has(id) === true ? undefined : id;

@@ -28,8 +28,10 @@ export function joinPrompts(
     .filter((e) => e.kind === "prompt")
     .filter((e) => !context.turns.has(e.promptKey ?? e.key))
     .sort((a, b) => a.timeMs - b.timeMs || (a.key < b.key ? -1 : 1));
-  // Where two lines have one prompt id, the last is the prompt: a fork gives its own id to the prompts it copies
-  const byKey = new Map(written.map((e) => [e.promptKey ?? e.key, e]));
+  // Where two lines have one prompt id, the last is the prompt: a fork gives its own id to the prompts it copies. What a
+  // teammate sends has that of the turn it comes into, and began none.
+  const began = [...written.filter((e) => e.origin === "machine"), ...written.filter((e) => e.origin !== "machine")];
+  const byKey = new Map(began.map((e) => [e.promptKey ?? e.key, e]));
   const linesOf = new Map<string, string[]>();
   for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
   // What a subagent is told to do is no prompt of the user's

@@ -326,4 +326,10 @@ export const MIGRATIONS: readonly string[] = [
     FROM turns
     UNION ALL SELECT session, time_ms, origin, turns, failed, interrupted FROM packed_turns;
   `,
+  `
+  -- The subagent that a call started: it can be told of long after the call was settled
+  ALTER TABLE tool_calls ADD COLUMN spawned_agent TEXT;
+  UPDATE tool_calls SET spawned_agent = json_extract(body, '$.spawnedAgentId') WHERE instr(body, '"spawnedAgentId"') > 0;
+  CREATE INDEX tool_calls_by_spawned_agent ON tool_calls (session, spawned_agent) WHERE spawned_agent IS NOT NULL;
+  `,
 ];

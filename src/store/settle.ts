@@ -97,9 +97,12 @@ export function contextOf(
     if (entry.kind === "subagent") add(callIds, entry.parentCallId);
   }
   const subagents = new Map<string, SettledSubagent>();
+  const spawnedBy = new Map<string, string>();
   for (const id of agentIds) {
     const row = db.prepare("SELECT * FROM subagents WHERE session = ? AND agent_id = ?").get(sessionNumber, id);
     if (row !== undefined) subagents.set(id, toSubagent(row));
+    const call = row === undefined ? db.prepare(SPAWNED).get(sessionNumber, id) : undefined;
+    if (call !== undefined) spawnedBy.set(id, String(call["call_id"]));
   }
   const turns = new Map<string, SettledTurn>();
   for (const row of db.prepare(`${TURNS} ORDER BY start_ms DESC LIMIT ?`).all(sessionNumber, RECENT_TURNS))
@@ -140,6 +143,7 @@ export function contextOf(
     knowsCalls,
     callIds: settledCalls,
     calls,
+    ...(spawnedBy.size > 0 && { spawnedBy }),
     ...(unusedIds.size > 0 && { unusedIds }),
     ...(segment !== undefined && { segment }),
   };
@@ -168,6 +172,9 @@ const RECENT_TURNS = 50;
 
 const TURNS =
   "SELECT *, EXISTS (SELECT 1 FROM events e WHERE e.id = turns.key) AS hook_alone FROM turns WHERE session = ?";
+
+/** Agents that work on in the background, as teammates do, are told of when the call that started them is long settled. */
+const SPAWNED = "SELECT call_id FROM tool_calls WHERE session = ? AND spawned_agent = ? LIMIT 1";
 
 /** Of one tool and input: more are never near enough in time. */
 const LIKE_CALLS = 50;
@@ -272,8 +279,9 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
   }
   for (const tool of run.toolCalls) {
     db.prepare(
-      `INSERT INTO tool_calls (session, call_id, segment, name, status, subagent, start_ms, end_ms, input_digest, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO tool_calls
+         (session, call_id, segment, name, status, subagent, start_ms, end_ms, input_digest, spawned_agent, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ).run(
       sessionNumber,
       tool.callId,
@@ -284,6 +292,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
       tool.startMs,
       tool.endMs,
       tool.inputDigest ?? null,
+      tool.spawnedAgentId ?? null,
       JSON.stringify(tool),
     );
   }

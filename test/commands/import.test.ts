@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UserError } from "../../src/commands/context.ts";
 import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { booksIn, packedCount } from "../import/books.ts";
 import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Wanted, writeLines } from "../import/claude.ts";
@@ -354,7 +355,7 @@ describe("what is kept", () => {
     await expect(run([])).rejects.toThrow(/later version/);
     await expect(run([], { dryRun: true })).rejects.toThrow(/later version/);
     const again = openRaw();
-    again.prepare("PRAGMA user_version = 4").get();
+    again.prepare(`PRAGMA user_version = ${MIGRATIONS.length}`).get();
     again.close();
     expect(books()).toEqual(totals);
   });

@@ -186,6 +186,22 @@ describe("buildSession", () => {
     expect(session.turns.length).toBe(turns);
   });
 
+  test("what a teammate sends into the turn of a prompt takes neither its origin nor its length", () => {
+    const line = (key: string, ms: number, origin: "human" | "machine", length: number): TranscriptEntry => ({
+      ...{ kind: "prompt", key, promptKey: "a", origin, length, timeMs: NOON_MS + ms },
+    });
+    const written = [line("1", 0, "human", 12), line("2", 50, "machine", 900), answered(60, "a")];
+    for (const events of [[], [prompted("p1", 0, "a")]]) {
+      expect(buildSession(input(events, written)).turns).toMatchObject([{ origin: "human", promptLength: 12 }]);
+    }
+  });
+
+  test("a subagent is below the call that started it, when that was settled long ago, too", () => {
+    const events = [toolStarted("s", 20, "t2", { agent_id: "a1", prompt_id: "a" })];
+    const context = { ...NOTHING_SETTLED, spawnedBy: new Map([["a1", "t1"]]) };
+    expect(buildSession({ ...input(events), context }).subagents).toMatchObject([{ parentCallId: "t1", turnKey: "a" }]);
+  });
+
   test("of nothing is nothing", () => {
     const { facts: _, ...rest } = buildSession(input([]));
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });

@@ -174,6 +174,16 @@ describe("contextOf", () => {
     expect(contextOf(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
   });
 
+  test("knows the settled call that started a subagent of which nothing was settled", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const session = endedSession(recorded);
+    settle(db, { ...settlementOf(session, id), subagents: [] }, METRIC_SHAPES, NOW_MS);
+    const [{ agentId, parentCallId } = { agentId: "", parentCallId: "" }] = session.subagents;
+    const { subagents, spawnedBy } = contextOf(db, id, [], [{ ...used("t1", 0), agentId }]);
+    expect([subagents.size, [...(spawnedBy ?? [])]]).toEqual([0, [[agentId, parentCallId]]]);
+  });
+
   test("knows a turn that went on after it was settled as the same one", () => {
     const db = stores.open();
     const { id, session } = settled(db);
