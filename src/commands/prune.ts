@@ -7,6 +7,7 @@ import { type Context, UserError } from "./context.ts";
 import { drainNow } from "./drain.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
 import { localTime, megabytes, plural } from "./figures.ts";
+import { ProgressLine } from "./import/progress.ts";
 import { lookAt } from "./look.ts";
 
 export interface PruneOptions {
@@ -37,8 +38,16 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
 
   const log = new Log(context);
   const before = storeBytes(context.places.storePath);
+  const progress = new ProgressLine(context);
+  const onProgress = (sessions: number, of: number): void =>
+    progress.line(sessions / of, `${sessions} of ${plural(of, "session")} taken out of the store`);
   try {
-    const report = await drainNow(await drainDeps(context, log.line), { endIdle: false, quiet: false, prune: request });
+    const report = await drainNow(await drainDeps(context, log.line), {
+      endIdle: false,
+      quiet: false,
+      prune: { ...request, onProgress },
+    });
+    progress.clear();
     await log.flush();
     if (report?.pruned === undefined) {
       context.stderr.write("openhook-otel: another drain is at work and does not come to its end; try again later\n");
@@ -51,6 +60,7 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
   } catch (error) {
     log.line(messageOf(error));
     await log.flush();
+    progress.clear();
     context.stderr.write(`openhook-otel: ${messageOf(error)}\n`);
     return 1;
   }

@@ -1,9 +1,9 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { checkpoint } from "../store/database.ts";
+import { checkpoint, commitAtOnce, commitLater } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { isPacked } from "../store/packed.ts";
-import { keptSessions, prunableSessions, pruneSession } from "../store/prune.ts";
+import { keptSessions, type Prunable, prunableSessions, pruneSession } from "../store/prune.ts";
 import { giveBack, spaceOf, writeAnew } from "../store/space.ts";
 import { isSteady } from "./clock.ts";
 import type { Drain } from "./deps.ts";
@@ -15,6 +15,8 @@ export interface PruneRequest {
   readonly olderThanMs: number;
   /** Also payloads that were set aside this long ago. @default false */
   readonly quarantine?: boolean;
+  /** From now and then: how many of the sessions that are to go have gone. */
+  readonly onProgress?: (sessions: number, ofSessions: number) => void;
 }
 
 export interface Pruned {
@@ -34,14 +36,22 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   const { db, places } = drain;
   const beforeMs = drain.now() - request.olderThanMs;
   let [sessions, rows] = [0, 0];
+  const ofSessions = prunableSessions(db, beforeMs, Number.MAX_SAFE_INTEGER).length;
   // As it goes: on a disk that is full there is room for a few sessions at a time
   let freed = shrink(db);
-  for (;;) {
-    const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY, true);
-    if (did.sessions === 0) break;
-    sessions += did.sessions;
-    rows += did.rows;
-    freed += shrink(db);
+  // What a power failure undoes is there again, whole: waiting for the disk after each session was most of the time
+  commitLater(db);
+  try {
+    for (;;) {
+      const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY, true);
+      if (did.sessions === 0) break;
+      sessions += did.sessions;
+      rows += did.rows;
+      freed += shrink(db);
+      request.onProgress?.(sessions, ofSessions);
+    }
+  } finally {
+    commitAtOnce(db);
   }
   note(drain, sessions);
   const kept = keptSessions(db, beforeMs, 0);
@@ -125,7 +135,13 @@ async function pruneSome(
   const { db, now } = drain;
   const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isAsked });
   let [sessions, rows] = [0, 0];
-  for (const session of found) {
+  const packed = found.filter(({ id }) => isPacked(db, id));
+  const rowsOfPacked = pruneTogether(drain, packed);
+  if (rowsOfPacked !== undefined) {
+    rows += rowsOfPacked;
+    sessions += packed.length;
+  }
+  for (const session of rowsOfPacked === undefined ? found : found.filter((one) => !packed.includes(one))) {
     if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
     // What was written after anybody last looked is counted first; a session that goes on has it stay
     if (!isPacked(db, session.id)) {
@@ -138,6 +154,20 @@ async function pruneSome(
   }
   // Those that were looked at and stay would be found again and again
   return { sessions, rows, isAll: found.length < SESSIONS_AT_ONCE || sessions === 0 };
+}
+
+/**
+ * In one commit: their digests lie all over the store, and each page is written once for all of them.
+ *
+ * @returns how many rows went; `undefined` where they could not, and all of them are still there
+ */
+function pruneTogether({ db, now }: Drain, sessions: readonly Prunable[]): number | undefined {
+  try {
+    return db.transaction(() => sessions.reduce((rows, session) => rows + pruneSession(db, session, now()), 0));
+  } catch {
+    // One by one those before the one that fails still go, as on a disk that is nearly full; what is wrong is told then
+    return undefined;
+  }
 }
 
 function note({ db, log }: Drain, sessions: number): void {

@@ -55,6 +55,11 @@ export function commitLater(db: Database): void {
     db.prepare("PRAGMA synchronous = NORMAL").get();
 }
 
+/** From now on a commit is on disk before it returns again, and with the first one all that were made before it. */
+export function commitAtOnce(db: Database): void {
+  db.prepare("PRAGMA synchronous = FULL").get();
+}
+
 /** Moves the files of a store to another name, the main file first. Nothing of them is deleted. */
 export function moveStore(from: string, to: string): void {
   const there = filesOf(to);

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { prune } from "../../src/commands/prune.ts";
 import { sessions } from "../../src/commands/sessions.ts";
+import { encodeFacts } from "../../src/model/facts.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
-import { checkpoint, openDatabase } from "../../src/store/database.ts";
+import { checkpoint, type Database, openDatabase } from "../../src/store/database.ts";
+import { putPacked } from "../../src/store/packed.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
@@ -36,6 +38,29 @@ async function collected(isSent = true): Promise<{ readonly of: Replay; readonly
 async function run(of: Replay, options: Parameters<typeof prune>[0], nowMs: number) {
   const world = contextAt(of.places, { now: () => nowMs });
   return { code: await prune(options, world.context), out: world.out(), err: world.err() };
+}
+
+/** Sessions beside the one that was collected, over at the same time, each with something in it. */
+function addOld(of: Replay, count: number, endMs: number): readonly number[] {
+  const db = openDatabase(of.places.storePath);
+  const ids = Array.from({ length: count }, (_, n) => sessionOf(db, "claude-code", `old-${n}`, endMs).id);
+  for (const id of ids) {
+    db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1)").run(id);
+    db.prepare("INSERT INTO entries VALUES (?, 'a', 'note', 0, ?, 1)").run(id, `"${"x".repeat(50_000)}"`);
+  }
+  db.close();
+  return ids;
+}
+
+/** As an import leaves them. */
+function pack(db: Database, ids: readonly number[]): void {
+  const packed = { facts: encodeFacts([]), owned: new Float64Array(), segments: [], usage: [], tools: [], turns: [] };
+  db.transaction(() =>
+    putPacked(
+      db,
+      ids.map((id) => ({ id, packed })),
+    ),
+  );
 }
 
 async function listed(of: Replay): Promise<number> {
@@ -107,26 +132,52 @@ describe("prune", () => {
     await expect(run(replay, { ...LATER, olderThan }, 0)).rejects.toThrow(/--older-than takes an age like 90d/);
   });
 
-  test("stopped half way, as by a disk that is full, it has given back the space of what went", async () => {
-    const { of, endMs } = await collected();
-    const db = openDatabase(of.places.storePath);
-    const ids = Array.from({ length: 60 }, (_, n) => sessionOf(db, "claude-code", `old-${n}`, endMs).id);
-    for (const id of ids) {
-      db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1)").run(id);
-      db.prepare("INSERT INTO entries VALUES (?, 'a', 'note', 0, ?, 1)").run(id, `"${"x".repeat(50_000)}"`);
-    }
-    db.prepare(
-      `CREATE TRIGGER full BEFORE UPDATE OF pruned_ms ON sessions WHEN new.id = ${ids.at(-1)}
+  test.each([
+    ["collected", false],
+    ["imported", true],
+  ])(
+    "stopped half way, as by a disk that is full, it has given back the space of what went: %s",
+    async (_, isImported) => {
+      const { of, endMs } = await collected();
+      const ids = addOld(of, 60, endMs);
+      const db = openDatabase(of.places.storePath);
+      if (isImported) pack(db, ids);
+      db.prepare(
+        `CREATE TRIGGER full BEFORE UPDATE OF pruned_ms ON sessions WHEN new.id = ${ids.at(-1)}
        BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
-    ).run();
-    checkpoint(db);
-    const before = statSync(of.places.storePath).size;
-    db.close();
-    // Younger than what drains take by themselves
-    const stopped = await run(of, { ...LATER, olderThan: "30d" }, endMs + 31 * DAY_MS);
-    expect(stopped).toMatchObject({ code: 1, out: "" });
-    expect(stopped.err).toContain("disk is full");
-    expect(statSync(of.places.storePath).size).toBeLessThan(before / 2);
+      ).run();
+      checkpoint(db);
+      const before = statSync(of.places.storePath).size;
+      db.close();
+      // Younger than what drains take by themselves
+      const stopped = await run(of, { ...LATER, olderThan: "30d" }, endMs + 31 * DAY_MS);
+      expect(stopped).toMatchObject({ code: 1, out: "" });
+      expect(stopped.err).toContain("disk is full");
+      expect(statSync(of.places.storePath).size).toBeLessThan(before / 2);
+      const after = openDatabase(of.places.storePath);
+      const left = after.prepare("SELECT count(*) AS n FROM sessions WHERE pruned_ms IS NULL").get();
+      after.close();
+      expect(left).toMatchObject({ n: 1 });
+    },
+  );
+
+  test("says on a terminal how far it is, and in a pipe nothing", async () => {
+    for (const isTTY of [true, false]) {
+      const { of, endMs } = await collected();
+      addOld(of, 60, endMs);
+      const { context, out, err } = contextAt(of.places, { now: () => endMs + 31 * DAY_MS });
+      const shown: string[] = [];
+      const stderr = { ...context.stderr, isTTY, columns: 80, rewrite: (text: string) => shown.push(text) };
+      expect(await prune({ ...LATER, olderThan: "30d" }, { ...context, stderr })).toBe(0);
+      expect(out()).toMatch(/^61 sessions taken out of the store\n/);
+      expect(err()).toBe("");
+      if (!isTTY) expect(shown).toEqual([]);
+      else {
+        expect(shown[0]).toContain(" 50 of 61 sessions taken out");
+        expect(shown.at(-1)).toBe("");
+      }
+      of.remove();
+    }
   });
 
   test("makes no store where there is none", async () => {
