@@ -134,13 +134,9 @@ async function pruneSome(
 ): Promise<{ readonly sessions: number; readonly rows: number; readonly isAll: boolean }> {
   const { db, now } = drain;
   const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isAsked });
-  let [sessions, rows] = [0, 0];
   const packed = found.filter(({ id }) => isPacked(db, id));
-  const rowsOfPacked = pruneTogether(drain, packed);
-  if (rowsOfPacked !== undefined) {
-    rows += rowsOfPacked;
-    sessions += packed.length;
-  }
+  const rowsOfPacked = packed.length === 0 ? 0 : pruneTogether(drain, packed);
+  let [sessions, rows] = rowsOfPacked === undefined ? [0, 0] : [packed.length, rowsOfPacked];
   for (const session of rowsOfPacked === undefined ? found : found.filter((one) => !packed.includes(one))) {
     if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
     // What was written after anybody last looked is counted first; a session that goes on has it stay
