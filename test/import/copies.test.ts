@@ -35,8 +35,13 @@ const copied = [
 ];
 const BOTH = plus(first.totals, own.totals);
 
-const writeA = (): void => writeLines(claudePath(at, A), first.lines);
-const writeB = (): void => writeLines(claudePath(at, B), copied);
+const WHOLE = { a: first.lines, b: copied };
+let lines: { readonly a: readonly string[]; readonly b: readonly string[] } = WHOLE;
+afterEach(() => {
+  lines = WHOLE;
+});
+const writeA = (): void => writeLines(claudePath(at, A), lines.a);
+const writeB = (): void => writeLines(claudePath(at, B), lines.b);
 const imported = async (): Promise<void> => {
   expect(await importInto(at, SOURCE)).toMatchObject({ problems: [] });
 };
@@ -140,16 +145,25 @@ describe("what one session copied from another counts once", () => {
       await hooksA();
     },
   };
-  test.each(Object.keys(WAYS))("%s", async (way) => {
+  async function countsOnce(way: string, totals: Totals): Promise<void> {
     await WAYS[way]?.();
-    expect(books()).toEqual(BOTH);
-    const before = books();
+    expect(books()).toEqual(totals);
     await imported();
-    expect(books()).toEqual(before);
+    expect(books()).toEqual(totals);
     await unpackAll(at, SOURCE);
-    expect(books()).toEqual(before);
+    expect(books()).toEqual(totals);
     expect(packedCount(at.places.storePath)).toBe(0);
-  });
+  }
+  test.each(Object.keys(WAYS))("%s", (way) => countsOnce(way, BOTH));
+
+  test.each(Object.keys(WAYS))(
+    "of a call that was killed its result too, which the copy alone has: %s",
+    async (way) => {
+      lines = { a: first.lines.slice(0, 4), b: [...copied.slice(0, 5), ...own.lines] };
+      const calls = { calls: 2, input: 2_221, output: 41, cacheRead: 2_000, cacheWrite: 201, tools: 2 };
+      await countsOnce(way, plus({ sessions: 1, turns: 1, ...calls }, own.totals));
+    },
+  );
 
   describe("whose lines have ids of their own, and say which ones they are copies of", () => {
     /** As the Agent SDK's `forkSession` writes it: of a session's lines, those told. */
