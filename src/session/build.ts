@@ -138,7 +138,9 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
   const hasLastWord =
     (lastCall?.complete === true && lastCall.asksForTools !== true) || draft.entries.some((e) => e.kind === "turn_end");
   const isWorking = draft.toolCalls.some((tool) => tool.status === "open");
-  const finished = !isWorking && (failed || !input.expectsTranscript || hasLastWord);
+  // Who has a stream break off behind a call runs that all the same, and asks again
+  const goesOn = failure === undefined && draft.toolCalls.some((tool) => tool.endMs > (finalError?.timeMs ?? Infinity));
+  const finished = !isWorking && ((failed && !goesOn) || !input.expectsTranscript || hasLastWord);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
   const isWell = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";

@@ -71,7 +71,7 @@ export function pairTools(
   }
   for (const call of calls.values()) if (isOthersEnd(call)) delete call.end;
   return [...calls]
-    .filter(([, call]) => call.start ?? call.end ?? call.use ?? call.result)
+    .filter(([, call]) => call.start ?? call.end ?? call.use ?? endOf(call))
     .map(([callId, call]) => pair(callId, call))
     .sort((a, b) => a.startMs - b.startMs || (a.callId < b.callId ? -1 : 1));
 }
@@ -88,6 +88,12 @@ interface Told {
   use?: EntryOf<"tool_use">;
   result?: EntryOf<"tool_result">;
 }
+
+/**
+ * A fork writes what a killed process left open down as such, below the copy of the call: the call is told, as open, where
+ * it was copied from.
+ */
+const endOf = ({ result }: Told): Told["result"] => (result?.status === "unfinished" ? undefined : result);
 
 const isFailed = ({ data }: NonNullable<Told["end"]>): boolean => data?.status === "error";
 

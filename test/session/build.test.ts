@@ -16,6 +16,7 @@ import {
   toolEnded,
   toolStarted,
   turnEnded,
+  used,
 } from "./events.ts";
 import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from "./recorded.ts";
 
@@ -442,6 +443,22 @@ describe("buildSession", () => {
       const session = buildSession({ ...input([], [error]), context });
       expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", closed: true, errors: [{}] }]);
     });
+  });
+
+  test("an error behind which a call still ran is not the turn's last word", () => {
+    const error = { kind: "model_error", key: "error", timeMs: NOON_MS + 19, promptKey: "p1", final: true } as const;
+    const entries: TranscriptEntry[] = [used("t1", 15), { ...error, errorType: "server_error" }];
+    const ran = [...entries, { ...resulted("t1", 30), promptKey: "p1" } as TranscriptEntry];
+    const asked = buildSession(input([prompted("p", 0, "p1")], ran));
+    expect(asked.turns).toMatchObject([{ closed: false }]);
+    const answer = [...ran, { ...answered(40, "p1"), startMs: NOON_MS + 31 } as TranscriptEntry];
+    expect(buildSession(input([prompted("p", 0, "p1"), turnEnded("z", 90)], answer)).turns).toMatchObject([
+      { state: "ended", closed: true },
+    ]);
+    const gone = input([prompted("p", 0, "p1"), ended("z", 90)], ran);
+    expect(buildSession(gone).turns).toMatchObject([{ state: "failed", closed: true }]);
+    const first = { ...error, timeMs: NOON_MS + 31, errorType: "server_error" };
+    expect(buildSession(input([prompted("p", 0, "p1")], [...ran, first])).turns).toMatchObject([{ closed: true }]);
   });
 
   test("a prompt that was typed ahead takes nothing of the turn that ended before it", () => {

@@ -45,6 +45,15 @@ describe("pairTools, one call", () => {
     });
   });
 
+  test("what a fork writes of a call that it copied is no call; of its own it is", () => {
+    expect(pairTools([], [resulted("t1", 65, "unfinished")])).toEqual([]);
+    expect(only([], [resulted("t1", 65, "error")])).toMatchObject({ status: "error" });
+    expect(only([], [used("t1", 5), resulted("t1", 65, "unfinished")])).toMatchObject({ status: "unfinished" });
+    expect(only([toolStarted("s", 10, "t1")], [resulted("t1", 65, "unfinished")])).toMatchObject({
+      startMs: NOON_MS + 10,
+    });
+  });
+
   test("hook times and a hook's status win over the transcript's", () => {
     const call = only(
       [toolStarted("s", 10, "t1"), toolEnded("e", 30, "t1", { status: "error" })],
