@@ -233,7 +233,8 @@ function toSubagent(
   const closed =
     isOver ||
     (workplace?.endMs !== undefined && !outlives(draft, workplace, told, facts)) ||
-    (told && (finished || turn?.closed === true));
+    // Without a segment it would leave with nothing above it, and none opens for what is settled
+    (told && segment !== undefined && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, workplace?.endMs));
   return defined<Subagent>({
     key: draft.key,

@@ -203,6 +203,22 @@ describe("buildSession", () => {
     expect(buildSession({ ...input(events), context }).subagents).toMatchObject([{ parentCallId: "t1", turnKey: "a" }]);
   });
 
+  test("a subagent of a session that has not begun waits for what it is below", () => {
+    const agent = { agent_id: "a1" };
+    const said = { ...answered(30, "p1"), agentId: "a1" } as TranscriptEntry;
+    const told = input([subagentEnded("x", 40, agent)], [said]);
+    expect(buildSession(told)).toMatchObject({ segments: [], subagents: [{ closed: false }] });
+    expect(buildSession({ ...told, ...IDLE })).toMatchObject({
+      segments: [{ ordinal: 0, reason: "timeout" }],
+      subagents: [{ segment: 0, closed: true }],
+    });
+    const begun = { ...told, events: [...told.events, prompted("p", 50, "p1")] };
+    expect(buildSession(begun)).toMatchObject({
+      segments: [{ ordinal: 0 }],
+      subagents: [{ segment: 0, closed: true }],
+    });
+  });
+
   test("of nothing is nothing", () => {
     const { facts: _, ...rest } = buildSession(input([]));
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });
