@@ -6,7 +6,6 @@ import { hasWishes, inProject, learnProjects } from "../drain/project.ts";
 import { protectRepository } from "../drain/protect.ts";
 import { lineSteps, tellDrift, tellSelf } from "../drain/self.ts";
 import { factsOf } from "../model/fact-columns.ts";
-import { globalKeysOf } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
@@ -227,8 +226,8 @@ export class Keeper {
       const known = entries.get(entry.key);
       entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
     }
-    const own = [...entries.values()].filter((entry) =>
-      globalKeysOf(entry).every((globalKey) => !this.#isAnothers(stored, globalKey, fresh)),
+    const own = [...entries.values()].filter(
+      ({ globalKey }) => globalKey === undefined || !this.#isAnothers(stored, globalKey, fresh),
     );
     return pack(own, packOptions(card, stored.sessionId, told));
   }

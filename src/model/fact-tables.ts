@@ -119,16 +119,6 @@ export const KEYS = { call: "response:", use: "use:", result: "result:", prompt:
 /** Of an answer: its id and that of the request, where it is told. */
 export const callKey = (id: string, request: string | undefined): string => `${KEYS.call}${id}:${request ?? ""}`;
 
-/**
- * What tells in all sessions whose record it is: its own name, and of a result that of its call too. A fork of a session that
- * was killed gives the calls of its copy a result that the original never had.
- */
-export const globalKeysOf = (entry: TranscriptEntry): readonly string[] => {
-  const { globalKey } = entry;
-  if (globalKey === undefined) return [];
-  return entry.kind === "tool_result" ? [globalKey, `${KEYS.use}${entry.callId}`] : [globalKey];
-};
-
 /** Places of a row that hold something: the whole numbers, then the times. */
 export const COLUMNS = {
   calls: [numbered(15), [CALL.timeMs, CALL.startMs, CALL.endMs]],

@@ -1,5 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { globalKeysOf, KEYS } from "../model/fact-tables.ts";
+import { KEYS } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { isReplay, replayedId } from "../model/replays.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
@@ -286,8 +286,6 @@ export function setPosition(
  */
 function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayBeForgotten: boolean): boolean {
   if (entry.globalKey === undefined) return true;
-  const [, ...calls] = globalKeysOf(entry);
-  if (calls.some((call) => isAnothers(db, session, call, mayBeForgotten))) return false;
   // A packed session's records have owners as soon as somebody asks for them
   for (const number of hasPacked(db) ? packedOwners(db, session.source, entry.globalKey) : []) {
     unpack(db, sessionById(db, number));
@@ -321,11 +319,6 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayB
     entry.globalKey,
   );
   return true;
-}
-
-function isAnothers(db: Database, { id, source }: StoredSession, globalKey: string, mayBeForgotten: boolean): boolean {
-  const owner = ownerOf(db, source, globalKey);
-  return owner === undefined ? mayBeForgotten && isForgotten(db, "owner", source, globalKey) : owner !== id;
 }
 
 /** See `withoutReplays`: subagents' files are read after the main one. */
