@@ -29,12 +29,14 @@ const context: Context = {
 
 let isCutShort = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that goes away early (`| head`) is no error of ours
-  if (error.code === "EPIPE") process.exit(0);
+  // A reader that goes away early (`| head`) is no error of ours, and what was begun is brought to its end all the same
+  if (error.code === "EPIPE") return;
   if (!isCutShort) process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
   isCutShort = true;
   process.exitCode = 1;
 });
+// Whom nobody can tell what went wrong, the exit code tells
+process.stderr.on("error", () => {});
 
 main(process.argv).then(
   (code) => {
@@ -359,5 +361,6 @@ function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1)
     throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
-  return value;
+  // The store counts no further
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }

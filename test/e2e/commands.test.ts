@@ -268,6 +268,7 @@ test("into a pipe goes no colour, to the end of what fits", async () => {
       for (const line of output.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
     }
   }
+  expect(await machine.ok(["sessions", "--limit", "99999999999999999999"])).toBe(await machine.ok(["sessions"]));
   // A reader that goes away is no error
   const gone = await machine.shell(`'${process.execPath}' '${PROGRAM}' show | head -c 1`);
   expect(gone).toMatchObject({ code: 0, stderr: "" });
@@ -286,6 +287,25 @@ test.skipIf(!existsSync("/dev/full"))(
     expect(hook).toMatchObject({ code: 0, stderr: "" });
   },
 );
+
+test("readers of both outputs that go away stop nothing half way, and change no exit code", async () => {
+  const program = `'${process.execPath}' '${PROGRAM}'`;
+  for (const folder of [".claude", ".codex", ".copilot"]) mkdirSync(join(machine.home, folder));
+  const files = [".claude/settings.json", ".codex/hooks.json", ".copilot/hooks/openhook-otel.json"];
+  const there = () => files.filter((file) => existsSync(join(machine.home, file)));
+  await machine.shell(`${program} enable --yes | true`);
+  expect(there()).toEqual(files);
+  await machine.shell(`${program} disable --yes | true`);
+  expect(there()).toEqual([]);
+  // The first of them fails, and says so into nowhere
+  writeFileSync(join(machine.home, ".claude", "settings.json"), "{");
+  const { stdout } = await machine.shell(`(${program} enable --yes 2>&1; echo $? >code) | true; sleep 0.1; cat code`);
+  expect(stdout).toBe("1\n");
+  expect(there()).toEqual(files);
+  expect(await machine.shell(`${program} bogus 2>&1 | true; ${program} status --bogus 2>&-`)).toMatchObject({
+    code: 2,
+  });
+});
 
 test("a home that cannot be written: one line each, no stack, and the hook stays silent", async () => {
   const { home } = machine;
