@@ -1,4 +1,4 @@
-import { findNodeAtLocation, type Node } from "jsonc-parser";
+import type { Node } from "jsonc-parser";
 import { parseDocument } from "./document.lazy.ts";
 
 /** A settings file that cannot be edited because it is not valid. */
@@ -13,7 +13,7 @@ export class DocumentError extends Error {
 
 /**
  * Sets one value in a JSON document and leaves every other byte as it is: comments stay with what they explain,
- * indentation and line ends are the file's own.
+ * indentation and line ends are the file's own. Of a name that stands twice it sets the last, which is the one that counts.
  *
  * @param path missing objects on the way are made
  * @param value plain JSON
@@ -21,7 +21,7 @@ export class DocumentError extends Error {
  */
 export function setIn(text: string, path: readonly string[], value: unknown): string {
   const root = rootOf(text);
-  const found = findNodeAtLocation(root, [...path]);
+  const found = lastAt(root, path);
   if (found !== undefined)
     return splice(text, found.offset, found.length, json(text, value, indentAt(text, found.offset)));
   const [parent, depth] = deepestObject(text, root, path);
@@ -31,13 +31,20 @@ export function setIn(text: string, path: readonly string[], value: unknown): st
 }
 
 /**
- * Takes one value out of a JSON document, together with the comment behind it on the same line.
+ * Takes one value out of a JSON document, together with the comment behind it on the same line; wherever it stands again, too.
  *
  * @returns the same text when there is nothing at `path`
  * @throws DocumentError when the text is not a JSON object
  */
 export function unsetIn(text: string, path: readonly string[]): string {
-  const value = findNodeAtLocation(rootOf(text), [...path]);
+  const without = unsetLast(text, path);
+  return without === text ? text : unsetIn(without, path);
+}
+
+// --- internal ---
+
+function unsetLast(text: string, path: readonly string[]): string {
+  const value = lastAt(rootOf(text), path);
   const property = value?.parent;
   const siblings = property?.parent?.children;
   if (property === undefined || siblings === undefined) return text;
@@ -56,7 +63,14 @@ export function unsetIn(text: string, path: readonly string[]): string {
   return comma === undefined ? without : splice(without, comma - 1, 1, "");
 }
 
-// --- internal ---
+/** The value at a path that counts: the last one. */
+function lastAt(object: Node, [name, ...rest]: readonly string[]): Node | undefined {
+  if (name === undefined) return object;
+  const values = (object.type === "object" ? (object.children ?? []) : []).flatMap(({ children = [] }) =>
+    children[0]?.value === name && children[1] !== undefined ? [children[1]] : [],
+  );
+  return values.flatMap((value) => lastAt(value, rest) ?? []).at(-1);
+}
 
 function rootOf(text: string): Node {
   const parsed = parseDocument(text);
@@ -66,7 +80,7 @@ function rootOf(text: string): Node {
 
 function deepestObject(text: string, root: Node, path: readonly string[]): [object: Node, depth: number] {
   for (let depth = path.length - 1; depth > 0; depth--) {
-    const node = findNodeAtLocation(root, path.slice(0, depth));
+    const node = lastAt(root, path.slice(0, depth));
     if (node === undefined) continue;
     if (node.type === "object") return [node, depth];
     const line = text.slice(0, node.offset).split(/\r\n|\r|\n/).length;

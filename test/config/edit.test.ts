@@ -15,6 +15,15 @@ const TEXT = `{
 }
 `;
 
+it("of a name that stands twice, sets the one that counts and takes out all", () => {
+  const twice = '{ "a": { "b": 1 }, "c": 2, "a": { "b": 3, "d": 4 }, "c": 5 }';
+  expect(setIn(twice, ["c"], 6)).toBe(twice.replace("5", "6"));
+  expect(setIn(twice, ["a", "b"], 6)).toBe(twice.replace("3", "6"));
+  expect(setIn(twice, ["a", "e"], 6)).toBe(twice.replace('"d": 4', '"d": 4, "e": 6'));
+  expect(unsetIn(twice, ["c"])).toBe('{ "a": { "b": 1 }, "a": { "b": 3, "d": 4 } }');
+  expect(unsetIn(twice, ["a", "b"])).toBe('{ "a": { }, "c": 2, "a": { "d": 4 }, "c": 5 }');
+});
+
 describe("setIn", () => {
   it.each<[string, string[], unknown, string, string]>([
     [
