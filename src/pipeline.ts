@@ -4,7 +4,7 @@ import { deliver } from "./drain/deliver.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/deps.ts";
 import { deriveSession } from "./drain/derive.ts";
 import { ownInstance } from "./drain/instance.ts";
-import { enforceLevel, removeRemnants } from "./drain/level.ts";
+import { atKnownLevel, enforceLevel, removeRemnants } from "./drain/level.ts";
 import { withStore } from "./drain/open.ts";
 import { makePrivate } from "./drain/own-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
@@ -48,7 +48,8 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   await makePrivate(safe);
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
-      const work: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
+      const loaded = atKnownLevel(db, deps.loaded);
+      const work: Drain = { ...safe, loaded, db, report, partly: new Map(), begun: new Set() };
       await counted(work, () => pass(work, options));
       report.problems = report.problems.map(protection.redactSecrets);
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));

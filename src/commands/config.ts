@@ -114,7 +114,7 @@ function rowsOf(loaded: LoadedConfig): readonly Row[] {
     const value = setting.kind === "map" ? valueAt(held, entry === undefined ? [""] : [entry]) : held;
     const row = { key, setting, source: sourceInWords(source) };
     const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-    return [isPlain ? { ...row, value: shownValue(setting, value) } : row];
+    return [isPlain && source.kind !== "unknown" ? { ...row, value: shownValue(setting, value) } : row];
   });
 }
 

@@ -9,7 +9,9 @@ export type Source =
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "flag" }
   /** Switched off by us, because a setting that decides where data goes could not be read. */
-  | { readonly kind: "withheld" };
+  | { readonly kind: "withheld" }
+  /** What was given could not be read: the drain before knew. */
+  | { readonly kind: "unknown" };
 
 /** A source in words, as `config` shows it. */
 export function sourceInWords(source: Source): string {
@@ -20,6 +22,8 @@ export function sourceInWords(source: Source): string {
       return `environment ${source.variable}`;
     case "withheld":
       return "not sent, see the errors";
+    case "unknown":
+      return "as the drain before had it, see the errors";
     default:
       return source.kind;
   }
@@ -88,6 +92,7 @@ export const keyOf = ({ setting, entry }: Target): string =>
 /** True for settings that decide where data goes, whether, or without what: a broken one stops sending, nothing stands in for it. */
 export const decidesDestination = (setting: Setting): boolean =>
   setting.key === "disabled" ||
+  setting.key === "capture" ||
   setting.path[0] === "redaction" ||
   (setting.path[0] === "otlp" && DESTINATION.has(setting.path.at(-1) ?? ""));
 

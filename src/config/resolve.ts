@@ -117,6 +117,9 @@ function overlay(layers: Layers): Effective {
     const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
     const value = top?.values.get(setting.key);
     if (value !== undefined) effective.set(setting.key, value);
+    else if (setting.key === "capture" && (top !== undefined || layers.file.unreadable)) {
+      effective.set(setting.key, { value: DEFAULTS.capture, source: { kind: "unknown" } });
+    }
   }
   return effective;
 }

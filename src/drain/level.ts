@@ -36,6 +36,16 @@ export const countsAtLevel = (
       }));
 
 /**
+ * The settings with the level that the drain before had, where nobody can read which one the user wants: a typing error
+ * deletes nothing that was kept, and keeps no more than before.
+ */
+export function atKnownLevel(db: Drain["db"], loaded: DrainDeps["loaded"]): DrainDeps["loaded"] {
+  if (loaded.sources.get("capture")?.kind !== "unknown") return loaded;
+  const before = CAPTURE_LEVELS.find((one) => one === readMeta(db, LEVEL));
+  return before === undefined ? loaded : { ...loaded, config: { ...loaded.config, capture: before } };
+}
+
+/**
  * Where `capture` was lowered since the last drain: content that is still there goes, from what waits and from what was
  * sent. Streams with names of repositories and tools become streams without, what no backend has of them added once.
  */

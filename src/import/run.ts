@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import PQueue from "p-queue";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport, messageOf } from "../drain/deps.ts";
 import { ownInstance } from "../drain/instance.ts";
-import { enforceLevel } from "../drain/level.ts";
+import { atKnownLevel, enforceLevel } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
 import { makePrivate } from "../drain/own-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
@@ -110,7 +110,8 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         done = { ...done, isDrainAsked: true };
         return;
       }
-      const drain: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
+      const loaded = atKnownLevel(db, deps.loaded);
+      const drain: Drain = { ...safe, loaded, db, report, partly: new Map(), begun: new Set() };
       // What is committed moves on into the file a few times, and not after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();

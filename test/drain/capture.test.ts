@@ -37,6 +37,28 @@ test("lowered before it was sent: nothing of it leaves, and it is gone from the 
   expect(log).toContain("capture is metadata now: content that was kept before is deleted");
 });
 
+test.each([
+  ["a file that is not valid", '{ "capture": "full" "x" }', {}],
+  ["a level that there is not", '{ "capture": "ful" }', {}],
+  ["a variable with a level that there is not", '{ "capture": "full" }', { OPENHOOK_OTEL_CAPTURE: "ful" }],
+] as const)(
+  "%s: what was kept stays, what comes is kept as before, nothing is sent until it is mended",
+  async (_, text, env) => {
+    const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+    const before = rows(of, "content") + spanTexts(of).split(PROMPT).length;
+    mkdirSync(dirname(of.places.configPath), { recursive: true });
+    writeFileSync(of.places.configPath, text);
+    receiver = await startReceiver();
+    for (const call of of.calls) of.put(call);
+    await drainAt(of, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, ...env });
+    expect(rows(of, "content") + spanTexts(of).split(PROMPT).length).toBeGreaterThanOrEqual(before);
+    expect(receiver.spans).toEqual([]);
+    writeFileSync(of.places.configPath, '{ "capture": "full" }');
+    await drainAt(of, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
+    expect(receiver.spans.some(({ attributes }) => Object.values(attributes).join().includes(PROMPT))).toBe(true);
+  },
+);
+
 test("from full to redacted: what was kept in full is deleted, what comes is kept", async () => {
   const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
   await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "redacted" });
