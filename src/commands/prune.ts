@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { loadConfig } from "../config/load.ts";
+import { isUnknown } from "../config/unknown.ts";
 import { messageOf } from "../drain/deps.ts";
 import { type Pruned, type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
 import { storeBytes } from "../drain/self.ts";
@@ -27,7 +28,11 @@ export interface PruneOptions {
  * @throws UserError for an age that is none, or a store that cannot be read
  */
 export async function prune(options: PruneOptions, context: Context): Promise<number> {
-  const { config } = await loadConfig(context);
+  const loaded = await loadConfig(context);
+  const { config } = loaded;
+  if (options.olderThan === undefined && isUnknown(loaded, "store.retentionDays")) {
+    throw new UserError("E_CONFIG", `store.retentionDays cannot be read: ${loaded.errors[0]}; or give --older-than`);
+  }
   const olderThanMs = options.olderThan === undefined ? config.store.retentionDays * DAY_MS : ageMs(options.olderThan);
   const request = { olderThanMs, quarantine: options.quarantine };
   if (!existsSync(context.places.storePath)) {

@@ -87,7 +87,10 @@ function readProperty(layer: Layer, path: readonly string[], node: Node, documen
   } else if (node.type === "object") {
     readSection(layer, node, path, document);
   } else {
-    for (const below of settingsBelow(path)) if (decidesDestination(below)) layer.broken.add(below.key);
+    for (const below of settingsBelow(path)) {
+      layer.refused.add(below.key);
+      if (decidesDestination(below)) layer.broken.add(below.key);
+    }
     layer.errors.push(`${place}: ${key} must be an object, not ${aKind(node)}; ${consequence(path)}`);
   }
 }

@@ -10,7 +10,7 @@ export type Source =
   | { readonly kind: "flag" }
   /** Switched off by us, because a setting that decides where data goes could not be read. */
   | { readonly kind: "withheld" }
-  /** What was given could not be read: the drain before knew. */
+  /** What was given could not be read, and the default must not stand in for it. */
   | { readonly kind: "unknown" };
 
 /** A source in words, as `config` shows it. */
@@ -23,7 +23,7 @@ export function sourceInWords(source: Source): string {
     case "withheld":
       return "not sent, see the errors";
     case "unknown":
-      return "as the drain before had it, see the errors";
+      return "not known, see the errors; nothing is deleted meanwhile";
     default:
       return source.kind;
   }
@@ -40,11 +40,19 @@ export interface Layer {
   readonly values: Map<string, Given>;
   /** Keys of settings that were given here and could not be taken. */
   readonly broken: Set<string>;
+  /** These, and those that nothing depends on: the next place that has one stands in. */
+  readonly refused: Set<string>;
   readonly warnings: string[];
   readonly errors: string[];
 }
 
-export const newLayer = (): Layer => ({ values: new Map(), broken: new Set(), warnings: [], errors: [] });
+export const newLayer = (): Layer => ({
+  values: new Map(),
+  broken: new Set(),
+  refused: new Set(),
+  warnings: [],
+  errors: [],
+});
 
 /** How a value got here, for the messages. */
 export interface Origin {
@@ -138,6 +146,7 @@ function refuse(layer: Layer, target: Target, why: string, { place, foreign, oth
   const harmless = !decidesDestination(setting) || (foreign === true && HARMLESS_IF_FOREIGN.has(setting.key));
   const then = otherwise ?? (harmless ? "it is ignored" : "nothing is sent until this is mended");
   const message = `${place}: ${keyOf(target)} ${why}; ${then}`;
+  layer.refused.add(setting.key);
   if (!harmless) layer.broken.add(setting.key);
   if (harmless && foreign === true) layer.warnings.push(message);
   else layer.errors.push(message);

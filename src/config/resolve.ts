@@ -106,6 +106,14 @@ function withServiceName<T extends Layer>(layer: T): T {
 
 // 2. Precedence
 
+/** By these data goes for ever: where nobody can read what the user set, our default must not decide. */
+const DELETES: ReadonlySet<string> = new Set([
+  "capture",
+  "outbox.maxAgeDays",
+  "outbox.maxMegabytes",
+  "store.retentionDays",
+]);
+
 function overlay(layers: Layers): Effective {
   const effective: Effective = new Map();
   const order = highestFirst(layers);
@@ -117,12 +125,18 @@ function overlay(layers: Layers): Effective {
     const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
     const value = top?.values.get(setting.key);
     if (value !== undefined) effective.set(setting.key, value);
-    else if (setting.key === "capture" && (top !== undefined || layers.file.unreadable)) {
-      effective.set(setting.key, { value: DEFAULTS.capture, source: { kind: "unknown" } });
+    else if (
+      isUnreadable(layers, setting) &&
+      (typeof setting.default === "string" || typeof setting.default === "number")
+    ) {
+      effective.set(setting.key, { value: setting.default, source: { kind: "unknown" } });
     }
   }
   return effective;
 }
+
+const isUnreadable = (layers: Layers, { key }: Setting): boolean =>
+  DELETES.has(key) && (layers.file.unreadable || highestFirst(layers).some(({ refused }) => refused.has(key)));
 
 /** Entries of a map over all these layers, the highest winning each. */
 function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): ReadonlyMap<string, Given> {

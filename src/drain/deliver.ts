@@ -1,4 +1,5 @@
 import { otlpSettings } from "../config/otlp.ts";
+import { isUnknown } from "../config/unknown.ts";
 import type { OtlpSettings } from "../model/settings.ts";
 import { at } from "../model/steps.ts";
 import { isNotThere } from "../otlp/answer.ts";
@@ -226,9 +227,13 @@ async function sendMetrics(
 
 /** What waited too long, or is too much, is not sent any more; it stays in the store. */
 function dropTooOld(drain: Drain, hasBackend: boolean): void {
-  const { maxAgeDays, maxMegabytes } = drain.loaded.config.outbox;
-  const maxAgeMs = isSteady(drain.db, drain.now()) ? maxAgeDays * DAY_MS : Number.POSITIVE_INFINITY;
-  const limits = { maxAgeMs, maxBytes: maxMegabytes * 1_000_000 };
+  const { loaded } = drain;
+  const { maxAgeDays, maxMegabytes } = loaded.config.outbox;
+  const isAged = isSteady(drain.db, drain.now()) && !isUnknown(loaded, "outbox.maxAgeDays");
+  const limits = {
+    maxAgeMs: isAged ? maxAgeDays * DAY_MS : Number.POSITIVE_INFINITY,
+    maxBytes: isUnknown(loaded, "outbox.maxMegabytes") ? Number.POSITIVE_INFINITY : maxMegabytes * 1_000_000,
+  };
   const { tooOld, tooMuch } = enforceLimits(drain.db, limits, drain.now(), hasBackend);
   if (tooOld + tooMuch === 0) return;
   const why = [

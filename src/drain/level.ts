@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isUnknown } from "../config/unknown.ts";
 import { CAPTURE_LEVELS, type CaptureLevel, isAtLeast, keepsContent, stricter } from "../model/capture.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { purgeContent, stripSpans } from "../store/content.ts";
@@ -40,7 +41,7 @@ export const countsAtLevel = (
  * deletes nothing that was kept, and keeps no more than before.
  */
 export function atKnownLevel(db: Drain["db"], loaded: DrainDeps["loaded"]): DrainDeps["loaded"] {
-  if (loaded.sources.get("capture")?.kind !== "unknown") return loaded;
+  if (!isUnknown(loaded, "capture")) return loaded;
   const before = CAPTURE_LEVELS.find((one) => one === readMeta(db, LEVEL));
   return before === undefined ? loaded : { ...loaded, config: { ...loaded.config, capture: before } };
 }

@@ -1,5 +1,6 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { isUnknown } from "../config/unknown.ts";
 import { checkpoint, commitAtOnce, commitLater } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { isPacked } from "../store/packed.ts";
@@ -90,6 +91,7 @@ export async function quarantinedBefore(dir: string, beforeMs: number): Promise<
 /** What a drain does by itself, once a day and for no longer than a moment; the rest is for the next one. */
 export async function pruneDaily(drain: Drain): Promise<void> {
   const { db, now, loaded } = drain;
+  if (isUnknown(loaded, "store.retentionDays")) return;
   if (Math.abs(now() - Number(readMeta(db, PRUNED) ?? "0")) < DAY_MS || !isSteady(db, now())) return;
   const untilMs = performance.now() + BUDGET_MS;
   const beforeMs = now() - loaded.config.store.retentionDays * DAY_MS;

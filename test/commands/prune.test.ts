@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { prune } from "../../src/commands/prune.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { encodeFacts } from "../../src/model/facts.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
 import { checkpoint, type Database, openDatabase } from "../../src/store/database.ts";
+import { waitingCount } from "../../src/store/outbox.ts";
 import { putPacked } from "../../src/store/packed.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
@@ -211,3 +212,31 @@ test("a clock that jumps years ahead takes nothing away, nor does the first drai
   await of.drain({}, clockAt(endMs + 121 * DAY_MS));
   expect(await listed(of)).toBe(0);
 });
+
+test.each([
+  ["a file that is not valid", "{ x"],
+  ["a number as a text", '{ "store": { "retentionDays": "4000" }, "outbox": { "maxAgeDays": "4000" } }'],
+  ["no groups", '{ "store": 4000, "outbox": 4000 }'],
+])("%s: nothing is taken away by a default that the user may not want", async (_, text) => {
+  const { of, endMs } = await collected(false);
+  mkdirSync(dirname(of.places.configPath), { recursive: true });
+  writeFileSync(of.places.configPath, text);
+  const spans = waiting(of);
+  expect(spans).toBeGreaterThan(0);
+  for (const days of [88.9, 89, 91, 92]) await of.drain({}, clockAt(endMs + days * DAY_MS));
+  expect(await listed(of)).toBe(1);
+  expect(waiting(of)).toBe(spans);
+  await expect(run(of, { quarantine: false, dryRun: false, json: false }, endMs + 92 * DAY_MS)).rejects.toThrow(
+    "--older-than",
+  );
+  writeFileSync(of.places.configPath, "{}");
+  for (const days of [93, 94, 95]) await of.drain({}, clockAt(endMs + days * DAY_MS));
+  expect(await listed(of)).toBe(0);
+});
+
+function waiting(of: Replay): number {
+  const db = openDatabase(of.places.storePath);
+  const spans = waitingCount(db);
+  db.close();
+  return spans;
+}
