@@ -220,7 +220,7 @@ function locationOf(document: string, { setting, entry }: Target): readonly stri
   const parsedDocument = parseDocument(document);
   const map = "root" in parsedDocument ? findNodeAtLocation(parsedDocument.root, [...setting.path]) : undefined;
   const names = (map?.children ?? []).map((property) => String(property.children?.[0]?.value));
-  return [...setting.path, names.find((name) => name.toLowerCase() === entry.toLowerCase()) ?? entry.toLowerCase()];
+  return [...setting.path, names.findLast((name) => name.toLowerCase() === entry.toLowerCase()) ?? entry.toLowerCase()];
 }
 
 const SCHEMA_NAME = "config.schema.json";

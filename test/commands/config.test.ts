@@ -120,6 +120,12 @@ describe("config set", () => {
     expect(JSON.parse(file())).toEqual({ otlp: { headers: { x: "s3cret" } } });
   });
 
+  it("sets the header that counts where two differ in case alone", async () => {
+    write('{ "otlp": { "headers": { "Authorization": "a", "authorization": "b" } } }');
+    await set("otlp.headers.Authorization", "c");
+    expect(readFileSync(path(), "utf8")).toContain('{ "Authorization": "a", "authorization": "c" }');
+  });
+
   it("says so when a variable counts more", async () => {
     const { err } = await set("otlp.endpoint", "http://a.example", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://b.example" });
     expect(err).toBe("note: environment variable OTEL_EXPORTER_OTLP_ENDPOINT overrides otlp.endpoint here\n");
