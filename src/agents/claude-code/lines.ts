@@ -28,6 +28,14 @@ export interface LineState {
   readonly launched?: string;
   /** The last answers that a server gave no ids. */
   readonly nameless?: readonly NamelessAnswer[];
+  /** The last answer that had figures of its own; not kept between two readings. */
+  readonly answer?: ToldAnswer;
+}
+
+interface ToldAnswer {
+  readonly id: string;
+  readonly requestId: string;
+  readonly usage: unknown;
 }
 
 /** What is kept between two readings of a file. */
@@ -419,6 +427,8 @@ function assistantLine(here: Here) {
     id !== undefined && (requestId !== undefined || isOfOneAnswer(id))
       ? { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state }
       : namelessAnswer(here, id, facts.state);
+  const answer = id === undefined || requestId === undefined ? undefined : { id, requestId, usage: message["usage"] };
+  const isAgain = repeats(here.state.answer, answer);
   const finishReason = asString(message["stop_reason"]);
   const requested = ownOf(here.state.requests ?? {}, asString(o["requestRef"]));
   const call = defined<EntryOf<"model_call">>({
@@ -430,7 +440,7 @@ function assistantLine(here: Here) {
     requestedModel: asString(o["requestedModel"]),
     startMs: requested ?? here.state.inputMs,
     endMs: here.timeMs,
-    usage: usageOf(asObject(message["usage"])),
+    usage: isAgain ? undefined : usageOf(asObject(message["usage"])),
     complete: finishReason !== undefined && !isBrokenOff(o, message),
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
@@ -464,8 +474,21 @@ function assistantLine(here: Here) {
       } as EntryOf<"tool_use">),
     ];
   });
-  return { entries: [...facts.entries, call, ...beside, ...uses], state };
+  const entries = [...facts.entries, call, ...(isAgain ? [] : beside), ...uses];
+  const { answer: before, ...rest } = state;
+  const last = isAgain ? before : answer;
+  return { entries, state: last === undefined ? rest : { ...rest, answer: last } };
 }
+
+/**
+ * 2.1.120 asks again, without a stream, where one broke off, and gives the lines of the broken answer the request and the
+ * figures of the new one.
+ */
+const repeats = (before: ToldAnswer | undefined, now: ToldAnswer | undefined): boolean =>
+  before !== undefined &&
+  before.requestId === now?.requestId &&
+  before.id !== now.id &&
+  JSON.stringify(before.usage) === JSON.stringify(now.usage);
 
 /** A fork gives each block that it copies an id of its own, where a server gave the answer none. */
 const isMadeUp = (id: string, o: Line): boolean =>

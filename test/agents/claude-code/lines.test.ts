@@ -42,6 +42,18 @@ function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: s
   });
 }
 
+test("figures that stand beside two answers of one request are counted once", () => {
+  const usage = { input_tokens: 3, output_tokens: 60, cache_read_input_tokens: 5 };
+  const of = (id: string, ms: number, rest: Json = {}, more: Json = usage): Json =>
+    assistant({ id: `msg_${id}`, stop_reason: "tool_use", usage: more }, rest, ms);
+  const outputs = (...lines: readonly Json[]) =>
+    entriesOf(lines).map((entry) => (entry.kind === "model_call" ? entry.usage?.output : entry.kind));
+  expect(outputs(of("a", 1), of("a", 2), of("b", 3), of("b", 4))).toEqual([60, 60, undefined, undefined]);
+  expect(outputs(of("a", 1), of("b", 2), of("c", 3, { requestId: "req_2" }))).toEqual([60, undefined, 60]);
+  expect(outputs(of("a", 1), of("b", 2, {}, { ...usage, output_tokens: 61 }))).toEqual([60, 61]);
+  expect(outputs(of("a", 1), of("b", 2, { requestId: "req_2" }))).toEqual([60, 60]);
+});
+
 describe("user lines", () => {
   test("a prompt opens a turn that what follows belongs to", () => {
     const [prompt, call] = entriesOf([

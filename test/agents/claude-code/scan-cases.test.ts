@@ -42,6 +42,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     prompt(1, '"x"'),
     result(2, ',"content":[{"text":"[Tool use interrupted]","text":null},{"text":"ok"}]'),
   ],
+  "one request that two answers name, with the same figures and with others": [
+    prompt(1, '"x"'),
+    answer(2, "m1", ',"requestId":"req_1"'),
+    answer(2, "m2", ',"requestId":"req_1"'),
+    answer(4, "m3", ',"requestId":"req_1"'),
+    answer(5, "m4", ',"requestId":"req_2"'),
+  ],
   "usage that nobody told, at first or at all, and reasoning beside the output": [
     prompt(1, '"x"'),
     ...[0, 3].map((tokens) =>
@@ -360,6 +367,7 @@ const LEFT_TO_LINES: readonly string[] = [
   "answers with an id that others may have, too",
   "answers with an id that a fork made up",
   "answers without an id",
+  "one request that two answers name, with the same figures and with others",
   "answers with passes of their own, and with some that count beside them",
   "answers of a model that another one was asked instead of",
   "answers at one speed and at another",

@@ -61,6 +61,8 @@ export function putCall(): bool {
     if ((load<i32>(row, 24) === NONE) !== (Call.agent === NONE)) return false;
     n = load<i32>(row, NEXT);
   }
+  // One request has two answers: the figures of one of them are those of the other
+  if (Call.request !== NONE && calls.rows > 0 && load<i32>(calls.row(calls.rows - 1), 4) === Call.request) return false;
   // `a:b` with `c` and `a` with `b:c` have one key
   if (has(Call.id, 0x3a)) return false;
   const row = claim(calls, Call.id, Call.request, slot, KEY_CALL);
