@@ -60,7 +60,8 @@ function userMessage(here: Here): Read {
   const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
   if (repeating) return { entries: [], state: { ...state, repeating: true } };
   const fed = { ...state, inputMs: timeMs };
-  if (isResult || agentId !== undefined || isMachinery(text)) return { entries: [], state: fed };
+  if (agentId !== undefined) return refusals({ ...here, state: fed }, parts);
+  if (isResult || isMachinery(text)) return { entries: [], state: fed };
   const next = { ...fed, promptKey: id };
   const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
@@ -69,6 +70,17 @@ function userMessage(here: Here): Read {
     length: text?.length,
   } as EntryOf<"prompt">);
   return { entries: [prompt], state: next };
+}
+
+/** Calls of tools that a subagent does not have: no answer lists them, what the model was told of them is all there is. */
+function refusals(here: Here, parts: readonly unknown[]): Read {
+  const refused = parts.flatMap((part): Fields[] => {
+    const told = asObject(asObject(part)?.["functionResponse"]) ?? {};
+    const error = asString(asObject(told["response"])?.["error"]) ?? "";
+    return error.startsWith("Unauthorized tool call:") ? [{ ...told, status: "error" }] : [];
+  });
+  const { calls, given } = uniqueCalls(here, refused, true);
+  return { entries: callEntries(here, calls), state: { ...here.state, ...given } };
 }
 
 /**

@@ -242,6 +242,36 @@ describe("recordings", () => {
     ]);
     expect(ofKind(entries, "session")).toMatchObject([{ cwd: "/home/dev3/acme-shop" }]);
   });
+
+  test("a subagent's calls of tools that it does not have", async () => {
+    const told = (id: string, name: string, response: object) => ({ functionResponse: { id, name, response } });
+    const error = "Unauthorized tool call: 'run_shell_command' is not available to this agent.";
+    const answers = {
+      ...user("r1", ""),
+      content: [
+        told("a1#0-0", "read_file", { error: "File not found: missing.txt" }),
+        told("a1#0-1", "run_shell_command", { error }),
+        told("a1#0-2", "run_shell_command", { error }),
+      ],
+    };
+    const listed = { ...call("a1#0-0", "error"), name: "read_file" };
+    const path = put(
+      join(chats, SESSION, "a1.jsonl"),
+      lines(head, user("t", "Your task"), { ...gemini("s1"), toolCalls: [listed] }, answers),
+    );
+    const { entries } = await read({ path, agentId: "a1" });
+    const refused = { name: "run_shell_command", agentId: "a1" };
+    expect(ofKind(entries, "tool_use")).toMatchObject([
+      { callId: "a1#0-0", name: "read_file" },
+      { ...refused, callId: "a1#0-1" },
+      { ...refused, callId: "a1#0-2" },
+    ]);
+    expect(ofKind(entries, "tool_result").map(({ callId, status }) => [callId, status])).toEqual([
+      ["a1#0-0", "error"],
+      ["a1#0-1", "error"],
+      ["a1#0-2", "error"],
+    ]);
+  });
 });
 
 describe("tokens", () => {
