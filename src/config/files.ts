@@ -67,10 +67,11 @@ export async function writeFileAtomic(
 
 /**
  * @returns a file's bytes, or `undefined` when there is none (a dangling link counts as none)
- * @throws FileError when it is there and cannot be read
+ * @throws FileError when it is there and cannot be read, or is a pipe, which might hold us up for ever
  */
 export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
   try {
+    if ((await stat(path)).isFIFO()) throw new Error("it is a pipe");
     return await readFile(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;

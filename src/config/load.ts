@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
 import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
 import { type Layer, newLayer, put, putText } from "./layer.ts";
@@ -37,6 +37,8 @@ export async function loadConfig(
 
 async function readFileLayer(path: string): Promise<FileLayer> {
   try {
+    // Nobody may ever write to it, and drains would pile up that wait for it
+    if ((await stat(path)).isFIFO()) return unreadableDocument(path, "it is a pipe");
     return readDocument(await readFile(path, "utf8"), path);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);

@@ -169,6 +169,27 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
+test.skipIf(process.platform === "win32")(
+  "nor does one in place of config.json; nothing is sent meanwhile",
+  async () => {
+    const path = (await machine.ok(["config", "path"])).trim();
+    mkdirSync(dirname(path), { recursive: true });
+    expect(spawnSync("mkfifo", [path]).status).toBe(0);
+    for (const command of ["status", "config", "doctor"]) {
+      const { stdout, stderr } = await machine.run([command]);
+      expect((stdout + stderr).replace(/\s+/g, " "), command).toContain(
+        "cannot be read (it is a pipe); nothing is sent",
+      );
+    }
+    expect(await machine.ok(["drain"])).toContain("not sent until the configuration is right");
+    await machine.ok(["import", "--dry-run"]);
+    expect(await machine.run(["config", "set", "capture", "none"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^[^\n]+cannot read[^\n]+: it is a pipe\n$/),
+    });
+  },
+);
+
 test.runIf(process.platform === "linux")(
   "a store for which no file more may be opened is told in one line",
   async () => {
