@@ -46,7 +46,8 @@ export const collectorHealth = (): Dashboard =>
     .withPanel(
       stat({
         title: "Given up",
-        description: "Records that left a machine's outbox without any backend having taken them. Must stay 0.",
+        description:
+          "Spans that left a machine's outbox without any backend having taken them, and events that found no room on its disk. Must stay 0.",
         unit: UNIT.count,
         width: 4,
         steps: [

@@ -9,7 +9,7 @@ import { labelsOf } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { outboxState } from "../store/outbox.ts";
 import { sessionCounts } from "../store/overview.ts";
-import { driftIn, lastVersionOf, noteDrift, raiseTo } from "../store/self.ts";
+import { driftIn, type LostEvents, lastVersionOf, lostIn, noteDrift, raiseTo } from "../store/self.ts";
 import { QUIET_METRICS, quarantineFamily, SELF, SELF_PREFIX, SELF_RESOURCE, selfStep } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -177,7 +177,7 @@ export async function selfPoints(drain: Drain, hasBackend: boolean, toldMs: numb
   const { db, places } = drain;
   const nowMs = drain.now();
   const outbox = outboxState(db);
-  raiseTo(db, droppedTotals(outbox), METRIC_SHAPES, nowMs);
+  raiseTo(db, droppedTotals(outbox, lostIn(db)), METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
   const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
@@ -249,12 +249,13 @@ function bytesOf(path: string): number {
   }
 }
 
-/** Counted where they happen, by the outbox. `unclaimed` is none of them: no backend was set, and nobody was to get it. */
-const droppedTotals = (outbox: ReturnType<typeof outboxState>) =>
+/** Counted where they happen. `unclaimed` is none of them: no backend was set, and nobody was to get it. */
+const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents) =>
   (
     [
       ["retention", outbox.droppedTotal],
       ["rejected", outbox.rejectedTotal],
+      ["no_room", lost.total],
     ] as const
   ).map(([reason, total]) => ({ step: selfStep(SELF.dropped, 0, { [semconv.OPENHOOK_REASON]: reason }), total }));
 

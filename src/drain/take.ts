@@ -1,7 +1,7 @@
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { GONE_MARK } from "../intake/facts.ts";
-import { claim, type InboxFile, quarantine, settle } from "../intake/inbox.ts";
+import { claim, type InboxFile, type LostEvent, quarantine, settle } from "../intake/inbox.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
@@ -11,7 +11,7 @@ import { isMinted } from "../session/processes.ts";
 import { checkpoint } from "../store/database.ts";
 import { addEvents, inRoot } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
-import { noteTaken, takenNames } from "../store/self.ts";
+import { noteLost, noteTaken, takenNames } from "../store/self.ts";
 import { learn, rootOf, type StoredSession, sessionOf, setFork } from "../store/sessions.ts";
 import { adapt, type Told } from "./adapt.ts";
 import { adopt } from "./adopt.ts";
@@ -38,17 +38,23 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   let batch: Taken[] = [];
   // Of what was set aside; the rest is counted with what it told
   let aside: Increment[] = [];
+  let lost: LostEvent[] = [];
+  let [lostEvents, heldBytes] = [0, 0];
   const stored = takenNames(drain.db);
   let removed: string[] = [];
   const commit = async (): Promise<void> => {
-    if (batch.length + aside.length === 0) return;
-    for (const number of store(drain, batch, aside, removed)) touched.add(number);
-    removed = batch.map(nameOf);
-    aside = [];
-    if (batch.length === 0) return;
-    checkpoint(drain.db);
-    for (const { file } of batch) await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
+    if (batch.length + aside.length + lost.length === 0) return;
+    for (const number of store(drain, { batch, aside, lost, removed })) touched.add(number);
+    const files = [...batch.map(({ file }) => file), ...lost];
+    removed = files.map(nameOf);
+    lostEvents += lost.length;
     batch = [];
+    aside = [];
+    lost = [];
+    heldBytes = 0;
+    if (files.length === 0) return;
+    checkpoint(drain.db);
+    for (const file of files) await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
   };
   const onProblem = (problem: Problem): void => {
     tell(drain, problem);
@@ -56,12 +62,16 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   };
   const problems = { now: drain.now, onProblem };
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
-  let heldBytes = 0;
   for await (const file of claim(places, problems)) {
-    if (stored.has(nameOf({ file }))) {
+    if (stored.has(nameOf(file))) {
       // A drain died, or was refused, between the commit and this
       await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
-      removed.push(nameOf({ file }));
+      removed.push(nameOf(file));
+      continue;
+    }
+    if ("lostMs" in file) {
+      lost.push(file);
+      if (lost.length >= FILES_PER_COMMIT) await commit();
       continue;
     }
     report.files++;
@@ -87,9 +97,9 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
     if (told.content.length > 0) heldBytes += file.payload.length;
     if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_PER_COMMIT) continue;
     await commit();
-    heldBytes = 0;
   }
   await commit();
+  if (lostEvents > 0) tellLost(drain, lostEvents);
   return touched;
 }
 
@@ -105,7 +115,7 @@ interface Taken extends Told {
 }
 
 /** Unique for ever: a claimed file gets a name of its own. */
-const nameOf = ({ file }: Pick<Taken, "file">): string => basename(file.path);
+const nameOf = ({ path }: Taken["file"]): string => basename(path);
 
 const leftIn = ({ path }: Taken["file"], error: unknown): Problem => ({
   path,
@@ -118,12 +128,15 @@ type Problem = { readonly path: string; readonly reason: string; readonly outcom
 const factsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
-function store(
-  drain: Drain,
-  batch: readonly Taken[],
-  aside: readonly Increment[],
-  removed: readonly string[],
-): readonly number[] {
+interface Commit {
+  readonly batch: readonly Taken[];
+  readonly aside: readonly Increment[];
+  readonly lost: readonly LostEvent[];
+  /** Names of what was taken before and is gone by now. */
+  readonly removed: readonly string[];
+}
+
+function store(drain: Drain, { batch, aside, lost, removed }: Commit): readonly number[] {
   const { db, report } = drain;
   return db.transaction(() => {
     const touched: number[] = [];
@@ -167,7 +180,11 @@ function store(
       keepContent(drain, session, content, levelOf(drain, session));
     }
     tellSelf(drain, steps);
-    noteTaken(db, batch.map(nameOf), removed);
+    noteLost(
+      db,
+      lost.map(({ lostMs }) => lostMs),
+    );
+    noteTaken(db, [...batch.map(({ file }) => file), ...lost].map(nameOf), removed);
     // Not those that a drain before had stored when it died
     addToMeta(db, "events", report.events - before);
     return touched;
@@ -202,6 +219,12 @@ function placeOf({ db }: Drain, event: Event): Place {
 function atLevel(drain: Drain, place: Place): Place {
   if (levelOf(drain, place.session) !== "none") return place;
   return { ...place, event: bareEvent(place.event, cardOf(drain, place.event.source)?.own) };
+}
+
+function tellLost({ report, log }: Drain, events: number): void {
+  const line = `${events} ${events === 1 ? "event" : "events"} found no room on the disk when they came, and are lost`;
+  report.problems.push(line);
+  log(line);
 }
 
 function tell(drain: Drain, problem: Problem): void {

@@ -6,7 +6,12 @@
 //   <payload, untouched>
 //   <newline>end=whole 88   the last line, with the parent's start time where there is one; without this line the intake is
 //                           still at work, or died
+//
+// Where the disk had no room, the file is left without a byte and is called .lost in place of .evt: there was an event.
 import type { IntakeFacts } from "../model/agent.ts";
+
+/** How the names of events end that are whole, or will be, and of those that found no room. hook.sh has the same. */
+export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;
 
 /** Where a hook that started a drain was at work, in the drain's environment. hook.sh has the same name. */
 export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";

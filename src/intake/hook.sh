@@ -217,7 +217,8 @@ record() {
       } >"$file" 4<&0
     fi
     if [ "$opened" = yes ]; then
-      [ "$written" = yes ] || rm -f "$file" # no room on the disk: leave no rubbish on top
+      # no room on the disk: what is left has no bytes, and says that there was an event
+      [ "$written" = yes ] || { { :; } >"$file" && mv -f "$file" "${file%.evt}.lost"; } || rm -f "$file"
       return
     fi
     if [ -e "$file" ]; then

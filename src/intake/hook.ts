@@ -2,10 +2,12 @@ import { spawn } from "node:child_process";
 import {
   closeSync,
   existsSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -14,6 +16,7 @@ import { join, parse } from "node:path";
 import type { Readable } from "node:stream";
 import { parseArgs } from "node:util";
 import {
+  EVENT_FILE,
   FIRST_BYTE_TIMEOUT_MS,
   formatEnd,
   formatHead,
@@ -21,6 +24,7 @@ import {
   GONE_MARK,
   HOOK_FOLDER,
   harmlessOptions,
+  LOST_FILE,
   MAX_FILE_BYTES,
   type PayloadEnd,
   READ_TIMEOUT_MS,
@@ -57,7 +61,7 @@ export interface HookPlaces {
  *        in USER_PROMPT, `--payload-argument`: it is the last argument; stdin is left alone then. Hand-written wrappers say
  *        `<source> --phase pre|post --cli <program> [--exit-code N] -- <args…>` instead; the arguments are not kept.
  * @returns after at most some 5 s (READ_TIMEOUT_MS), whatever stdin does
- * @throws never, nor rejects: what cannot be written is lost, the agent goes on
+ * @throws never, nor rejects: what cannot be written is lost, and where that can still be noted it is; the agent goes on
  */
 export async function runHook(argv: readonly string[], io: HookIo, places: HookPlaces): Promise<void> {
   const options = optionsOf(argv);
@@ -252,17 +256,28 @@ function writeEvent(inboxDir: string, stem: string, parts: readonly Buffer[]): v
       for (let offset = 0; offset < part.length; ) offset += writeSync(fd, part, offset);
     }
   } catch {
+    attempt(() => ftruncateSync(fd, 0));
     closeSync(fd);
-    unlinkSync(path);
+    leaveMark(path);
     return;
   }
   closeSync(fd);
 }
 
+/** No room on the disk: what is left has no bytes, and says that there was an event. */
+function leaveMark(path: string): void {
+  try {
+    if (statSync(path).size > 0) unlinkSync(path);
+    else renameSync(path, path.replace(EVENT_FILE, LOST_FILE));
+  } catch {
+    unlinkSync(path);
+  }
+}
+
 function reserve(inboxDir: string, stem: string): { path: string; fd: number } {
   let made = false;
   for (let n = 0; ; ) {
-    const path = join(inboxDir, `${stem}-${n}.evt`);
+    const path = join(inboxDir, `${stem}-${n}${EVENT_FILE}`);
     try {
       return { path, fd: openSync(path, "wx", 0o600) };
     } catch (error) {
@@ -299,7 +314,7 @@ function eventNameIn(chunks: readonly Buffer[]): string | undefined {
 const SCANNED_BYTES = 8192;
 
 function filesWaiting(inboxDir: string): number {
-  return readdirSync(inboxDir).filter((name) => name.endsWith(".evt")).length;
+  return readdirSync(inboxDir).filter((name) => name.endsWith(EVENT_FILE)).length;
 }
 
 function attempt(action: () => unknown): void {

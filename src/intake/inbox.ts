@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import type { IntakeFacts } from "../model/agent.ts";
 import { at } from "../model/steps.ts";
 import { twice } from "../model/twice.ts";
-import { END_BYTES, endOf, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
+import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
 import { decodePayload } from "./payload.ts";
 
 /** The part of `Places` that holds inbox files. */
@@ -20,6 +20,13 @@ export interface InboxFile {
   readonly path: string;
   readonly facts: IntakeFacts;
   readonly payload: Buffer;
+}
+
+/** What the intake left of an event that found no room on the disk, claimed for this drain. Ends in `settle`. */
+export interface LostEvent {
+  readonly path: string;
+  /** When it happened, milliseconds since the epoch. */
+  readonly lostMs: number;
 }
 
 /** A file that could not be taken. `left`: it stays where it is; `quarantined`: it was set aside. */
@@ -69,7 +76,10 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
  * @returns nothing where the directories do not exist
  * @throws only when a directory cannot be listed
  */
-export async function* claim(dirs: InboxDirs, options: ClaimOptions): AsyncGenerator<InboxFile, void, undefined> {
+export async function* claim(
+  dirs: InboxDirs,
+  options: ClaimOptions,
+): AsyncGenerator<InboxFile | LostEvent, void, undefined> {
   for (const entry of await waiting(dirs.claimedDir)) {
     const file = await take(dirs, entry, join(dirs.claimedDir, entry.name), options);
     if (file !== undefined) yield file;
@@ -113,11 +123,17 @@ export interface InboxCounts {
   readonly quarantined: number;
   /** Event time of the oldest file that waits in inbox or claimed; absent when none does. */
   readonly oldestMs?: number;
+  /** Events that found no room on the disk and that no drain has counted yet: none of the files above. */
+  readonly lost: number;
+  /** When the last of them did. */
+  readonly lostMs?: number;
 }
 
 /** Counts without reading any file. Directories that do not exist hold nothing. */
 export async function counts(dirs: InboxDirs): Promise<InboxCounts> {
-  const [inbox, claimed] = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)];
+  const all = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)] as const;
+  const lostMs = all.flatMap((files) => files.filter(isLost)).map(({ mtimeNs }) => msOf(mtimeNs));
+  const [inbox, claimed] = [all[0].filter((file) => !isLost(file)), all[1].filter((file) => !isLost(file))];
   const quarantined = (await list(dirs.quarantineDir)).filter((entry) => !entry.name.endsWith(REASON_SUFFIX)).length;
   const oldestNs = [inbox[0], claimed[0]]
     .filter((entry) => entry !== undefined)
@@ -128,6 +144,8 @@ export async function counts(dirs: InboxDirs): Promise<InboxCounts> {
     claimed: claimed.length,
     quarantined,
     ...(oldestNs === undefined ? {} : { oldestMs: msOf(oldestNs) }),
+    lost: lostMs.length,
+    ...(lostMs.length === 0 ? {} : { lostMs: lostMs.reduce((last, ms) => Math.max(last, ms)) }),
   };
 }
 
@@ -139,6 +157,7 @@ interface Waiting {
   readonly name: string;
   readonly mtimeNs: bigint;
   readonly isFile: boolean;
+  readonly isEmpty: boolean;
 }
 
 /** Entries of a directory in event order. Names with a leading dot are not ours: `.nfs…`, `.DS_Store`. */
@@ -148,7 +167,9 @@ async function waiting(dir: string): Promise<readonly Waiting[]> {
     if (name.startsWith(".")) continue;
     const stats = await lstat(join(dir, name), { bigint: true }).catch(() => undefined);
     // Not the whole record: a hundred thousand files may wait
-    if (stats !== undefined) found.push({ name, mtimeNs: stats.mtimeNs, isFile: stats.isFile() });
+    if (stats !== undefined) {
+      found.push({ name, mtimeNs: stats.mtimeNs, isFile: stats.isFile(), isEmpty: stats.size === 0n });
+    }
   }
   return found.sort((a, b) => compare(a.mtimeNs, b.mtimeNs) || compare(a.name, b.name));
 }
@@ -166,14 +187,17 @@ async function list(dir: string): Promise<readonly Dirent[]> {
 async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): Promise<string | undefined> {
   const from = join(dirs.inboxDir, entry.name);
   try {
-    if (!isOurs(entry)) {
-      await setAsideStranger(dirs, from, entry, options);
-      return undefined;
+    const suffix = isLost(entry) ? LOST_FILE : EVENT_FILE;
+    if (suffix === EVENT_FILE) {
+      if (!isOurs(entry)) {
+        await setAsideStranger(dirs, from, entry, options);
+        return undefined;
+      }
+      if (!(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
     }
-    if (!(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
     // time, padded, and old name: the order holds for the next drain too, should this one die
-    const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, ".evt").slice(0, 80)}`;
-    const to = join(dirs.claimedDir, `${stem}-${randomUUID()}.evt`);
+    const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, suffix).slice(0, 80)}`;
+    const to = join(dirs.claimedDir, `${stem}-${randomUUID()}${suffix}`);
     await twice(() => at("inbox.claim", () => moved(from, to)));
     return to;
   } catch (error) {
@@ -189,8 +213,9 @@ async function take(
   entry: Waiting,
   path: string,
   options: ClaimOptions,
-): Promise<InboxFile | undefined> {
+): Promise<InboxFile | LostEvent | undefined> {
   try {
+    if (isLost(entry)) return { path, lostMs: msOf(entry.mtimeNs) };
     if (!isOurs(entry)) {
       await setAsideStranger(dirs, path, entry, options);
       return undefined;
@@ -217,7 +242,8 @@ async function take(
   }
 }
 
-const isOurs = ({ name, isFile }: Waiting): boolean => isFile && name.endsWith(".evt");
+const isOurs = ({ name, isFile }: Waiting): boolean => isFile && name.endsWith(EVENT_FILE);
+const isLost = ({ name, isFile, isEmpty }: Waiting): boolean => isFile && isEmpty && name.endsWith(LOST_FILE);
 
 /** Also when the clock was set back meanwhile; not while its process stands still, as in a machine that was suspended. */
 async function hasDied({ name, mtimeNs }: Waiting, nowMs: number): Promise<boolean> {
@@ -264,7 +290,7 @@ async function readWhole(path: string): Promise<Buffer | undefined> {
 
 /** A FIFO would block us, a symbolic link leads elsewhere: such things are moved, never opened. */
 async function setAsideStranger(dirs: InboxDirs, path: string, entry: Waiting, options: ClaimOptions): Promise<void> {
-  const reason = entry.isFile ? "not an inbox file: its name does not end in .evt" : "not a regular file";
+  const reason = entry.isFile ? `not an inbox file: its name does not end in ${EVENT_FILE}` : "not a regular file";
   const to = await setAside(dirs, path, `${randomUUID()}-${entry.name}`, { reason, atMs: options.now() });
   options.onProblem({ path: to, reason, outcome: "quarantined" });
 }

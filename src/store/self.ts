@@ -2,7 +2,7 @@ import type { Increment, MetricShape } from "../model/telemetry.ts";
 import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { identityOf } from "./identity.ts";
-import { readMeta, writeMeta } from "./meta.ts";
+import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 
 /** What the program keeps about itself. */
 
@@ -102,6 +102,25 @@ export function noteTaken(db: Database, names: readonly string[], removed: reado
   for (const name of names) add.run(name);
 }
 
+/** Events that found no room on the disk when they came: nothing else is known of them. */
+export interface LostEvents {
+  readonly total: number;
+  /** When the last of them came, milliseconds since the epoch; absent while there is none. */
+  readonly lastMs?: number;
+}
+
+/** Part of the commit that takes their files. @param timesMs one for each, milliseconds since the epoch */
+export function noteLost(db: Database, timesMs: readonly number[]): void {
+  if (timesMs.length === 0) return;
+  addToMeta(db, LOST, timesMs.length);
+  writeMeta(db, LOST_LAST, String(timesMs.reduce((last, ms) => Math.max(last, ms), lostIn(db).lastMs ?? 0)));
+}
+
+export function lostIn(db: Database): LostEvents {
+  const lastMs = readMeta(db, LOST_LAST);
+  return { total: Number(readMeta(db, LOST) ?? "0"), ...(lastMs !== undefined && { lastMs: Number(lastMs) }) };
+}
+
 /**
  * A total that is kept elsewhere becomes a counter: the stream grows by what was not counted of it yet, whichever
  * `service.instance.id` did.
@@ -131,6 +150,7 @@ const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
 const DRIFT_OF = "drift.version";
 const COUNTED = "counted.";
+const [LOST, LOST_LAST] = ["intake.lost_total", "intake.lost_last_ms"] as const;
 
 /** Letters in words, as vendors name fields and events; digits and long words are left to secrets and ids. */
 const isPlain = (name: string): boolean =>

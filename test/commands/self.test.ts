@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { selfFindings } from "../../src/commands/doctor/self.ts";
 import { collectStatus } from "../../src/commands/status/facts.ts";
@@ -60,6 +62,30 @@ test("what another version of the program did not know is told again only where 
   expect((await told(of)).facts.self.drift).not.toEqual([]);
   await of.drain({}, { version: "0.0.1-test" });
   expect((await told(of)).facts.self.drift).toEqual([]);
+});
+
+test("events that found no room: how many and when, before a drain has counted them and after, for a month", async () => {
+  const of = await drained();
+  for (const name of ["7-8-0.lost", "7-9-0.lost"]) writeFileSync(join(of.places.inboxDir, name), "");
+  for (const drainsMore of [0, 1, 2]) {
+    if (drainsMore > 0) await of.drain();
+    const { text, facts, findings } = await told(of);
+    expect(facts.inbox).toMatchObject({
+      waiting: 0,
+      claimed: 0,
+      lost: 2,
+      lost_last: expect.stringMatching(/^20\d\d-/),
+    });
+    expect(text).toMatch(/2 events found no room on the disk of .+ and are lost, the last \S+ ago; /);
+    expect(facts.self.dropped).toEqual({ retention: 0 });
+    expect(findings.filter(({ text: line }) => line.startsWith("2 events found no room"))).toMatchObject([
+      { level: "remark", todo: expect.stringMatching(/^make room there/) },
+    ]);
+  }
+  const { context } = contextAt(of.places, { now: () => Date.now() + 31 * 86_400_000 });
+  const later = await collectStatus(context);
+  expect(later.inbox.lost).toBe(2);
+  expect(later.remarks.filter((line) => line.includes("no room"))).toEqual([]);
 });
 
 test("what never reached a backend is a remark, with where to look", async () => {

@@ -116,6 +116,7 @@ export function differences(expected: Outcome, got: Outcome): readonly string[] 
     ),
     ...listDifferences("quarantined file", expected.quarantine, got.quarantine),
   ];
+  if (got.lost !== expected.lost) lines.push(`${got.lost} events counted as lost in place of ${expected.lost}`);
   if (got.instances !== expected.instances) lines.push(`${got.instances} instance ids`);
   for (const [where, n] of Object.entries(got.waiting)) if (n !== 0) lines.push(`${n} wait in ${where}`);
   return lines;

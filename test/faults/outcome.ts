@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReceivedPoint, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
 import { type Database, filesOf, openDatabase, StoreError } from "../../src/store/database.ts";
+import { lostIn } from "../../src/store/self.ts";
 import { booksOf } from "../support/summary.ts";
 import type { State } from "./world.ts";
 
@@ -23,6 +24,8 @@ export interface Outcome {
   /** By table. */
   readonly rows: Readonly<Record<string, readonly string[]>>;
   readonly waiting: { readonly inbox: number; readonly claimed: number; readonly outbox: number };
+  /** Events that found no room, as they were counted. */
+  readonly lost: number;
   /** Digests of what was set aside. */
   readonly quarantine: readonly string[];
 }
@@ -47,7 +50,11 @@ export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "late
     counted.set(key, textOf(point.data));
   }
   const instances = new Set([...receiver.spans, ...points].map((record) => record.resource[INSTANCE_ID]));
-  const { rows, outbox } = withCopy(state, (db) => ({ rows: rowsOf(db), outbox: outboxOf(db).length }));
+  const { rows, outbox, lost } = withCopy(state, (db) => ({
+    rows: rowsOf(db),
+    outbox: outboxOf(db).length,
+    lost: lostIn(db).total,
+  }));
   return {
     spans,
     times,
@@ -60,6 +67,7 @@ export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "late
     ),
     rows,
     waiting: { inbox: namesIn(places.inboxDir).length, claimed: namesIn(places.claimedDir).length, outbox },
+    lost,
     quarantine: namesIn(places.quarantineDir)
       .filter((name) => !name.endsWith(".reason"))
       .map((name) => digest(join(places.quarantineDir, name)))

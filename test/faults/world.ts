@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Places, placesOf } from "../../src/config/places.ts";
-import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/facts.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 
 /** A recorded run of an agent. */
@@ -49,7 +49,7 @@ export class World {
   readonly #inbox: string;
   #states = 0;
 
-  /** @param strangers adds what is no event of anybody: a payload that nobody knows, a torn one, a foreign file */
+  /** @param strangers adds what is no event of anybody: a payload that nobody knows, a torn one, a foreign file, and events that found no room */
   constructor(cases: readonly Case[] = MIXED, { strangers = true }: { readonly strangers?: boolean } = {}) {
     this.root = mkdtempSync(join(tmpdir(), "openhook-faults-"));
     this.home = join(this.root, "home");
@@ -148,6 +148,7 @@ export class World {
     this.#file(`${head}{"session_id":"torn`, time, 9_002);
     this.#file("no inbox file at all", time, 9_003);
     this.#file("not ours", time, 9_004, ".tmp");
+    for (const n of [1, 2, 3]) this.#file("", time, 9_004 + n, LOST_FILE);
   }
 }
 

@@ -25,6 +25,7 @@ import {
   INTAKE_DIED_AFTER_MS,
   type InboxFile,
   type InboxProblem,
+  type LostEvent,
   quarantine,
   settle,
 } from "../../src/intake/inbox.ts";
@@ -73,11 +74,23 @@ interface PutOptions {
   readonly dir?: string;
 }
 
-async function claimAll(from = dirs): Promise<{ files: InboxFile[]; problems: InboxProblem[]; texts: string[] }> {
-  const [files, problems]: [InboxFile[], InboxProblem[]] = [[], []];
+async function claimAll(from = dirs): Promise<Claimed> {
+  const [files, lost, problems]: [InboxFile[], LostEvent[], InboxProblem[]] = [[], [], []];
   const options = { now: () => NOW_MS, onProblem: (problem: InboxProblem) => problems.push(problem) };
-  for await (const file of claim(from, options)) files.push(file);
-  return { files, problems, texts: files.map(({ payload }) => payload.toString()) };
+  for await (const file of claim(from, options)) {
+    if ("lostMs" in file) lost.push(file);
+    else files.push(file);
+  }
+  return { files, lost, problems, texts: files.map(({ payload }) => payload.toString()) };
+}
+
+const textOf = (file: InboxFile | LostEvent): string => ("lostMs" in file ? "lost" : file.payload.toString());
+
+interface Claimed {
+  readonly files: readonly InboxFile[];
+  readonly lost: readonly LostEvent[];
+  readonly problems: readonly InboxProblem[];
+  readonly texts: readonly string[];
 }
 
 const reasons = () =>
@@ -130,11 +143,32 @@ describe("claim", () => {
     const options = { now: () => NOW_MS, onProblem: () => {} };
     for await (const file of claim(dirs, options)) {
       put("5-6-0.evt", "second");
-      seen.push(file.payload.toString());
+      seen.push(textOf(file));
       await settle(file);
     }
-    for await (const file of claim(dirs, options)) seen.push(file.payload.toString());
+    for await (const file of claim(dirs, options)) seen.push(textOf(file));
     expect(seen).toEqual(["first", "second"]);
+  });
+
+  test("gives what found no room as such, once, and takes no other file for it", async () => {
+    const lose = (name: string, ageMs: number): void => {
+      writeFileSync(join(dirs.inboxDir, name), "");
+      utimesSync(join(dirs.inboxDir, name), (NOW_MS - ageMs) / 1000, (NOW_MS - ageMs) / 1000);
+    };
+    put("5-6-0.evt", "came through", { ageMs: 2000 });
+    lose("5-7-0.lost", 3000);
+    lose("5-8-0.lost", 1000);
+    writeFileSync(join(dirs.inboxDir, "foreign.lost"), "holds something");
+    expect(await counts(dirs)).toMatchObject({ inbox: 2, lost: 2, lostMs: NOW_MS - 1000 });
+    await claimAll();
+    // As it would be after a drain that died
+    expect(await counts(dirs)).toMatchObject({ inbox: 0, claimed: 1, quarantined: 1, lost: 2 });
+    const { texts, lost, problems } = await claimAll();
+    expect(texts).toEqual(["came through"]);
+    expect(lost.map(({ lostMs }) => lostMs)).toEqual([NOW_MS - 3000, NOW_MS - 1000]);
+    expect(problems).toEqual([]);
+    for (const file of lost) await settle(file);
+    expect(await counts(dirs)).toMatchObject({ claimed: 1, lost: 0 });
   });
 
   test("leaves a file without end line alone while its intake may be at work", async () => {
@@ -210,8 +244,8 @@ describe("claim", () => {
 
   test("finds nothing where there is no directory", async () => {
     const nowhere = dirsOf(join(stateDir, "nowhere"));
-    expect(await claimAll(nowhere)).toEqual({ files: [], problems: [], texts: [] });
-    expect(await counts(nowhere)).toEqual({ inbox: 0, claimed: 0, quarantined: 0 });
+    expect(await claimAll(nowhere)).toEqual({ files: [], lost: [], problems: [], texts: [] });
+    expect(await counts(nowhere)).toEqual({ inbox: 0, claimed: 0, quarantined: 0, lost: 0 });
   });
 });
 
@@ -244,7 +278,7 @@ describe("counts", () => {
     put("1.evt", "a", { ageMs: 9000, dir: dirs.claimedDir });
     put("2.evt", "b", { ageMs: 5000 });
     put("3.evt", "c", { ageMs: 4000 });
-    expect(await counts(dirs)).toEqual({ inbox: 2, claimed: 1, quarantined: 0, oldestMs: NOW_MS - 9000 });
+    expect(await counts(dirs)).toEqual({ inbox: 2, claimed: 1, quarantined: 0, oldestMs: NOW_MS - 9000, lost: 0 });
   });
 });
 
@@ -328,7 +362,7 @@ describe("an intake killed in the middle", () => {
       const claimAt = async (nowMs: number) => {
         const texts: string[] = [];
         const onProblem = ({ reason }: InboxProblem) => texts.push(reason);
-        for await (const file of claim(own, { now: () => nowMs, onProblem })) texts.push(file.payload.toString());
+        for await (const file of claim(own, { now: () => nowMs, onProblem })) texts.push(textOf(file));
         return texts;
       };
       expect(await claimAt(Date.now())).toEqual([]);

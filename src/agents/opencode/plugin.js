@@ -12,10 +12,12 @@ import { spawn } from "node:child_process";
 import {
   closeSync,
   existsSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -311,9 +313,15 @@ function writeFile(inboxDir, stem, text) {
     const bytes = Buffer.from(text);
     for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
   } catch {
-    // No room on the disk: leave no rubbish on top
+    // No room on the disk: what is left has no bytes, and says that there was an event
+    quietly(() => ftruncateSync(fd, 0));
     closeSync(fd);
-    unlinkSync(path);
+    try {
+      if (statSync(path).size > 0) unlinkSync(path);
+      else renameSync(path, path.replace(/\.evt$/, ".lost"));
+    } catch {
+      unlinkSync(path);
+    }
     return;
   }
   closeSync(fd);

@@ -3,11 +3,12 @@ import type { Context } from "../context.ts";
 import { duration, megabytes, plural } from "../figures.ts";
 import type { Status } from "../status/facts.ts";
 import { driftLines, droppedCount } from "../status/self.ts";
+import { lostRemark } from "../status/waiting.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** What the program has counted of itself: whether anything was lost, what agents send that it does not know, its size. */
 export async function* selfFindings(
-  { self, sizes, inbox, last_drain }: Status,
+  { self, sizes, inbox, last_drain, state_dir }: Status,
   context: Context,
 ): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("collector");
@@ -25,6 +26,9 @@ export async function* selfFindings(
       "see the outbox settings (openhook-otel config), and what the backend refused (drain.log)",
     );
   }
+  const lost = lostRemark(inbox, state_dir, context.now());
+  if (lost !== undefined)
+    yield remark(lost, "make room there; openhook-otel prune --older-than 30d makes the store smaller");
   const { failed = 0, killed = 0 } = self.drains;
   if (failed + killed > 0) {
     yield remark(

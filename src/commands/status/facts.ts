@@ -8,7 +8,7 @@ import { isoTime } from "../figures.ts";
 import { agentsOf, brokenHook, brokenRegistrations, hookOf } from "./installed.ts";
 import { type SelfStatus, type Sizes, selfRemarks, sizesOf } from "./self.ts";
 import { deliveryOf, storeOf } from "./stored.ts";
-import { inboxOf, logOf, staleRemark, unwritable } from "./waiting.ts";
+import { inboxOf, logOf, lostRemark, staleRemark, unwritable } from "./waiting.ts";
 
 /** Everything `status` knows, as `--json` gives it. Times are ISO 8601; unknown or never is `null`. */
 export interface Status {
@@ -35,6 +35,9 @@ export interface Status {
       readonly reason: string | null;
       readonly at: string | null;
     }[];
+    /** Events that found no room on the disk when they came. */
+    readonly lost: number;
+    readonly lost_last: string | null;
   };
   readonly store: {
     readonly path: string;
@@ -123,8 +126,8 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const loaded = await loadConfig(context);
   const agents = await agentsOf(context, cards ?? (await allAgents()));
   const hook = await hookOf(context);
-  const inboxes = await inboxOf(context);
   const store = storeOf(context);
+  const inboxes = await inboxOf(context, store.lost);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
@@ -162,6 +165,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
     remarks: [
       ...store.remarks,
       ...selfRemarks(store.self),
+      ...[lostRemark(inboxes.inbox, places.stateDir, context.now())].filter((line) => line !== undefined),
       ...staleRemark(inboxes.inbox, context.now()),
       // Drains that could not even open the store have only the log to tell it
       ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),

@@ -16,7 +16,7 @@ import { isoTime, plural } from "../figures.ts";
 export interface SelfStatus {
   /** By outcome: `converted`, `ignored`, `quarantined`. */
   readonly payloads: Readonly<Record<string, number>>;
-  /** By reason; all of them are 0 while nothing was lost. */
+  /** Spans by reason: `retention`, `rejected`; all of them are 0 while nothing was lost. Lost events are told beside the inbox. */
   readonly dropped: Readonly<Record<string, number>>;
   /** By how they ended: `ok`, `failed`, `killed`. */
   readonly drains: Readonly<Record<string, number>>;
@@ -73,10 +73,11 @@ export function selfOf(db: Database): SelfStatus {
     return told === undefined ? null : Number(told);
   };
   const { droppedTotal } = outboxState(db);
+  const { no_room: _, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
   return {
     payloads: by(SELF.payloads.name, semconv.OPENHOOK_OUTCOME),
     // What happened since the last delivery is not in the counter yet
-    dropped: { ...by(SELF.dropped.name, semconv.OPENHOOK_REASON), retention: droppedTotal },
+    dropped: { ...spans, retention: droppedTotal },
     drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
     last_drain_ms: meta(TOOK),
     transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),

@@ -10,6 +10,7 @@ import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/overview.ts";
 import { readStore } from "../../store/read-only.ts";
+import { type LostEvents, lostIn } from "../../store/self.ts";
 import { VERSION } from "../../version.ts";
 import type { Context } from "../context.ts";
 import { isoTime, plural } from "../figures.ts";
@@ -28,6 +29,7 @@ export interface StoreFacts {
   readonly overflow: readonly Overflow[];
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
+  readonly lost: LostEvents;
   readonly meta: (key: string) => string | undefined;
   readonly broken: readonly string[];
   readonly remarks: readonly string[];
@@ -76,6 +78,7 @@ const NO_STORE: StoreFacts = {
   overflow: [],
   lastDrain: null,
   self: NO_SELF,
+  lost: { total: 0 },
   meta: () => undefined,
   broken: [],
   remarks: [],
@@ -98,6 +101,7 @@ function factsOf(db: Database): StoreFacts {
     overflow,
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
     self: selfOf(db),
+    lost: lostIn(db),
     meta: (key) => meta.get(key),
     broken: [],
     remarks: [

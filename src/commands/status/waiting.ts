@@ -2,8 +2,9 @@ import { constants, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { counts } from "../../intake/inbox.ts";
+import type { LostEvents } from "../../store/self.ts";
 import type { Context } from "../context.ts";
-import { duration, isoTime } from "../figures.ts";
+import { duration, isoTime, plural } from "../figures.ts";
 import type { Status } from "./facts.ts";
 import { isAccessible, readPart } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
@@ -20,11 +21,16 @@ export async function unwritable({ places }: Context): Promise<readonly string[]
   return [];
 }
 
-/** What waits and what was set aside. */
-export async function inboxOf({
-  places,
-}: Context): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
-  const empty = { inbox: 0, claimed: 0, quarantined: 0 };
+/**
+ * What waits, what was set aside, and what found no room.
+ *
+ * @param counted events that found no room, as the store has them; those that no drain has seen yet are added
+ */
+export async function inboxOf(
+  { places }: Pick<Context, "places">,
+  counted: LostEvents,
+): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
+  const empty = { inbox: 0, claimed: 0, quarantined: 0, lost: 0 };
   const broken: string[] = [];
   const found: Awaited<ReturnType<typeof counts>> = await counts(places).catch((error: unknown) => {
     broken.push(`${messageOf(error)}; check its owner and mode`);
@@ -37,6 +43,10 @@ export async function inboxOf({
     quarantined: found.quarantined,
     quarantine_dir: places.quarantineDir,
     quarantine_newest: found.quarantined === 0 ? [] : await newestReasons(places.quarantineDir),
+    lost: counted.total + found.lost,
+    lost_last: isoTime(
+      counted.lastMs === undefined ? found.lostMs : Math.max(counted.lastMs, found.lostMs ?? counted.lastMs),
+    ),
   };
   return { inbox, broken };
 }
@@ -46,6 +56,18 @@ export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   if (waiting + claimed === 0 || ageMs < STALE_AFTER_MS) return [];
   return [`events wait for ${duration(ageMs)} and no drain has taken them: run openhook-otel drain`];
+}
+
+/**
+ * Says that events found no room, for a month after the last of them.
+ *
+ * @returns `undefined` when there is nothing to be said
+ */
+export function lostRemark({ lost, lost_last }: Status["inbox"], stateDir: string, nowMs: number): string | undefined {
+  const ageMs = lost_last === null ? Number.POSITIVE_INFINITY : nowMs - Date.parse(lost_last);
+  if (lost === 0 || ageMs > LOST_TOLD_MS) return undefined;
+  const ago = duration(Math.max(0, ageMs));
+  return `${plural(lost, "event")} found no room on the disk of ${stateDir} and ${lost === 1 ? "is" : "are"} lost, the last ${ago} ago; what transcripts hold is told all the same`;
 }
 
 /** The log of drains that nobody watched, and its last lines. */
@@ -77,6 +99,8 @@ const isDirectory = (path: string): Promise<boolean> =>
 
 /** Files wait until a turn ends, and a turn can take long; longer than this no drain has come. */
 const STALE_AFTER_MS = 24 * 3_600_000;
+
+const LOST_TOLD_MS = 30 * 24 * 3_600_000;
 
 const REASONS_SHOWN = 3;
 

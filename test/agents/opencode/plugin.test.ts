@@ -1,4 +1,5 @@
 // The plugin as OpenCode runs it: loaded, and called with what OpenCode gives.
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -18,6 +19,7 @@ import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/ad
 import { formatHead, parseInboxFile } from "../../../src/intake/facts.ts";
 import { decodePayload } from "../../../src/intake/payload.ts";
 import type { Event } from "../../../src/model/event.ts";
+import { ROOT } from "../../support/program.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";
@@ -370,6 +372,26 @@ describe("OpenCode is never disturbed", () => {
     writeFileSync(dirname(inbox), "");
     await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
   });
+
+  test.skipIf(process.platform === "win32")(
+    "where the disk has no room: no byte is left, but that there was an event",
+    () => {
+      const script = [
+        `const { OpenhookOtel } = await import(${JSON.stringify(join(ROOT, "src/agents/opencode/plugin.js"))});`,
+        `const hooks = await OpenhookOtel({ directory: ${JSON.stringify(PROJECT)} });`,
+        `await hooks.event(${JSON.stringify(created(S))});`,
+      ].join("\n");
+      const node = [process.execPath, "--input-type=module", "-e", script];
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$@"', "sh", ...node], {
+        encoding: "utf8",
+      });
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+      const [left, ...others] = readdirSync(inbox);
+      expect(left).toMatch(/^\d+-\d+-0\.lost$/);
+      expect(statSync(join(inbox, String(left))).size).toBe(0);
+      expect(others).toEqual([]);
+    },
+  );
 
   test("where openhook-otel is not installed, or was taken away meanwhile, nothing is written", async () => {
     const hooks = await load();

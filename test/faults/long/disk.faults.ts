@@ -1,8 +1,8 @@
 // A disk that is really full, a state directory that is really read-only or not ours: the agent notices nothing, the drain
 // says what is wrong, nothing that was taken is lost, and with room again all is as if nothing had happened.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
 import { ensureBuilt, ROOT } from "../../support/program.ts";
@@ -99,16 +99,27 @@ describe("the disk is full", () => {
   });
 
   test.for([0, 4, 64])(
-    "with %i KiB left for the hook: silent, no rubbish, and the next event arrives",
-    (freeKiB, context) => {
+    "with %i KiB left for the hook: silent, no rubbish, what is lost is counted, and the next event arrives",
+    async (freeKiB, context) => {
+      receiver.clear();
       const small = mounted(context);
       const state = world.state([0, 0], small.dir);
       small.fill(freeKiB * KIB);
       for (let call = 0; call < 20; call++) expect(hook(state, 100_000)).toEqual(SILENT);
-      expect(readdirSync(state.places.inboxDir)).toEqual([]);
+      const left = readdirSync(state.places.inboxDir).map((name) => join(state.places.inboxDir, name));
+      expect(left).toHaveLength(20);
+      for (const path of left) expect([extname(path), statSync(path).size]).toEqual([".lost", 0]);
+      const status = await build.run(["status", "--json"], state);
+      expect(JSON.parse(status.stdout).inbox).toMatchObject({ waiting: 0, lost: 20 });
       small.free();
       expect(hook(state, 100_000)).toEqual(SILENT);
-      expect(readdirSync(state.places.inboxDir)).toHaveLength(1);
+      for (const _ of ["counts them", "not again"]) {
+        expectClear(await build.drain(state, { env: envFor(receiver) }));
+        expect(readdirSync(state.places.inboxDir)).toEqual([]);
+        expect(outcomeOf(state, receiver)).toMatchObject({ lost: 20, waiting: { claimed: 0 } });
+      }
+      const dropped = receiver.latestPoints().filter(({ name }) => name === "openhook.collector.dropped.count");
+      expect(dropped).toMatchObject([{ attributes: { "openhook.collector.reason": "no_room" }, data: { value: 20 } }]);
     },
   );
 
@@ -124,7 +135,11 @@ describe("the disk is full", () => {
     expect(hook(state, 100_000, limited(8 * KIB))).toEqual(SILENT);
     expect(hook(state, 100_000)).toEqual(SILENT);
     // A file that could not be written whole is no event
-    expect(readdirSync(state.places.inboxDir)).toHaveLength(1);
+    expect(
+      readdirSync(state.places.inboxDir)
+        .map((name) => extname(name))
+        .sort(),
+    ).toEqual([".evt", ".lost"]);
   });
 });
 
