@@ -159,7 +159,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         for: "0m",
         severity: "critical",
         summary:
-          "{{ $value | humanize }} records were lost on a machine within a day ({{ $labels.openhook_collector_reason }})",
+          "{{ $value | humanize }} records of a machine reached no backend within a day ({{ $labels.openhook_collector_reason }})",
         description:
           "instance {{ $labels.instance }}. retention: they waited longer than outbox.maxAgeDays, or were more than outbox.maxMegabytes. rejected: the backend took the request and refused them. Of both the sessions are still in that machine's store: mend the way to the backend, see `openhook-otel doctor` there. no_room: events that came while its disk was full, of which only transcripts can tell: make room there.",
         dashboard: UID.health,

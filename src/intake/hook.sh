@@ -204,6 +204,12 @@ take() {
 # the fork of an `mv` and also shows what a crash tore. O_EXCL (set -C) makes the name ours even when a pid comes back
 # or two containers share the directory. Once the drain has renamed a file away, its name may be used again.
 written=no
+# No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has.
+leave_mark() {
+  mark=${file%.evt}
+  while [ -e "$mark.lost" ]; do mark=$mark-; done
+  { { :; } >"$file" && mv -f "$file" "$mark.lost"; } || rm -f "$file"
+}
 record() {
   n=0 made=no
   set -C
@@ -217,8 +223,7 @@ record() {
       } >"$file" 4<&0
     fi
     if [ "$opened" = yes ]; then
-      # no room on the disk: what is left has no bytes, and says that there was an event
-      [ "$written" = yes ] || { { :; } >"$file" && mv -f "$file" "${file%.evt}.lost"; } || rm -f "$file"
+      [ "$written" = yes ] || leave_mark
       return
     fi
     if [ -e "$file" ]; then

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import {
   closeSync,
   existsSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -252,23 +252,26 @@ function startOfProcess(pid: number): string | undefined {
 function writeEvent(inboxDir: string, stem: string, parts: readonly Buffer[]): void {
   const { path, fd } = reserve(inboxDir, stem);
   try {
-    for (const part of parts) {
-      for (let offset = 0; offset < part.length; ) offset += writeSync(fd, part, offset);
+    try {
+      for (const part of parts) {
+        for (let offset = 0; offset < part.length; ) offset += writeSync(fd, part, offset);
+      }
+    } finally {
+      // Over a network this is where it can say that there is no room
+      closeSync(fd);
     }
   } catch {
-    attempt(() => ftruncateSync(fd, 0));
-    closeSync(fd);
     leaveMark(path);
-    return;
   }
-  closeSync(fd);
 }
 
-/** No room on the disk: what is left has no bytes, and says that there was an event. */
+/** No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has. */
 function leaveMark(path: string): void {
+  let mark = path.slice(0, -EVENT_FILE.length);
+  while (existsSync(`${mark}${LOST_FILE}`)) mark += "-";
   try {
-    if (statSync(path).size > 0) unlinkSync(path);
-    else renameSync(path, path.replace(EVENT_FILE, LOST_FILE));
+    truncateSync(path);
+    renameSync(path, `${mark}${LOST_FILE}`);
   } catch {
     unlinkSync(path);
   }

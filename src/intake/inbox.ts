@@ -129,11 +129,17 @@ export interface InboxCounts {
   readonly lostMs?: number;
 }
 
-/** Counts without reading any file. Directories that do not exist hold nothing. */
-export async function counts(dirs: InboxDirs): Promise<InboxCounts> {
-  const all = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)] as const;
-  const lostMs = all.flatMap((files) => files.filter(isLost)).map(({ mtimeNs }) => msOf(mtimeNs));
-  const [inbox, claimed] = [all[0].filter((file) => !isLost(file)), all[1].filter((file) => !isLost(file))];
+/**
+ * Counts without reading any file. Directories that do not exist hold nothing.
+ *
+ * @param counted names of claimed files that were stored and could not be removed: of lost events those are left out
+ */
+export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new Set()): Promise<InboxCounts> {
+  const [inInbox, inClaimed] = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)];
+  const lostMs = [...inInbox, ...inClaimed]
+    .filter((entry) => isLost(entry) && !counted.has(entry.name))
+    .map(({ mtimeNs }) => msOf(mtimeNs));
+  const [inbox, claimed] = [inInbox.filter((entry) => !isLost(entry)), inClaimed.filter((entry) => !isLost(entry))];
   const quarantined = (await list(dirs.quarantineDir)).filter((entry) => !entry.name.endsWith(REASON_SUFFIX)).length;
   const oldestNs = [inbox[0], claimed[0]]
     .filter((entry) => entry !== undefined)
@@ -187,14 +193,13 @@ async function list(dir: string): Promise<readonly Dirent[]> {
 async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): Promise<string | undefined> {
   const from = join(dirs.inboxDir, entry.name);
   try {
-    const suffix = isLost(entry) ? LOST_FILE : EVENT_FILE;
-    if (suffix === EVENT_FILE) {
-      if (!isOurs(entry)) {
-        await setAsideStranger(dirs, from, entry, options);
-        return undefined;
-      }
-      if (!(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
+    const lost = isLost(entry);
+    if (!lost && !isOurs(entry)) {
+      await setAsideStranger(dirs, from, entry, options);
+      return undefined;
     }
+    if (!lost && !(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
+    const suffix = lost ? LOST_FILE : EVENT_FILE;
     // time, padded, and old name: the order holds for the next drain too, should this one die
     const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, suffix).slice(0, 80)}`;
     const to = join(dirs.claimedDir, `${stem}-${randomUUID()}${suffix}`);

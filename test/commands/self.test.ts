@@ -6,6 +6,7 @@ import { collectStatus } from "../../src/commands/status/facts.ts";
 import { status } from "../../src/commands/status.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addToMeta } from "../../src/store/meta.ts";
+import { noteTaken } from "../../src/store/self.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -82,6 +83,13 @@ test("events that found no room: how many and when, before a drain has counted t
       { level: "remark", todo: expect.stringMatching(/^make room there/) },
     ]);
   }
+  // Counted, and could not be removed
+  const name = "00000000000000000001-7-8-0-a.lost";
+  writeFileSync(join(of.places.claimedDir, name), "");
+  const db = openDatabase(of.places.storePath);
+  noteTaken(db, [name], []);
+  db.close();
+  expect((await told(of)).facts.inbox.lost).toBe(2);
   const { context } = contextAt(of.places, { now: () => Date.now() + 31 * 86_400_000 });
   const later = await collectStatus(context);
   expect(later.inbox.lost).toBe(2);

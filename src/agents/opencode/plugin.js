@@ -12,13 +12,13 @@ import { spawn } from "node:child_process";
 import {
   closeSync,
   existsSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -310,21 +310,28 @@ function write(state, event, input, output, sessionID, at = Date.now()) {
 function writeFile(inboxDir, stem, text) {
   const { path, fd } = reserve(inboxDir, stem);
   try {
-    const bytes = Buffer.from(text);
-    for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
-  } catch {
-    // No room on the disk: what is left has no bytes, and says that there was an event
-    quietly(() => ftruncateSync(fd, 0));
-    closeSync(fd);
     try {
-      if (statSync(path).size > 0) unlinkSync(path);
-      else renameSync(path, path.replace(/\.evt$/, ".lost"));
-    } catch {
-      unlinkSync(path);
+      const bytes = Buffer.from(text);
+      for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
+    } finally {
+      // Over a network this is where it can say that there is no room
+      closeSync(fd);
     }
-    return;
+  } catch {
+    leaveMark(path);
   }
-  closeSync(fd);
+}
+
+/** No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has. */
+function leaveMark(path) {
+  let mark = path.replace(/\.evt$/, "");
+  while (existsSync(`${mark}.lost`)) mark += "-";
+  try {
+    truncateSync(path);
+    renameSync(path, `${mark}.lost`);
+  } catch {
+    unlinkSync(path);
+  }
 }
 
 let nextNumber = 0;

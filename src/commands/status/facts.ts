@@ -127,7 +127,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const agents = await agentsOf(context, cards ?? (await allAgents()));
   const hook = await hookOf(context);
   const store = storeOf(context);
-  const inboxes = await inboxOf(context, store.lost);
+  const inboxes = await inboxOf(context, store);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));

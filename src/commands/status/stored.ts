@@ -10,7 +10,7 @@ import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/overview.ts";
 import { readStore } from "../../store/read-only.ts";
-import { type LostEvents, lostIn } from "../../store/self.ts";
+import { type LostEvents, lostIn, takenNames } from "../../store/self.ts";
 import { VERSION } from "../../version.ts";
 import type { Context } from "../context.ts";
 import { isoTime, plural } from "../figures.ts";
@@ -30,6 +30,8 @@ export interface StoreFacts {
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
   readonly lost: LostEvents;
+  /** Names of claimed files whose events are stored and which may still be there. */
+  readonly taken: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
   readonly broken: readonly string[];
   readonly remarks: readonly string[];
@@ -79,6 +81,7 @@ const NO_STORE: StoreFacts = {
   lastDrain: null,
   self: NO_SELF,
   lost: { total: 0 },
+  taken: new Set(),
   meta: () => undefined,
   broken: [],
   remarks: [],
@@ -102,6 +105,7 @@ function factsOf(db: Database): StoreFacts {
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
     self: selfOf(db),
     lost: lostIn(db),
+    taken: takenNames(db),
     meta: (key) => meta.get(key),
     broken: [],
     remarks: [

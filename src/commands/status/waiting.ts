@@ -2,12 +2,12 @@ import { constants, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { counts } from "../../intake/inbox.ts";
-import type { LostEvents } from "../../store/self.ts";
 import type { Context } from "../context.ts";
 import { duration, isoTime, plural } from "../figures.ts";
 import type { Status } from "./facts.ts";
 import { isAccessible, readPart } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
+import type { StoreFacts } from "./stored.ts";
 
 /** Where the hook or a drain would have to write and cannot. */
 export async function unwritable({ places }: Context): Promise<readonly string[]> {
@@ -24,18 +24,19 @@ export async function unwritable({ places }: Context): Promise<readonly string[]
 /**
  * What waits, what was set aside, and what found no room.
  *
- * @param counted events that found no room, as the store has them; those that no drain has seen yet are added
+ * @param store what drains have counted of the last; what none has seen yet is added
  */
 export async function inboxOf(
   { places }: Pick<Context, "places">,
-  counted: LostEvents,
+  store: Pick<StoreFacts, "lost" | "taken">,
 ): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
   const empty = { inbox: 0, claimed: 0, quarantined: 0, lost: 0 };
   const broken: string[] = [];
-  const found: Awaited<ReturnType<typeof counts>> = await counts(places).catch((error: unknown) => {
+  const found: Awaited<ReturnType<typeof counts>> = await counts(places, store.taken).catch((error: unknown) => {
     broken.push(`${messageOf(error)}; check its owner and mode`);
     return empty;
   });
+  const lastLostMs = Math.max(store.lost.lastMs ?? 0, found.lostMs ?? 0);
   const inbox = {
     waiting: found.inbox,
     claimed: found.claimed,
@@ -43,10 +44,8 @@ export async function inboxOf(
     quarantined: found.quarantined,
     quarantine_dir: places.quarantineDir,
     quarantine_newest: found.quarantined === 0 ? [] : await newestReasons(places.quarantineDir),
-    lost: counted.total + found.lost,
-    lost_last: isoTime(
-      counted.lastMs === undefined ? found.lostMs : Math.max(counted.lastMs, found.lostMs ?? counted.lastMs),
-    ),
+    lost: store.lost.total + found.lost,
+    lost_last: isoTime(lastLostMs > 0 ? lastLostMs : undefined),
   };
   return { inbox, broken };
 }
