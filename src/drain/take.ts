@@ -222,7 +222,8 @@ function atLevel(drain: Drain, place: Place): Place {
 }
 
 function tellLost({ report, log }: Drain, events: number): void {
-  const line = `${events} ${events === 1 ? "event" : "events"} found no room on the disk when they came, and are lost`;
+  const [what, them] = events === 1 ? ["1 event", "it came, and is"] : [`${events} events`, "they came, and are"];
+  const line = `${what} found no room on the disk when ${them} lost`;
   report.problems.push(line);
   log(line);
 }
