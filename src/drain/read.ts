@@ -8,7 +8,7 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { twice } from "../model/twice.ts";
 import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
-import { openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
+import { notePartSize, openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
 import { learn, rootOf, type StoredSession, sessionById, sessionOf, setFork } from "../store/sessions.ts";
 import { adopt } from "./adopt.ts";
 import { boundContent, boundEntries, boundMemo } from "./bound.ts";
@@ -113,9 +113,11 @@ async function readNews(
   // What a drain that died has read is settled together with what comes now. Once: a turn can be open for long
   let slice = drain.begun.has(sessionNumber) ? 0 : openEntries(drain.db, sessionNumber);
   drain.begun.add(sessionNumber);
+  let isNews = false;
   for await (const { batch: read, isLast } of withLast(
     reader.read(file, before?.offset ?? START, { content: keepsContent(drain.loaded.config.capture) }),
   )) {
+    isNews = true;
     const batch = { ...read, entries: boundEntries(read.entries), content: boundContent(read.content ?? []) };
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
@@ -128,6 +130,7 @@ async function readNews(
     drain.partly.set(sessionNumber, Math.min(toldMs, drain.partly.get(sessionNumber) ?? Number.POSITIVE_INFINITY));
     break;
   }
+  if (!isNews && before !== undefined) notePartSize(drain.db, keyOf(file), seen);
   return true;
 }
 

@@ -278,6 +278,11 @@ export function setPosition(
   );
 }
 
+/** A file that has changed and told nothing new: it is not looked into again until it changes once more. */
+export function notePartSize(db: Database, path: string, { sizeBytes, modifiedMs }: Omit<Position, "offset">): void {
+  db.prepare("UPDATE positions SET size = ?, modified_ms = ? WHERE path = ?").run(sizeBytes, modifiedMs, path);
+}
+
 // --- internal ---
 
 /**

@@ -120,12 +120,27 @@ describe("import", () => {
     expect(books()).toEqual(totals);
   });
 
+  test("a file that was only touched, of a session that hooks told of, is looked into once", async () => {
+    at.remove();
+    at = new Replay("claude-code", "basic");
+    for (const call of at.calls) at.put(call);
+    await at.drain({ endIdle: true });
+    const before = books();
+    const folder = join(at.home, ".claude", "projects");
+    for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      if (entry.endsWith(".jsonl")) utimesSync(join(folder, entry), new Date(), new Date());
+    }
+    expect((await run([])).out).toMatch(/^agent +found +imported +from hooks$/m);
+    expect((await run([])).out).toMatch(/^agent +found +imported +unchanged$/m);
+    expect(books()).toEqual(before);
+  });
+
   test("what is of a form that is not read is told of, and no failure", async () => {
     const day = join(at.home, ".codex", "sessions", "2026", "08", "03");
     mkdirSync(day, { recursive: true });
-    writeFileSync(join(day, `rollout-2026-08-03T10-00-00-${sessionIdOf(1)}.jsonl.zst`), "x");
+    writeFileSync(join(day, "rollout-2025-04-20-0e2f3c1a.json"), "{}");
     const { code, out } = await run([]);
-    expect(out).toContain("1 session is compressed");
+    expect(out).toContain("1 session is of a version before Codex was written in Rust");
     expect(code).toBe(0);
   });
 
