@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
 import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/past.ts";
-import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, topOf } from "./rollouts.ts";
+import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf } from "./rollouts.ts";
 
 /**
  * Main threads, by the times in their files' names, and last the roots of subagents that are left without theirs. Whether a
@@ -58,23 +58,19 @@ function byName({ path: a }: Rollout, { path: b }: Rollout): number {
 /** In the folder itself, where archived ones lie, and in its folders of days. */
 async function rolloutsBelow(folder: string, query: LocateQuery, depth = 0): Promise<readonly Rollout[]> {
   const found: Rollout[] = [];
-  let compressed = 0;
   let old = 0;
   const entries = await entriesIn(folder, query);
-  const names = new Set(entries.map(({ name }) => name));
+  const names = new Set(rolloutNames(entries.map(({ name }) => name)));
   for (const { name, path, isFolder } of entries) {
     if (isFolder) {
       const isNumber = name.length === DIGITS[depth] && /^\d+$/.test(name);
       if (isNumber) found.push(...(await rolloutsBelow(path, query, depth + 1)));
       continue;
     }
-    const rollout = rolloutAt(path, name);
+    const rollout = names.has(name) ? rolloutAt(path, name) : undefined;
     if (rollout !== undefined) found.push(rollout);
-    else if (/^rollout-.*\.jsonl\.zst$/.test(name)) compressed += names.has(name.slice(0, -".zst".length)) ? 0 : 1;
     else if (/^rollout-.*\.json$/.test(name)) old++;
   }
-  if (compressed > 0)
-    query.onProblem(folder, new Error(`${sessions(compressed)} compressed (.jsonl.zst), which is not read`));
   if (old > 0)
     query.onProblem(
       folder,

@@ -2,6 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { firstBytes } from "../shared/open.ts";
+import { firstUnpacked, isPacked, packedPath, plainPath } from "../shared/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
 /** A session file that was found, by its name alone. */
@@ -14,16 +15,27 @@ export interface Rollout {
   readonly partId?: string;
 }
 
-/** The file of a thread, by its name. */
+/** The file of a thread, by its name, packed or not. */
 export function rolloutAt(path: string, name: string): Rollout | undefined {
-  const [, threadId, partId] = NAME.exec(name) ?? [];
+  const [, threadId, partId] = NAME.exec(plainPath(name)) ?? [];
   if (threadId === undefined) return undefined;
   const bornMs = v7Ms(threadId);
   return { path, threadId, ...(bornMs !== undefined && { bornMs }), ...(partId !== undefined && { partId }) };
 }
 
-/** Without its folders a path begins with the time at which the file was made. */
-export const nameOf = (path: string): string => basename(path);
+/** Without its folders a path begins with the time at which the file was made. Packed or not, it has one name. */
+export const nameOf = (path: string): string => basename(plainPath(path));
+
+/** Names of the rollouts in a folder. While Codex packs one, and while it unpacks it, both forms are there: the plain one counts. */
+export function rolloutNames(names: readonly string[]): readonly string[] {
+  const all = new Set(names);
+  return names.filter((name) => NAME.test(plainPath(name)) && !(isPacked(name) && all.has(plainPath(name))));
+}
+
+/** Where a file lies that was told under either form; `undefined` where neither is there. */
+export function formThere(path: string): string | undefined {
+  return [plainPath(path), packedPath(path)].find((form) => statsOf(form)?.isFile() === true);
+}
 
 /** The folders that threads of one Codex lie in: archived ones in another, of which each may be moved for itself. */
 export function foldersBeside(path: string): readonly string[] {
@@ -115,15 +127,14 @@ export function topOf(parents: ReadonlyMap<string, string>, threadId: string, de
 export function readHead(path: string, roots: readonly string[] | undefined): Head | undefined {
   const known = heads.get(path);
   if (known !== undefined) return known;
-  const head = headOfBytes(firstBytes(path, HEAD_BYTES, roots).toString("utf8"));
+  const first = isPacked(path) ? firstUnpacked : firstBytes;
+  const head = headOfBytes(first(path, HEAD_BYTES, roots).toString("utf8"));
   if (head !== undefined) {
     if (heads.size >= MAX_HEADS) heads.clear();
     heads.set(path, head);
   }
   return head;
 }
-
-export const isFile = (path: string): boolean => statsOf(path)?.isFile() === true;
 
 // --- internal ---
 
@@ -171,7 +182,7 @@ function v7Ms(id: string): number | undefined {
 }
 
 const rollouts = new FolderMemory((folder, names) =>
-  names.flatMap((name) => {
+  rolloutNames(names).flatMap((name) => {
     const rollout = rolloutAt(join(folder, name), name);
     return rollout === undefined ? [] : [rollout];
   }),

@@ -12,10 +12,11 @@ import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/json.ts";
 import { openJsonl } from "../shared/jsonl.ts";
 import { Kinds } from "../shared/kinds.ts";
+import { isPacked, plainPath } from "../shared/packed.ts";
 import { lineContent } from "./content.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";
-import { FOLDERS, foldersBeside, isFile, partsOf, readHead, subagentsOf } from "./rollouts.ts";
+import { FOLDERS, foldersBeside, formThere, partsOf, readHead, subagentsOf } from "./rollouts.ts";
 import type { LineState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -32,21 +33,18 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   // Where it was told; else by its name: notifications tell no path, and archived files have moved
-  const isThere = path !== undefined && isFile(path);
+  const there = path === undefined ? undefined : formThere(path);
   const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
-  const told = isThere ? path : partsOf(beside, sessionId, undefined).at(-1);
+  const told = there ?? partsOf(beside, sessionId, undefined).at(-1);
   const head = told === undefined ? undefined : readHead(told, roots);
   if (told === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
-  if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${told}` }];
+  if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${plainPath(told)}` }];
   const folders = foldersBeside(told);
   const rootId = isRoot ? head.threadId : sessionId;
   const parts = partsOf(folders, rootId, isRoot ? told : undefined);
   const children = subagentsOf(folders, rootId, parts.at(-1), roots);
-  return [
-    ...parts.map((part) => ({ path: part })),
-    ...children.map((child) => ({ path: child.path, agentId: child.threadId })),
-  ];
+  return [...parts.map(fileAt), ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId }))];
 }
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
@@ -104,6 +102,9 @@ interface Memo {
   readonly state: LineState;
   readonly fingerprint: string;
 }
+
+/** Packed it is the same file, read as far as before: offsets are those in what it holds. */
+const fileAt = (path: string): TranscriptFile => ({ path, ...(isPacked(path) && { key: plainPath(path) }) });
 
 /** The same file is a part of two sessions, its own in name and its root's in fact; each has an offset of its own. */
 const PARENT_OF = "parent of ";

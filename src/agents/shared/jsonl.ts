@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../model/shrink.ts";
 import { openRegular, openRegularNow } from "./open.ts";
+import { isPacked } from "./packed.ts";
 import { makeShortener, type Shortener, type ShortLine } from "./shorten.ts";
+import { unpacked } from "./unpacked.lazy.ts";
 
 /** One line, to be looked at before the next batch is asked for: its bytes are used again. */
 export interface JsonLine {
@@ -50,7 +52,7 @@ export interface JsonlFile {
 }
 
 /**
- * Opens a file of JSON lines from an offset on. Only complete lines (ending in `\n`) are given; a torn last line stays
+ * Opens a file of JSON lines from an offset on, which of a packed one is the offset in what it holds. Only complete lines (ending in `\n`) are given; a torn last line stays
  * for the next time. Memory: one chunk and one line. A line longer than the limit is passed over piece by piece, so that
  * a reader that stops inside it goes on there.
  *
@@ -58,18 +60,18 @@ export interface JsonlFile {
  */
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
   const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
-  const { read, close, stats } = await openedFor(path, options);
+  const { read, close, modifiedMs, size } = await openedFor(path, options);
   const heads = new Heads(read);
   try {
     const isInside = options.fingerprint?.endsWith(INSIDE) === true;
     const told = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
-    const same = options.fromBytes <= stats.size && (await heads.isFrom(told, options.fromBytes));
+    const same = options.fromBytes <= size && (await heads.isFrom(told, options.fromBytes));
     const fromBytes = same ? options.fromBytes : 0;
     const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
     const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
     return {
       fromBytes,
-      modifiedMs: stats.mtimeMs,
+      modifiedMs,
       batches: readBatches(read, place, shortener),
       fingerprint: async (endBytes) => `${await heads.whole(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
       close: async () => {
@@ -117,23 +119,29 @@ type Read = (into: Buffer, length: number, position: number) => Promise<number> 
 interface Open {
   readonly read: Read;
   readonly close: () => Promise<void> | void;
-  readonly stats: { readonly size: number; readonly mtimeMs: number };
+  readonly modifiedMs: number;
+  /** Infinite where only its end will tell. */
+  readonly size: number;
 }
 
 async function openedFor(path: string, { roots, blocks = false }: JsonlOptions): Promise<Open> {
-  if (blocks) {
+  const isUnpacked = isPacked(path);
+  if (blocks || isUnpacked) {
     const { fd, stats } = openRegularNow(path, roots);
+    const readAt = (into: Buffer, length: number, position: number) => readSync(fd, into, 0, length, position);
     return {
-      read: (into, length, position) => readSync(fd, into, 0, length, position),
+      read: isUnpacked ? unpacked(readAt) : readAt,
       close: () => closeSync(fd),
-      stats,
+      modifiedMs: stats.mtimeMs,
+      size: isUnpacked ? Number.POSITIVE_INFINITY : stats.size,
     };
   }
   const { file, stats } = await openRegular(path, roots);
   return {
     read: async (into, length, position) => (await file.read(into, 0, length, position)).bytesRead,
     close: () => file.close(),
-    stats,
+    modifiedMs: stats.mtimeMs,
+    size: stats.size,
   };
 }
 

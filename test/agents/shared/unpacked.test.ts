@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { unpacked } from "../../../src/agents/shared/unpacked.lazy.ts";
+import { packedAsTheyAre, packedZeros, SKIPPED } from "../../support/packed.ts";
+import { CASES } from "../../support/replay.ts";
+
+const PACKED = join(CASES, "codex", "packed");
+const MANY = readFileSync(join(PACKED, "many-blocks.zst"));
+/** What is in it. */
+const LINES = Buffer.from(
+  Array.from({ length: 3000 }, (_, n) => `{"n":${n},"text":"${`${(n * n) % 997} `.repeat(200 + (n % 700))}"}\n`).join(
+    "",
+  ),
+);
+
+const at = (bytes: Buffer) => (into: Buffer, length: number, position: number) =>
+  bytes.copy(into, 0, position, position + length);
+
+/** All of it, as a reader of lines asks for it. */
+function whole(packed: Buffer): Buffer {
+  const read = unpacked(at(packed));
+  const parts: Buffer[] = [];
+  for (let position = 0; ; ) {
+    const into = Buffer.alloc(1 << 20);
+    const length = read(into, into.length, position);
+    if (length === 0) return Buffer.concat(parts);
+    parts.push(into.subarray(0, length));
+    position += length;
+  }
+}
+
+describe("a packed file", () => {
+  const recorded = new Map(
+    ["basic", "subagent", "unicode-large"].flatMap((name) => {
+      const folder = join(CASES, "codex", name, "transcripts", ".codex", "sessions", "2026", "11", "21");
+      return readdirSync(folder).map((file) => [`${file}.zst`, join(folder, file)] as const);
+    }),
+  );
+
+  test.each([...recorded])("%s, packed by Codex itself, holds what was recorded", (name, plain) => {
+    expect(whole(readFileSync(join(PACKED, name))).equals(readFileSync(plain))).toBe(true);
+  });
+
+  test("of many blocks", () => {
+    expect(whole(MANY).equals(LINES)).toBe(true);
+  });
+
+  test("is read anywhere, forwards and backwards", () => {
+    const place = fc.record({ position: fc.nat(LINES.length + 1000), length: fc.integer({ min: 1, max: 1 << 21 }) });
+    const near = fc.record({ position: fc.nat(4096), length: fc.integer({ min: 1, max: 2048 }) });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(place, near), { minLength: 1, maxLength: 6 }), (places) => {
+        const read = unpacked(at(MANY));
+        for (const { position, length } of places) {
+          const into = Buffer.alloc(length);
+          const got = into.subarray(0, read(into, length, position));
+          expect(got.equals(LINES.subarray(position, position + length))).toBe(true);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("of several frames, and with some that are to be passed over", () => {
+    const [one, two] = [Buffer.from("one\n"), Buffer.from("two\n".repeat(100_000))];
+    const packed = Buffer.concat([SKIPPED, packedAsTheyAre(one), SKIPPED, packedAsTheyAre(two), MANY]);
+    expect(whole(packed).equals(Buffer.concat([one, two, LINES]))).toBe(true);
+  });
+
+  test("with nothing in it", () => {
+    expect(whole(Buffer.alloc(0))).toHaveLength(0);
+    expect(whole(packedAsTheyAre(Buffer.alloc(0)))).toHaveLength(0);
+  });
+
+  test("that ends too early is said to be torn, wherever that is", () => {
+    const [name = ""] = recorded.keys();
+    const packed = readFileSync(join(PACKED, name));
+    for (let length = 1; length < packed.length; length++) {
+      expect(() => whole(packed.subarray(0, length)), String(length)).toThrow("it cannot be unpacked (Zstandard): ");
+    }
+  });
+
+  test("that is torn gives what stands before", () => {
+    const read = unpacked(at(MANY.subarray(0, MANY.length - 1000)));
+    const into = Buffer.alloc(LINES.length);
+    const length = read(into, into.length, 0);
+    expect(length).toBeGreaterThan(LINES.length / 2);
+    expect(into.subarray(0, length).equals(LINES.subarray(0, length))).toBe(true);
+    expect(() => read(into, 1, length)).toThrow("it cannot be unpacked");
+    expect(read(into, 10, 0)).toBe(10);
+  });
+
+  test("what is none is said to be none", () => {
+    expect(() => whole(Buffer.from("x"))).toThrow("it cannot be unpacked (Zstandard): ");
+    expect(() => whole(Buffer.from('{"type":"session_meta"}\n'.repeat(100)))).toThrow("it cannot be unpacked");
+  });
+
+  test("that would fill the memory from a few bytes is not unpacked", () => {
+    expect(whole(packedZeros(32 << 20))).toHaveLength(32 << 20);
+    expect(() => whole(packedZeros(2 ** 31))).toThrow("it holds more than a file of its size can");
+  });
+});
