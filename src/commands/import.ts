@@ -58,7 +58,7 @@ export async function importPast(
         ...(sinceMs !== undefined && { sinceMs }),
         dryRun: options.dryRun,
         again: options.again === true,
-        readers: (drain, bytes) => readersFor(drain, bytes, context),
+        readers: (drain, workBytes) => readersFor(drain, workBytes, context),
         onProgress: progress.show,
         signal: options.stop,
       }),
@@ -161,11 +161,11 @@ async function sendTo(
   );
 }
 
-function readersFor(drain: Drain, bytes: number, { programPath }: Context): Readers {
+function readersFor(drain: Drain, workBytes: number, { programPath }: Context): Readers {
   // This one reads as well, when it would wait for the others
   const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
   const here = readersHere((source) => cardOf(drain, source), drain.redact);
-  if (threads < 1 || bytes < (threads === 1 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
+  if (threads < 1 || workBytes < (threads === 1 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
   const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
   return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
 }
