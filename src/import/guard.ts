@@ -1,5 +1,5 @@
 import { boundEntries } from "../drain/bound.ts";
-import { boundName, isPlain } from "../model/bounds.ts";
+import { boundName, boundPath, isPlain } from "../model/bounds.ts";
 import { PATH_MEMBERS } from "../model/members.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactNames } from "../privacy/records.ts";
@@ -12,7 +12,9 @@ import type { Redact } from "../privacy/redact.ts";
 export function guardOf(redact: Redact): (entries: readonly TranscriptEntry[]) => readonly TranscriptEntry[] {
   const fine = new Set<string>();
   const isFine = (text: string, member: string): boolean => {
-    if (text.length > MAX_KNOWN_CHARACTERS || PATH_MEMBERS.has(member)) return false;
+    // No secret is looked for in a path
+    if (PATH_MEMBERS.has(member)) return boundPath(text) === text;
+    if (text.length > MAX_KNOWN_CHARACTERS) return false;
     if (fine.has(text)) return true;
     if (boundName(text) !== text || redact(text) !== text) return false;
     if (fine.size >= MAX_KNOWN) fine.clear();

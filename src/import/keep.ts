@@ -11,7 +11,7 @@ import { digestOf, type Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
-import { ownerOf, owners, setPosition } from "../store/facts.ts";
+import { ownerOf, owners, setPositions } from "../store/facts.ts";
 import { hasForgotten, isForgotten } from "../store/forgotten.ts";
 import {
   isPacked,
@@ -93,6 +93,7 @@ export class Keeper {
       const flush = (): void => putPacked(db, packs.splice(0));
       const numbers = arrived.map((one) => this.#keepOne(one, packs, lines, flush));
       flush();
+      setPositions(db, lines.positions);
       for (const [source, { read, unreadable }] of lines.bySource) {
         tellSelf(this.#drain, lineSteps(source, read, unreadable));
       }
@@ -192,10 +193,9 @@ export class Keeper {
     number: number,
     lines: Lines,
   ): void {
-    const { db, report } = this.#drain;
+    const { report } = this.#drain;
     for (const file of files) {
-      setPosition(db, number, file.key, file, file.unreadable);
-      lines.add(task.source, file);
+      lines.add(task.source, number, file);
       report.transcriptLinesUnreadable += file.unreadable;
     }
     tellDrift(this.#drain, task.source, recordDrift(unknownKinds), session.agentVersion);
@@ -268,11 +268,19 @@ const BYTES_PER_RECORD = 4096;
 
 type Packs = { readonly id: number; readonly packed: Packed }[];
 
-/** Lines of transcripts, by the agent that wrote them. */
+/** Lines of transcripts, by the agent that wrote them, and how far the files were read that they stand in. */
 class Lines {
   readonly bySource = new Map<string, { readonly read: number; readonly unreadable: number }>();
+  readonly positions: {
+    readonly sessionNumber: number;
+    readonly path: string;
+    readonly position: FileRead;
+    readonly unreadable: number;
+  }[] = [];
 
-  add(source: string, { records, unreadable }: FileRead): void {
+  add(source: string, sessionNumber: number, file: FileRead): void {
+    const { records, unreadable } = file;
+    this.positions.push({ sessionNumber, path: file.key, position: file, unreadable });
     const known = this.bySource.get(source) ?? { read: 0, unreadable: 0 };
     this.bySource.set(source, { read: known.read + records, unreadable: known.unreadable + unreadable });
   }

@@ -70,6 +70,10 @@ export function boundName(name: string): string {
   return cleaned(name.length <= MAX_NAME_CHARACTERS ? name : `${name.slice(0, MAX_NAME_CHARACTERS - 1)}…`);
 }
 
+/** A path is what it is: half of one, or one with a character changed, is another's. @returns `undefined` for one that cannot stay */
+export const boundPath = (path: string): string | undefined =>
+  path.length <= MAX_PATH_CHARACTERS && !path.includes("\0") && !/\p{Cs}/u.test(path) ? path : undefined;
+
 /**
  * Whether an entry is within bounds as it is, by a look that costs little: no member of a member is gone into but usage. Names
  * and paths are the caller's to judge.
@@ -192,10 +196,6 @@ function boundMembers(members: object, depth: number, digest: Digest): object {
   }
   return isSame ? members : Object.fromEntries(kept);
 }
-
-/** A path is what it is: half of one, or one with a character changed, is another's. */
-const boundPath = (path: string): string | undefined =>
-  path.length <= MAX_PATH_CHARACTERS && !path.includes("\0") && !/\p{Cs}/u.test(path) ? path : undefined;
 
 function boundNumber(value: number, name: string): number | undefined {
   if (TIME_MEMBERS.has(name)) return clampTime(value);

@@ -29,11 +29,11 @@ export function encodeTables({ texts, rows, columns, body, programs, others }: F
     version: VERSION,
     texts: texts.length,
     rows,
-    columns: TABLES.map((name, i) =>
+    columns: TABLES.map((_, i) =>
       rows[i] === 0
         ? []
-        : COLUMNS[name].flat().map(() => {
-            const [width = 0, base = Number.NaN] = columns.subarray(next, next + 2);
+        : (COLUMNS_OF[i] ?? []).map(() => {
+            const [width, base] = [columns[next] ?? 0, columns[next + 1] ?? Number.NaN];
             next += 2;
             return [width as Width, Number.isNaN(base) ? null : base];
           }),
@@ -103,6 +103,7 @@ const VERSION = 2;
 /** The magic, and how long the head is. */
 const HEAD_BYTES = 8;
 const TABLES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+const COLUMNS_OF = TABLES.map((name) => COLUMNS[name].flat());
 
 interface Head {
   readonly version: number;

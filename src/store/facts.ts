@@ -8,6 +8,7 @@ import type { Database } from "./database.ts";
 import { hasForgotten, isForgotten } from "./forgotten.ts";
 import { hasPacked, packedOwners, takePacked } from "./packed.ts";
 import { revive } from "./prune.ts";
+import { insertRows, rowOf } from "./rows.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** A model call that was counted and of which a fuller record has come. */
@@ -256,27 +257,40 @@ export const unfinishedSessions = (db: Database): readonly number[] =>
     .all(UNFINISHED)
     .map((row) => Number(row["session"]));
 
-export function setPosition(
+export const setPosition = (
   db: Database,
   sessionNumber: number,
   path: string,
   position: Position,
   unreadable: number,
-): void {
-  db.prepare(
-    `INSERT INTO positions (path, session, bytes, memo, size, modified_ms, unreadable) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (path) DO UPDATE SET session = excluded.session, bytes = excluded.bytes, memo = excluded.memo,
+): void => setPositions(db, [{ sessionNumber, path, position, unreadable }]);
+
+/** How far files were read, one after the other. Of several, call it inside a transaction. */
+export const setPositions = (
+  db: Database,
+  files: readonly {
+    readonly sessionNumber: number;
+    readonly path: string;
+    readonly position: Position;
+    readonly unreadable: number;
+  }[],
+): void =>
+  insertRows(
+    db,
+    "INSERT INTO positions (path, session, bytes, memo, size, modified_ms, unreadable) VALUES",
+    rowOf(7),
+    files.flatMap(({ path, sessionNumber, position: { offset, sizeBytes, modifiedMs }, unreadable }) => [
+      path,
+      sessionNumber,
+      offset.bytes,
+      JSON.stringify(offset.memo),
+      sizeBytes,
+      modifiedMs,
+      unreadable,
+    ]),
+    `ON CONFLICT (path) DO UPDATE SET session = excluded.session, bytes = excluded.bytes, memo = excluded.memo,
        size = excluded.size, modified_ms = excluded.modified_ms, unreadable = unreadable + excluded.unreadable`,
-  ).run(
-    path,
-    sessionNumber,
-    position.offset.bytes,
-    JSON.stringify(position.offset.memo),
-    position.sizeBytes,
-    position.modifiedMs,
-    unreadable,
   );
-}
 
 /** A file that has changed and told nothing new: it is not looked into again until it changes once more. */
 export function notePartSize(db: Database, path: string, { sizeBytes, modifiedMs }: Omit<Position, "offset">): void {

@@ -3,6 +3,7 @@ import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { insertRows, rowOf } from "./rows.ts";
 
 // Sessions that were imported and are over. As rows they would take a hundred times as long to write, for nobody: who looks
 // at history asks for sums, and then for one session. What is asked of one is told from its facts, by the same functions
@@ -30,28 +31,18 @@ export function packedBody(db: Database, session: number): Packed["facts"] | und
 /** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */
 export function putPacked(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
   if (sessions.length === 0) return;
-  const insert = db.prepare("INSERT INTO packed (session, body) VALUES (?, ?)");
-  const segment = db.prepare(
-    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms,
-       totals, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
-  );
+  const bodies: Value[] = [];
+  const segments: Value[] = [];
   for (const { id, packed } of sessions) {
-    insert.run(id, packed.facts);
+    bodies.push(id, packed.facts);
     keysKnown.get(db)?.delete(id);
     for (const { segment: s, totals } of packed.segments) {
-      segment.run(
-        id,
-        s.ordinal,
-        s.startMs,
-        s.endMs ?? null,
-        s.reason ?? null,
-        s.nativeReason ?? null,
-        s.startOrigin ?? null,
-        s.lastActivityMs,
-        totals,
-      );
+      const reason = [s.reason ?? null, s.nativeReason ?? null, s.startOrigin ?? null];
+      segments.push(id, s.ordinal, s.startMs, s.endMs ?? null, ...reason, s.lastActivityMs, totals);
     }
   }
+  insertRows(db, "INSERT INTO packed (session, body) VALUES", rowOf(2), bodies);
+  insertRows(db, PUT_SEGMENTS, "(?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", segments);
   putRows(db, "usage", sessions);
   putRows(db, "tools", sessions);
   putRows(db, "turns", sessions);
@@ -146,6 +137,8 @@ export function mergeRuns(db: Database): void {
 
 const TORN = "packed.torn";
 const READ_BY = "packed.read_by";
+const PUT_SEGMENTS = `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin,
+  last_activity_ms, totals, delivered) VALUES`;
 const MAX_RUNS = 24;
 /** Of digests: a million of them. */
 const MAX_MERGED_BYTES = 10_000_000;
@@ -212,7 +205,6 @@ const COLUMNS: {
   readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
 } = { usage: 18, tools: 10, turns: 6 };
 
-/** Some at a time: a statement takes as long for one as for ten. */
 function putRows(
   db: Database,
   kind: keyof typeof COLUMNS,
@@ -220,17 +212,8 @@ function putRows(
 ): void {
   const values: Value[] = [];
   for (const { id, packed } of sessions) for (const row of packed[kind]) values.push(id, ...row);
-  const one = `(${placeholders(COLUMNS[kind], "?")})`;
-  let at = 0;
-  for (const rows of [ROWS_AT_ONCE, 1]) {
-    const length = rows * COLUMNS[kind];
-    if (at + length > values.length) continue;
-    const insert = db.prepare(`INSERT INTO packed_${kind} VALUES ${placeholders(rows, one)}`);
-    for (; at + length <= values.length; at += length) insert.run(...values.slice(at, at + length));
-  }
+  insertRows(db, `INSERT INTO packed_${kind} VALUES`, rowOf(COLUMNS[kind]), values);
 }
-const ROWS_AT_ONCE = 24;
-const placeholders = (count: number, one: string): string => Array.from({ length: count }, () => one).join(", ");
 
 function putOwned(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
   let all = new OwnedList();

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../model/shrink.ts";
 import { openRegular, openRegularNow } from "./open.ts";
@@ -99,7 +99,12 @@ const MAX_LINE_BYTES = 32 << 20;
 const MAX_WHOLE_LINE_BYTES = 4 << 20;
 /** Between the fingerprint of the first bytes and that of the last ones. */
 const BESIDE = ".";
-const digestOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+const digestOf = (bytes: Buffer): string => sha256(bytes).slice(0, 16);
+/** In one go, which Node can from 20.12 on, it takes a third of the time. */
+const sha256: (bytes: Buffer) => string =
+  hash === undefined
+    ? (bytes) => createHash("sha256").update(bytes).digest("hex")
+    : (bytes) => hash("sha256", bytes, "hex");
 const NEWLINE = 0x0a;
 /** Stands behind a fingerprint that was taken inside a line which is passed over. */
 const INSIDE = "+";

@@ -194,9 +194,8 @@ function realOf(path: string): string {
 
 /** @returns what is there: a regular file of ours, in one of the roots */
 function checked(path: string, real: string, roots: readonly string[] | undefined): Stats {
-  if (process.platform !== "win32" && SPECIAL.some((folder) => isIn(real, folder))) {
-    throw refused(path, `it leads to ${folderOf(real)}, where the system's own things are`);
-  }
+  const special = specialOf(real);
+  if (special !== undefined) throw refused(path, `it leads to ${special}, where the system's own things are`);
   const root = roots === undefined ? undefined : rootOf(real, roots);
   if (roots !== undefined && root === undefined) {
     throw refused(path, real === resolve(path) ? OUTSIDE : `it is a link that leads elsewhere: ${OUTSIDE}`);
@@ -303,7 +302,11 @@ async function upTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
 const refused = (path: string, why: string): RefusedError =>
   new RefusedError(`${JSON.stringify(path)} is not read: ${why}`);
 
-const folderOf = (real: string): string => SPECIAL.find((folder) => isIn(real, folder)) ?? real;
+/** The folder of the system's own that a resolved path lies in. */
+const specialOf = (real: string): string | undefined =>
+  process.platform === "win32"
+    ? undefined
+    : SPECIAL.find((folder) => real.startsWith(folder) && [undefined, "/"].includes(real[folder.length]));
 
 function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";

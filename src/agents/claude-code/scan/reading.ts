@@ -12,7 +12,7 @@ import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
 import type { Kernel } from "./kernel.ts";
-import { numberOf, textAt, Unfit } from "./texts.ts";
+import { memoryOf, numberOf, textAt, Unfit } from "./texts.ts";
 
 /** What every entry passes on its way into the store. */
 export type Guard = (entries: readonly TranscriptEntry[]) => readonly TranscriptEntry[];
@@ -57,7 +57,7 @@ export class Reading {
     let head: Buffer = Buffer.alloc(0);
     for (;;) {
       if (open + CHUNK_BYTES > room.bytes) moreRoom(kernel, open);
-      let memory = Buffer.from(kernel.memory.buffer);
+      let memory = memoryOf(kernel);
       const bytesRead = readSync(fd, memory, room.at + open, CHUNK_BYTES - (position % CHUNK_BYTES), position);
       if (!isTold && endBytes > 0 && (bytesRead === 0 || position % FIRST_BYTES === 0)) {
         this.#tellSubagent(this.#file.agentId ?? "");
@@ -71,7 +71,7 @@ export class Reading {
       this.#lines(room.at, end);
       const next = kernel.nextAt();
       // Memory that has grown is another one
-      memory = Buffer.from(kernel.memory.buffer);
+      memory = memoryOf(kernel);
       if (next > room.at) {
         endBytes = position - (end - next);
         memory.copyWithin(room.at, next, end);
@@ -101,16 +101,17 @@ export class Reading {
         continue;
       }
       if (result !== kernel.HARD.value) throw new Unfit();
-      this.#hardLine(
-        Buffer.from(kernel.memory.buffer, kernel.lineStartAt(), kernel.lineEndAt() - kernel.lineStartAt()),
-      );
+      this.#hardLine(memoryOf(kernel).subarray(kernel.lineStartAt(), kernel.lineEndAt()));
     }
   }
 
   /** A line that is in the tables has told something of the session. */
   #news(): void {
     const kernel = this.#kernel;
-    const told = Buffer.from(kernel.memory.buffer, kernel.factsAt(), kernel.factsLength()).toString("utf8").split("\n");
+    const at = kernel.factsAt();
+    const told = memoryOf(kernel)
+      .toString("utf8", at, at + kernel.factsLength())
+      .split("\n");
     const [agentVersion, cwd, gitBranch] = told.map(unescaped);
     const prompt = kernel.promptBefore();
     const promptKey = prompt === NONE ? undefined : textAt(kernel, prompt);
@@ -211,6 +212,6 @@ function mustBeATime(ms: number): void {
 function moreRoom(kernel: Kernel, open: number): void {
   if (open >= MAX_LINE_BYTES) throw new Unfit();
   const larger = { at: kernel.take(room.bytes * 2 + OVERRUN_BYTES), bytes: room.bytes * 2 };
-  Buffer.from(kernel.memory.buffer).copyWithin(larger.at, room.at, room.at + open);
+  memoryOf(kernel).copyWithin(larger.at, room.at, room.at + open);
   room = larger;
 }

@@ -23,22 +23,10 @@ export function sumsOf(kernel: Kernel, others: readonly TranscriptEntry[]): Tabl
   }
   kernel.addUp();
   const { buffer } = kernel.memory;
-  const [
-    startMs = 0,
-    endMs = 0,
-    firstMs = 0,
-    lastMs = 0,
-    turns = 0,
-    subagents = 0,
-    toolCalls = 0,
-    input = 0,
-    output = 0,
-    cacheRead = 0,
-    cacheWrite = 0,
-    callsWithUsage = 0,
-    incompleteCalls = 0,
-  ] = new Float64Array(buffer, kernel.figuresAt(), FIGURES);
-  if (turns === 0) return undefined;
+  const figures = new Float64Array(buffer, kernel.figuresAt(), FIGURES.length);
+  const figure = (name: (typeof FIGURES)[number]): number => figures[FIGURES.indexOf(name)] ?? 0;
+  const [startMs, endMs] = [figure("startMs"), figure("endMs")];
+  if (figure("turns") === 0) return undefined;
   const names = new Map<number, string>();
   const nameOf = (number: number): string | null => {
     if (number < 0) return null;
@@ -75,26 +63,42 @@ export function sumsOf(kernel: Kernel, others: readonly TranscriptEntry[]): Tabl
       origin === 0 ? "human" : "machine",
     ),
     totals: {
-      turns,
-      subagents,
+      turns: figure("turns"),
+      subagents: figure("subagents"),
       modelCalls: kernel.callRows(),
-      toolCalls,
-      input,
-      output,
-      cacheRead,
-      cacheWrite,
-      callsWithUsage,
-      incompleteCalls,
+      toolCalls: figure("toolCalls"),
+      input: figure("input"),
+      output: figure("output"),
+      cacheRead: figure("cacheRead"),
+      cacheWrite: figure("cacheWrite"),
+      callsWithUsage: figure("callsWithUsage"),
+      incompleteCalls: figure("incompleteCalls"),
       compactions: compactionsMs.filter((ms) => ms >= startMs && ms <= endMs).length,
-      firstMs,
-      lastMs,
+      firstMs: figure("firstMs"),
+      lastMs: figure("lastMs"),
     },
   };
 }
 
 // --- internal ---
 
+/** In the kernel's order. */
+const FIGURES = [
+  "startMs",
+  "endMs",
+  "firstMs",
+  "lastMs",
+  "turns",
+  "subagents",
+  "toolCalls",
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "callsWithUsage",
+  "incompleteCalls",
+] as const;
 /** So many numbers has a row of each. */
-const [FIGURES, USAGE_NUMBERS, TOOL_NUMBERS, TURN_NUMBERS] = [13, 17, 9, 5];
+const [USAGE_NUMBERS, TOOL_NUMBERS, TURN_NUMBERS] = [17, 9, 5];
 /** As `pairTools` names what nobody named. */
 const UNKNOWN_TOOL = "unknown";

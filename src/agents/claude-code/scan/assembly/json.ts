@@ -74,7 +74,7 @@ function longText(start: usize): bool {
   let at = start;
   /** 1 where the block before ends in a backslash: it escapes the first byte of this one. */
   let carried: u64 = 0;
-  let hasEscapes = false;
+  let anyEscaped: u64 = 0;
   while (true) {
     const a = v128.load(at);
     const b = v128.load(at, 16);
@@ -87,27 +87,25 @@ function longText(start: usize): bool {
       i8x16.eq(c, BACKSLASH),
       i8x16.eq(d, BACKSLASH),
     );
-    let ends = quotes;
-    let escaped: u64 = 0;
-    if ((backslashes | carried) !== 0) {
-      // Of backslashes in a row every second one is escaped by the one before it
-      const escaping = backslashes & ~carried;
-      const follows = (escaping << 1) | carried;
-      const oddStarts = escaping & ~EVEN & ~follows;
-      const onEven = oddStarts + escaping;
-      carried = onEven < oddStarts ? 1 : 0;
-      escaped = (EVEN ^ (onEven << 1)) & follows;
-      ends &= ~escaped;
-    }
+    // Of backslashes in a row every second one is escaped by the one before it
+    const escaping = backslashes & ~carried;
+    const follows = (escaping << 1) | carried;
+    const oddStarts = escaping & ~EVEN & ~follows;
+    const onEven = oddStarts + escaping;
+    carried = onEven < oddStarts ? 1 : 0;
+    let escaped = (EVEN ^ (onEven << 1)) & follows;
+    let ends = quotes & ~escaped;
     const lowest = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d));
     if (v128.any_true(i8x16.lt_u(lowest, SPACE))) {
       ends |= bits(i8x16.lt_u(a, SPACE), i8x16.lt_u(b, SPACE), i8x16.lt_u(c, SPACE), i8x16.lt_u(d, SPACE));
     }
+    // All of them where nothing ends it
+    const before = (ends & (~ends + 1)) - 1;
+    anyEscaped |= escaped & before;
+    escaped &= before & ~(quotes | backslashes);
     if (escaped !== 0) {
-      escaped &= ends === 0 ? ~(<u64>0) : (ends & (~ends + 1)) - 1;
-      if (escaped !== 0) hasEscapes = true;
-      // Nearly all are of these three
-      escaped &= ~(quotes | backslashes | bits(i8x16.eq(a, N), i8x16.eq(b, N), i8x16.eq(c, N), i8x16.eq(d, N)));
+      // Nearly all of the others are this one
+      escaped &= ~bits(i8x16.eq(a, N), i8x16.eq(b, N), i8x16.eq(c, N), i8x16.eq(d, N));
       for (; escaped !== 0; escaped &= escaped - 1) if (!isEscape(at + <usize>ctz(escaped))) return fail();
     }
     if (ends === 0) {
@@ -118,7 +116,7 @@ function longText(start: usize): bool {
     if (byte(at) !== 0x22) return fail();
     Text.at = start;
     Text.length = <i32>(at - start);
-    Text.hasEscapes = hasEscapes;
+    Text.hasEscapes = anyEscaped !== 0;
     At.at = at + 1;
     return true;
   }

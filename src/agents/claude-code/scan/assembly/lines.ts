@@ -38,7 +38,7 @@ import {
   uuid,
   version,
 } from "./members";
-import { NAMES, nameAt } from "./names";
+import { Guess, NAMES, nameAt } from "./names";
 import * as N from "./numbers";
 import { exitCodeOf, firstOf, ODD_CODE, saysHow } from "./outcomes";
 import { ODD_PROGRAM, programOf } from "./programs";
@@ -67,6 +67,7 @@ export function readLine(end: usize): i32 {
   State.isNews = false;
   State.promptBefore = State.prompt;
   clear();
+  Guess.begin();
   space();
   if (byte(At.at) !== 0x7b || !readMembers()) return HARD;
   space();
