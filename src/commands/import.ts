@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { cardOf, type Drain, type DrainDeps, messageOf } from "../drain/deps.ts";
+import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
 import { StateError } from "../drain/private.ts";
 import { compileLess } from "../import/engine.ts";
 import type { Exported } from "../import/export.ts";
-import { type Readers, readersHere, readersInThreads } from "../import/readers.ts";
+import { readersHere, Threads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
 import type { Agent } from "../model/agent.ts";
 import { RuleError } from "../privacy/own.ts";
@@ -50,6 +51,8 @@ export async function importPast(
   const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());
   if (options.export) requireDestination(deps);
   const progress = new ProgressLine(context);
+  // Into a store that is not there yet everything is read, and there may be much
+  const early = options.dryRun || existsSync(deps.places.storePath) ? undefined : threadsOf(deps, context);
   try {
     const report = await patiently(deps, () =>
       importSessions(deps, {
@@ -58,7 +61,11 @@ export async function importPast(
         ...(sinceMs !== undefined && { sinceMs }),
         dryRun: options.dryRun,
         again: options.again === true,
-        readers: (drain, workBytes) => readersFor(drain, workBytes, context),
+        readers: (drain, workBytes) => {
+          const here = readersHere((source) => cardOf(drain, source), drain.redact);
+          const threads = workBytes < WORTH_THREADS_BYTES ? undefined : (early ?? threadsOf(drain, context));
+          return threads?.readers(here) ?? here;
+        },
         onProgress: progress.show,
         signal: options.stop,
       }),
@@ -81,6 +88,7 @@ export async function importPast(
     throw asUserError(error);
   } finally {
     progress.clear();
+    await early?.close();
     // A dry run writes nothing at all
     if (!options.dryRun) await log.flush();
   }
@@ -90,8 +98,6 @@ export async function importPast(
 
 /** Threads are there only after this much would have been read without. */
 const WORTH_THREADS_BYTES = 128 << 20;
-/** Two processors are mostly two halves of one: a thread there takes from the other nearly all that it gains. */
-const WORTH_TWO_HALVES_BYTES = 1 << 30;
 /** More of them wait for each other, and take memory each. */
 const MAX_THREADS = 4;
 const OTHER_DRAIN_MS = 60_000;
@@ -161,13 +167,13 @@ async function sendTo(
   );
 }
 
-function readersFor(drain: Drain, workBytes: number, { programPath }: Context): Readers {
+/** `undefined` where one processor is all there is. */
+function threadsOf({ loaded, places }: DrainDeps, { programPath }: Context): Threads | undefined {
   // This one reads as well, when it would wait for the others
-  const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
-  const here = readersHere((source) => cardOf(drain, source), drain.redact);
-  if (threads < 1 || workBytes < (threads === 1 ? WORTH_TWO_HALVES_BYTES : WORTH_THREADS_BYTES)) return here;
-  const settings = { redaction: drain.loaded.config.redaction, home: drain.places.home };
-  return readersInThreads(join(dirname(programPath), "reader.cjs"), threads, settings, here);
+  const count = Math.min(availableParallelism() - 1, MAX_THREADS);
+  if (count < 1) return undefined;
+  const settings = { redaction: loaded.config.redaction, home: places.home };
+  return new Threads(join(dirname(programPath), "reader.cjs"), count, settings);
 }
 
 /** A drain that hooks started is done in a moment. */

@@ -62,29 +62,45 @@ export async function readSessions(
 }
 
 /**
- * In threads of their own, with little memory each. A session that is too large for one, so that the thread dies of it, is
- * read again by `last`, with those that were asked for together with it; what waited behind them is read by the thread that
- * replaces it.
- *
- * @param path of the built worker
+ * Threads that read, with little memory each. They begin at once, also before it is known what there is to read: to begin
+ * takes a thread as long as to read a hundred megabytes.
  */
-export function readersInThreads(path: string, threads: number, settings: ReaderSettings, last: Readers): Readers {
-  const all = Array.from({ length: threads }, () => new Thread(path, settings, last));
-  let isClosed = false;
-  return {
-    concurrency: threads * ASKED_PER_THREAD,
-    help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(),
-    // After the end nothing begins a thread again: it would keep the process alive
-    read: async (tasks) => {
-      if (isClosed) throw new Error("its readers are closed");
-      return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(tasks);
-    },
-    close: async () => {
-      isClosed = true;
-      await Promise.all(all.map((one) => one.close()));
-    },
-  };
+export class Threads {
+  readonly #all: readonly Thread[];
+  #isClosed = false;
+
+  /** @param path of the built worker */
+  constructor(path: string, count: number, settings: ReaderSettings) {
+    this.#all = Array.from({ length: count }, () => new Thread(path, settings));
+  }
+
+  /**
+   * A session that is too large for a thread, so that it dies of it, is read again by `last`, with those that were asked for
+   * together with it; what waited behind them is read by the thread that replaces it.
+   */
+  readers(last: Readers): Readers {
+    const all = this.#all;
+    return {
+      concurrency: all.length * ASKED_PER_THREAD,
+      help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(last),
+      // After the end nothing begins a thread again: it would keep the process alive
+      read: async (tasks) => {
+        if (this.#isClosed) throw new Error("its readers are closed");
+        return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(tasks, last);
+      },
+      close: () => this.close(),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#all.map((one) => one.close()));
+  }
 }
+
+/** In threads that begin now. */
+export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, last: Readers): Readers =>
+  new Threads(path, threads, settings).readers(last);
 
 export interface Question {
   readonly number: number;
@@ -106,6 +122,7 @@ const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
   readonly tasks: readonly ReadTask[];
+  readonly last: Readers;
   readonly done: (results: readonly ReadResult[] | Promise<readonly ReadResult[]>) => void;
   readonly failed: (error: Error) => void;
 }
@@ -113,17 +130,15 @@ interface Waiting {
 class Thread {
   readonly #path: string;
   readonly #settings: ReaderSettings;
-  readonly #last: Readers;
   readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_ASKED * Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | undefined;
   #asked = 0;
   /** In the order in which they are read. */
   readonly #waiting = new Map<number, Waiting>();
 
-  constructor(path: string, settings: ReaderSettings, last: Readers) {
+  constructor(path: string, settings: ReaderSettings) {
     this.#path = path;
     this.#settings = settings;
-    this.#last = last;
     this.#worker = this.#start();
   }
 
@@ -131,15 +146,15 @@ class Thread {
     return this.#waiting.size;
   }
 
-  read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]> {
-    return new Promise((done, failed) => this.#ask({ tasks, done, failed }));
+  read(tasks: readonly ReadTask[], last: Readers): Promise<readonly ReadResult[]> {
+    return new Promise((done, failed) => this.#ask({ tasks, last, done, failed }));
   }
 
-  async help(): Promise<boolean> {
+  async help(here: Readers): Promise<boolean> {
     for (const [number, { tasks, done }] of this.#waiting) {
       if (!claim(this.#begun, number)) continue;
       this.#waiting.delete(number);
-      const answer = this.#last.read(tasks);
+      const answer = here.read(tasks);
       done(answer);
       await answer.catch(() => {});
       return true;
@@ -183,7 +198,7 @@ class Thread {
     this.#worker = undefined;
     const [first, ...rest] = [...this.#waiting.values()];
     this.#waiting.clear();
-    first?.done(this.#last.read(first.tasks));
+    first?.done(first.last.read(first.tasks));
     for (const waiting of rest) this.#ask(waiting);
   }
 }

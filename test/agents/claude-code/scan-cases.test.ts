@@ -407,6 +407,45 @@ describe("tells at once what it tells line by line", () => {
     expect(atOnce).toBeGreaterThan(all / 2);
   });
 
+  test("a name like the one that stood there in the lines before", async () => {
+    let [all, atOnce] = [0, 0];
+    const use = '{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}';
+    const [some, more] = ["x".repeat(30), "y".repeat(33)];
+    const long = `{"type":"tool_use","id":"t1","name":"Bash","input":{"${some}":1,"command":"ls","${more}":2}}`;
+    const usage = '"usage":{"cache_creation_input_tokens":5,"cache_read_input_tokens":7,';
+    for (const told of [
+      prompt(3, '"x"', ',"promptId":"p1"'),
+      answer(3, "m2", ',"requestId":"req_2"', use).replace('"usage":{', usage),
+      answer(3, "m2", "", long),
+      result(3, ',"content":"ok","is_error":true', ',"toolUseResult":{"interrupted":false,"structuredPatch":[]}'),
+    ]) {
+      // Ids that are counted are none that are known
+      const whole = told.replaceAll('"t1"', '"toolu_t1Ab3dEf6hIj"');
+      for (const [quoted = "", name = ""] of whole.matchAll(/"(\w+)":/g)) {
+        const resembling = [`"${name}x":`, `"${name.slice(0, -1)}":`, `"${name.slice(0, -1)}~":`, `"${name}" :`];
+        const others = [
+          ...resembling,
+          `"${name}": `,
+          `"${name}\\u0061":`,
+          `"${name.slice(0, -1)}\\"":`,
+          `"${name}":\t`,
+        ];
+        for (const other of others) {
+          const like = whole
+            .replace(quoted, other)
+            .replace('"u3"', '"u9"')
+            .replace("m2", "m9")
+            .replace("req_2", "req_9")
+            .replaceAll("_t1", "_t9");
+          const lines = [FIRST, prompt(1, '"x"'), whole, whole, like, whole];
+          all++;
+          if ((await compareBoth(made.put(file(...lines)))) !== undefined) atOnce++;
+        }
+      }
+    }
+    expect(atOnce).toBeGreaterThan(all / 2);
+  });
+
   test("whatever control character stands in a text", async () => {
     for (let code = 0; code <= 0x20; code++) {
       const text = `"a${String.fromCharCode(code)}b"`;
