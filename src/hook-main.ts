@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { replyOf } from "./agents/replies.ts";
 import { homeDirectory, placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
@@ -9,25 +9,23 @@ process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
 const own = ownPath();
 const here = dirname(own);
-const { stateDir, inboxDir } = placesOf({ env: process.env, home: homeDirectory(), platform: process.platform });
 const conf = installation(join(here, "hook.conf"));
+const cwd = workingDirectory();
+const stateDir = stateDirOf();
 void runHook(
   process.argv.slice(process.argv[2] === "hook" ? 3 : 2),
   {
     env: process.env,
     stdin: process.stdin,
-    cwd: workingDirectory(),
+    cwd,
     pid: process.pid,
     ppid: process.ppid,
     write: (text) => process.stdout.write(text),
     replyOf,
   },
   {
-    stateDir: conf["state"] !== undefined && process.env["OPENHOOK_OTEL_HOME"] === undefined ? conf["state"] : stateDir,
-    inboxDir:
-      conf["state"] !== undefined && process.env["OPENHOOK_OTEL_HOME"] === undefined
-        ? join(conf["state"], "inbox")
-        : inboxDir,
+    stateDir,
+    inboxDir: join(stateDir, "inbox"),
     nodePath: conf["node"] ?? process.execPath,
     programPath: conf["program"] ?? join(here, "openhook-otel.cjs"),
   },
@@ -42,6 +40,22 @@ function ownPath(): string {
   } catch {
     return started;
   }
+}
+
+/**
+ * Where the variable says, else where `enable` has written. A folder of the repository's can be the word of its .env, and is
+ * heard only where nothing is written. The same in hook.sh.
+ */
+function stateDirOf(): string {
+  const { env, platform } = process;
+  const [written, moved = ""] = [conf["state"], env["OPENHOOK_OTEL_HOME"]];
+  if (written !== undefined && (!isAbsolute(moved) || isDoubtful(moved))) return written;
+  return placesOf({ env, home: homeDirectory(), platform }).stateDir;
+}
+
+function isDoubtful(folder: string): boolean {
+  const isBelow = (parent: string): boolean => parent !== "" && `${folder}${sep}`.startsWith(`${parent}${sep}`);
+  return [cwd, "/proc"].some(isBelow) || folder.split(/[\\/]/).includes("..");
 }
 
 /** A folder that was deleted under us has no name. */

@@ -13,6 +13,7 @@ import {
 } from "../config/backup.ts";
 import type { Context } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
+import { complainTo, eachOf } from "./each.ts";
 import type { EnableOptions } from "./enable.ts";
 import { removeHookProgram } from "./hook-program.ts";
 import {
@@ -41,7 +42,8 @@ export type DisableOptions = Omit<EnableOptions, "hookSource">;
  * With the last agent the hook program goes too; collected data stays.
  *
  * @param names agents by source; none: all that are enabled in this scope
- * @returns the exit code: 0 done or nothing to do, 1 when the user said no
+ * @returns the exit code: 0 done or nothing to do, 1 when the user said no, or nobody was named and one of them could not be
+ *          taken out, which is told
  * @throws UserError for anything the user can mend
  */
 export async function disable(
@@ -52,22 +54,36 @@ export async function disable(
 ): Promise<number> {
   return withUserErrors(async () => {
     const scope = await scopeOf(names, options.scope, agents);
-    const chosen = names.length > 0 ? await namedAgents(names, scope, agents) : await installableAgents(scope, agents);
-    const plans = await Promise.all(chosen.map((one) => planOf(one, scope, context)));
+    const isNamed = names.length > 0;
+    const chosen = isNamed ? await namedAgents(names, scope, agents) : await installableAgents(scope, agents);
+    // Whoever wants all of them out is not held up by one, and least by one that we were never in
+    const failed: string[] = [];
+    const complain = complainTo(context);
+    const records = await allRecords(context.places.backupDir);
+    const spare = (error: unknown, { agent: { source } }: InstallableAgent): void => {
+      if (!records.some(({ agent }) => agent === source)) return;
+      failed.push(source);
+      complain(error);
+    };
+    const spared = isNamed ? undefined : spare;
+    const plans = await eachOf(chosen, spared, (one) => planOf(one, scope, context));
     const enabled = plans.filter((plan) => plan.enabled);
-    const shown = names.length > 0 ? plans : enabled;
-    if (options.dryRun) return showDryRun(shown, context);
-
+    const shown = isNamed ? plans : enabled;
+    if (options.dryRun) {
+      showDryRun(shown, context);
+      return failed.length === 0 ? 0 : 1;
+    }
     const files = listed(enabled.flatMap(changedPaths));
-    if (files !== "" && !(await agreed(`Take the hook out of ${files}?`, options.yes || names.length > 0, context))) {
+    if (files !== "" && !(await agreed(`Take the hook out of ${files}?`, options.yes || isNamed, context))) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
-    for (const plan of shown) {
+    await eachOf(shown, spared, async (plan) => {
       await carryOut(plan, context);
       context.stdout.write(reportOf(plan));
-    }
-    if (shown.length === 0) context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);
+    });
+    if (shown.length === 0 && failed.length === 0)
+      context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);
     const left = await allRecords(context.places.backupDir);
     context.stdout.write(whatStays(left));
     if (enabled.length > 0 && left.length === 0) {
@@ -77,7 +93,7 @@ export async function disable(
         `The hook program is removed. Collected data stays in ${stateDir}; delete that directory to be rid of it.\n`,
       );
     }
-    return 0;
+    return failed.length === 0 ? 0 : 1;
   });
 }
 
@@ -213,7 +229,7 @@ async function forget({ file, record, original, others, isOurs, after }: FilePla
   await saveBackup(backupDir, { ...record, holders: [...others], afterSha256 }, original);
 }
 
-function showDryRun(plans: readonly Plan[], { stdout }: Context): number {
+function showDryRun(plans: readonly Plan[], { stdout }: Context): void {
   for (const plan of plans) {
     if (changedPaths(plan).length === 0) stdout.write(reportOf(plan));
     for (const { file, after } of plan.files) {
@@ -222,7 +238,6 @@ function showDryRun(plans: readonly Plan[], { stdout }: Context): number {
     }
   }
   stdout.write("Dry run: nothing was written.\n");
-  return 0;
 }
 
 function reportOf(plan: Plan): string {

@@ -9,11 +9,12 @@ import {
   saveBackup,
   sha256,
 } from "../config/backup.ts";
-import { FileError, missingParent } from "../config/files.ts";
+import { missingParent } from "../config/files.ts";
 import type { SettingsText } from "../model/agent.ts";
 import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
-import { type Context, UserError } from "./context.ts";
+import type { Context } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
+import { complainTo, eachOf } from "./each.ts";
 import { plural } from "./figures.ts";
 import { hookCommandOf, installHookProgram } from "./hook-program.ts";
 import { loadNativePart } from "./native.ts";
@@ -108,30 +109,6 @@ interface Plan extends PresentAgent {
   readonly after: readonly SettingsText[];
   readonly without: readonly SettingsText[];
 }
-
-/** Does something for each. With `complain` one that fails is left out, else the first failure ends it. */
-async function eachOf<T, R>(
-  all: readonly T[],
-  complain: ((error: unknown) => void) | undefined,
-  work: (one: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const done: R[] = [];
-  for (const one of all) {
-    try {
-      done.push(await work(one));
-    } catch (error) {
-      if (complain === undefined || !(error instanceof UserError || error instanceof FileError)) throw error;
-      complain(error);
-    }
-  }
-  return done;
-}
-
-const complainTo =
-  ({ stderr }: Context) =>
-  (error: unknown): void => {
-    stderr.write(`openhook-otel: ${error instanceof Error ? error.message : String(error)}\n`);
-  };
 
 async function planOf(one: PresentAgent, scope: Scope, context: Context): Promise<Plan> {
   const { installer } = one;

@@ -61,8 +61,10 @@ esac
 # shellcheck source=/dev/null
 [ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
 
-# The same rules as src/config/places.ts.
+# The same rules as src/config/places.ts. A folder of the repository's can be the word of its .env: not where `enable` has
+# written another one
 case ${OPENHOOK_OTEL_HOME-} in
+  "${PWD:-/dev/null}" | "${PWD:-/dev/null}"/* | /proc/* | */../*) [ -n "$state" ] || state=$OPENHOOK_OTEL_HOME ;;
   /*) state=$OPENHOOK_OTEL_HOME ;;
 esac
 if [ -z "$state" ]; then
@@ -290,8 +292,9 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
           --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
       esac
     done
-    # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts
-    export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}"
+    # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts. A desktop's
+    # knows nothing of the folder that `enable` was told in a terminal
+    export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}" OPENHOOK_OTEL_HOME="$state"
     cd / && PATH=$caller_path
     if [ ! -x "$node" ]; then
       # An update has moved it. What a desktop starts finds little on its PATH: where package managers keep one

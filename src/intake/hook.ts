@@ -104,7 +104,8 @@ export function startDrain(
       {
         cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
         detached: true,
-        env: { ...env, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
+        // Of a folder that `enable` was told in a terminal a desktop's environment knows nothing
+        env: { ...env, OPENHOOK_OTEL_HOME: stateDir, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
         stdio: "ignore",
         windowsHide: true,
       },

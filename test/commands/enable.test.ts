@@ -694,6 +694,33 @@ describe("disable", () => {
     );
   });
 
+  it("of all agents takes out what it can, and says of which one it cannot, and why", async () => {
+    let complaints = "";
+    const context = contextOf({ stderr: { write: (text) => (complaints += text) } });
+    put(userSettings(), SETTINGS);
+    await on({}, context, ["claude-code", "rover"]);
+    const hooks = join(home, ".rover", "hooks.toml");
+    put(hooks, Buffer.from(`\ufeff${readFileSync(hooks, "utf8")}`, "utf16le"));
+    for (const dryRun of [true, false]) {
+      complaints = "";
+      expect(await off({ dryRun }, context, [])).toBe(1);
+      expect(complaints).toMatch(/^openhook-otel: .*hooks\.toml.*UTF-8.*\n$/);
+      expect(existsSync(context.places.hookPath)).toBe(true);
+    }
+    expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS);
+    await expect(off({}, context, ["rover", "claude-code"])).rejects.toThrow("UTF-8");
+    rmSync(hooks);
+    expect(await off({}, context, [])).toBe(0);
+    expect(existsSync(context.places.hookPath)).toBe(false);
+  });
+
+  it("of all agents asks nothing of the files of one that it was never in", async () => {
+    await on();
+    put(join(home, ".rover", "hooks.toml"), Buffer.from([0xff, 0xfe, 0, 1]));
+    expect(await off({}, contextOf(), [])).toBe(0);
+    expect(existsSync(contextOf().places.hookPath)).toBe(false);
+  });
+
   it("says what the hook program stays for once no agent of the user's has it", async () => {
     await on({ scope: "project" });
     await on();

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -13,7 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
@@ -40,6 +41,7 @@ import {
 
 const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
 const MIB = 1024 * 1024;
+const TWIN = { bundle: true, platform: "node", target: "node20", format: "cjs" } as const;
 const QUIET = { code: 0, signal: null, stdout: "", stderr: "", stdinErrors: [] };
 
 let sandbox: Sandbox;
@@ -202,6 +204,8 @@ describe.each(intakes())("$title", (intake) => {
       expect(outcome).toMatchObject(QUIET);
       const [drain] = await until(() => (drained(slow.drainedDir).length > 0 ? drained(slow.drainedDir) : undefined));
       expect(drain.argv).toEqual(["drain", "--quiet"]);
+      // also where `enable` alone was told of it
+      expect(drain.state).toBe(slow.stateDir);
       expect(drain.limit).toBe(limitHere);
       expect(drain.cwd).not.toBe(slow.home);
       if (process.platform === "linux") expect(drain.fds).toEqual(["/dev/null", "/dev/null", "/dev/null"]);
@@ -316,6 +320,44 @@ describe.each(intakes())("$title", (intake) => {
     await run(hook(), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_HOME: moved } });
     expect(onlyEvent({ inboxDir: join(moved, "inbox") }).payload.toString()).toBe(PAYLOAD);
     expect(readInbox(sandbox)).toEqual([]);
+  });
+});
+
+/** Ways into the folder that a hook is called in: a repository's `.env` can have them in OPENHOOK_OTEL_HOME. */
+const ownFolders = (project: string): readonly string[] => [
+  project,
+  join(project, ".cache"),
+  "/proc/self/cwd/.cache",
+  `${project}/../${basename(project)}/.cache`,
+];
+
+describe.each([...shellIntakes().map(({ title }) => title), "the program's own twin"])("%s", (title) => {
+  test("a folder of the repository's is not where events go, unless nobody has said another one", async () => {
+    const project = join(sandbox.root, "project");
+    mkdirSync(project);
+    const twin = join(sandbox.root, "hook.cjs");
+    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
+    copyFileSync(sandbox.confPath, join(sandbox.root, "hook.conf"));
+    const shell = shellIntakes().find((one) => one.title === title);
+    const command =
+      shell?.command(sandbox, { source: "claude-code" }) ??
+      ([process.execPath, twin, "hook", "--source", "claude-code", "--drain", "no"] as const);
+    const told = async (moved: string) =>
+      expect(
+        await run(command, {
+          input: PAYLOAD,
+          env: { HOME: sandbox.home, OPENHOOK_OTEL_HOME: moved },
+          cwd: project,
+        }),
+      ).toMatchObject(QUIET);
+    for (const [n, moved] of ownFolders(project).entries()) {
+      await told(moved);
+      expect(readInbox(sandbox), moved).toHaveLength(n + 1);
+    }
+    expect(readdirSync(project)).toEqual([]);
+    for (const conf of [sandbox.confPath, join(sandbox.root, "hook.conf")]) writeFileSync(conf, "");
+    await told(join(project, ".cache"));
+    expect(readInbox({ inboxDir: join(project, ".cache", "inbox") })).toHaveLength(1);
   });
 });
 
@@ -549,8 +591,7 @@ describe("the two intakes", () => {
 
   test("the program's own twin answers as the agent's table says, unless told what to print", async () => {
     const twin = join(sandbox.root, "hook.cjs");
-    const options = { bundle: true, platform: "node", target: "node20", format: "cjs" } as const;
-    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...options });
+    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
     const check = async (args: readonly string[], stdout: string) => {
       const command = [process.execPath, twin, "hook", "--drain", "no", ...args] as const;
       const outcome = await run(command, { input: PAYLOAD, env: { HOME: sandbox.home } });

@@ -23,7 +23,7 @@ import {
   writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { join, parse } from "node:path";
+import { join, parse, sep } from "node:path";
 
 /** Where `enable` put the hook program, if not at the usual place. */
 const INSTALLED_IN = "";
@@ -365,12 +365,29 @@ function startDrain() {
   const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...lean, program, "drain", "--quiet"], {
     cwd: existsSync(stateDir) ? stateDir : parse(program).root,
     detached: true,
+    // Part of this environment can be the repository's: the drain looks, and loads nothing first that it names
+    env: {
+      ...process.env,
+      NODE_OPTIONS: harmlessOptions(process.env.NODE_OPTIONS),
+      OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
+      OPENHOOK_OTEL_HOME: stateDir,
+    },
     stdio: "ignore",
     windowsHide: true,
   });
   child.on("error", () => {});
   child.unref();
 }
+
+const harmlessOptions = (options = "") =>
+  options
+    .split(/\s+/)
+    .filter((option) =>
+      /^--(?:use-.*-ca|use-env-proxy|(?:no-)?network-family-.*|dns-result-order=.*|max-.*-size=.*|tls-(?:min|max|cipher)-.*)$/.test(
+        option,
+      ),
+    )
+    .join(" ");
 
 /** Something of an earlier process may wait; ours is one of two files at the least. */
 function startDrainIfWaiting() {
@@ -385,7 +402,7 @@ let known;
 /** Asked before every event, since `disable` can take the program away while OpenCode runs; read when it has changed. */
 function places() {
   const moved = absolute(process.env.OPENHOOK_OTEL_HOME);
-  const confPath = [absolute(INSTALLED_IN), moved, usualHookDir()]
+  const confPath = [absolute(INSTALLED_IN), usualHookDir(), moved]
     .filter((dir) => dir !== undefined)
     .map((dir) => join(dir, "hook.conf"))
     .find(existsSync);
@@ -394,7 +411,8 @@ function places() {
   const stamp = `${confPath} ${moved} ${mtimeMs} ${size}`;
   if (known?.stamp === stamp) return known;
   const conf = settingsIn(readFileSync(confPath, "utf8"));
-  const stateDir = moved ?? (conf.state || join(stateRoot(), "openhook-otel"));
+  const isHeard = moved !== undefined && !(conf.state && isDoubtful(moved));
+  const stateDir = isHeard ? moved : conf.state || join(stateRoot(), "openhook-otel");
   known = {
     stamp,
     installed: true,
@@ -405,6 +423,11 @@ function places() {
   };
   return known;
 }
+
+/** A folder of the repository's: the variable can be the word of its .env. */
+const isDoubtful = (folder) =>
+  [process.cwd(), "/proc"].some((parent) => `${folder}${sep}`.startsWith(`${parent}${sep}`)) ||
+  folder.split(/[\\/]/).includes("..");
 
 /** `name='value'` lines, quoted for sh. */
 function settingsIn(text) {

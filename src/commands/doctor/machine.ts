@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { refuseOdd } from "../../config/files.ts";
 import { messageOf } from "../../drain/deps.ts";
 import { parseInboxFile } from "../../intake/facts.ts";
@@ -189,7 +189,8 @@ async function tryHook({ places, platform, nodePath, env }: Context, folder: str
     const said = await new Promise<string | undefined>((done) => {
       const options = {
         env: own,
-        cwd: folder,
+        // A folder below the one that it works in is one that a repository may have named
+        cwd: parse(folder).root,
         timeout: HOOK_TIMEOUT_MS,
         killSignal: "SIGKILL",
         windowsHide: true,

@@ -427,6 +427,39 @@ describe("places and drains", () => {
     expect(names(join(home, ...parts))).toHaveLength(1);
   });
 
+  test("a folder of the repository's is not where events go, and no hook.conf of it counts", async () => {
+    const project = join(home, "project");
+    mkdirSync(project);
+    install(join(project, "program.cjs"), join(project, ".cache"));
+    const before = process.cwd();
+    process.chdir(project);
+    try {
+      for (const moved of [join(project, ".cache"), "/proc/self/cwd/.cache"]) {
+        process.env["OPENHOOK_OTEL_HOME"] = moved;
+        await call(await load(), "event", created(S));
+      }
+    } finally {
+      process.chdir(before);
+    }
+    expect(names()).toHaveLength(2);
+    expect(readdirSync(join(project, ".cache"))).toEqual(["hook.conf"]);
+  });
+
+  test("a drain works where events were written, looks at the folder, and loads nothing first", async () => {
+    programThatTells();
+    process.env["OPENHOOK_OTEL_DRAIN"] = "on";
+    process.env["NODE_OPTIONS"] = `--require=${join(home, "theirs.cjs")} --max-old-space-size=200`;
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    await call(hooks, "event", bus("session.idle", { sessionID: S }));
+    expect(await drains()).toBe(1);
+    expect(JSON.parse(readFileSync(mark(), "utf8"))).toEqual([
+      join(home, "state of 'mine'"),
+      process.cwd(),
+      "--max-old-space-size=200",
+    ]);
+  });
+
   test("the whole of it moved: hook.conf is looked for there too", async () => {
     rmSync(join(home, ".local"), { recursive: true });
     install(undefined, join(home, "moved"));
@@ -452,6 +485,13 @@ describe("places and drains", () => {
     writeFileSync(
       join(home, "program.cjs"),
       `require("node:fs").appendFileSync(${JSON.stringify(mark())}, process.argv.slice(2).join(" ") + "\\n")`,
+    );
+
+  const programThatTells = (): void =>
+    writeFileSync(
+      join(home, "program.cjs"),
+      `const { OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_HOOK_FOLDER: folder, NODE_OPTIONS: options } = process.env;
+       require("node:fs").appendFileSync(${JSON.stringify(mark())}, JSON.stringify([state, folder, options]) + "\\n")`,
     );
 
   test("a turn's end and the process's end start one each, a subagent's does not", async () => {
