@@ -182,7 +182,7 @@ function endOf(run: Run): Partial<Told> {
   const call = callOf(run, result, plain);
   const outcome: Outcome =
     result === undefined
-      ? { status: plain?.["success"] === false ? "error" : "success" }
+      ? plainOutcomeOf(plain)
       : outcomeOf(result["output"], asString(result["error"]) !== undefined || plain?.["success"] === false);
   return {
     ...call,
@@ -201,6 +201,11 @@ function endOf(run: Run): Partial<Told> {
     }),
   };
 }
+
+/** The extension writes proto3's JSON, which leaves out what is false: a call that failed has no `success` at all. */
+const plainOutcomeOf = (plain: Fields | undefined): Outcome => ({
+  status: plain === undefined || plain["success"] === true ? "success" : "error",
+});
 
 /** `Error` is what everything is called. */
 function errorTypeOf(name: unknown): string {

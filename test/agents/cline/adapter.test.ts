@@ -199,6 +199,14 @@ describe("the editor's extension, as documented", () => {
     expect(end).toMatchObject({ data: { status: "error", duration_ms: 12, tool_name: "execute_command" } });
     expect(end?.extensions?.["input_digest"]).toBe(start?.extensions?.["input_digest"]);
   });
+  it.each([
+    ["true", { success: true }, "success"],
+    ["false", { success: false }, "error"],
+    ["left out, as proto3 does with what is false", {}, "error"],
+  ])("says whether a call failed: success is %s", (_, said, status) => {
+    const ended = { toolName: "read_file", parameters: { path: "a" }, result: "x", executionTimeMs: "3", ...said };
+    expect(told(of("PostToolUse", { postToolUse: ended }))[0]).toMatchObject({ data: { status } });
+  });
   it("tells prompts, ends and compactions", () => {
     expect(told(of("UserPromptSubmit", { userPromptSubmit: { prompt: "hello" } }))[0]).toMatchObject({
       data: { prompt_length: 5 },
