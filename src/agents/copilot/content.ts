@@ -4,6 +4,7 @@ import { askedTool, ofResponse } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, contentOfEvents, parsedJson, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";
+import { typeBefore } from "./line-type.ts";
 import { argumentsOf } from "./payload.ts";
 
 /** What a hook payload says, in either of its two forms. */
@@ -24,11 +25,11 @@ export function toContent(payload: unknown, { events }: ToldFacts): readonly Con
 
 /** What a line of the session file says, beside the entries that were read from it. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
-  const isSpoken = line.includes(ANSWER);
-  if (!isSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
+  const mayBeSpoken = (typeBefore(line) ?? ANSWER) === ANSWER;
+  if (!mayBeSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
   const o = asObject(parsedJson(line.toString("utf8")));
   const data = asObject(o?.["data"]) ?? {};
-  if (o?.["type"] === "assistant.message") return answerOf(data, entries);
+  if (o?.["type"] === ANSWER) return answerOf(data, entries);
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":
@@ -45,7 +46,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 
 // --- internal ---
 
-const ANSWER = '"type":"assistant.message"';
+const ANSWER = "assistant.message";
 const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
 
 /** Where calls have records of their own, the two have only the provider's id in common. */

@@ -5,6 +5,7 @@ import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../
 import { PLAN_MARK } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
+import { typeBefore } from "./line-type.ts";
 import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 
 /**
@@ -13,10 +14,8 @@ import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "
  * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
  */
 export function readLine(line: Buffer, state: LineState): LineResult | undefined {
-  // Most bytes are prompts, hook records and results: do not parse what cannot matter
-  if (!WORTH_PARSING.some((mark) => line.includes(mark))) {
-    return line[0] === OPEN_BRACE ? { entries: [], state } : undefined;
-  }
+  const type = typeBefore(line);
+  if (type !== undefined && !READERS.has(type)) return { entries: [], state };
   const o = parsedObject(line);
   if (o === undefined) return undefined;
   const data = asObject(o["data"]) ?? {};
@@ -59,9 +58,6 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
   ["session.usage_checkpoint", sums],
   ["session.shutdown", sums],
 ]);
-
-const OPEN_BRACE = 0x7b;
-const WORTH_PARSING = [...READERS.keys()].map((type) => `"type":"${type}"`);
 
 // --- the session ---
 

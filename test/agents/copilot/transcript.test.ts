@@ -1,10 +1,12 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/copilot/transcript.ts";
 import { inputDigest } from "../../../src/agents/shared/digest.ts";
+import type { ReadOptions } from "../../../src/model/agent.ts";
+import type { ToldContent } from "../../../src/model/content.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { START } from "../../../src/model/start.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
@@ -26,16 +28,18 @@ async function write(text: string, sessionId = ID): Promise<string> {
   return pathOf(sessionId);
 }
 
-async function readFrom(path: string, from: Offset = START) {
+async function readFrom(path: string, from: Offset = START, wanted: ReadOptions = {}) {
   const entries: TranscriptEntry[] = [];
+  const content: ToldContent[] = [];
   let next = from;
   let unreadable = 0;
-  for await (const batch of reader.read({ path }, from)) {
+  for await (const batch of reader.read({ path }, from, wanted)) {
+    content.push(...(batch.content ?? []));
     entries.push(...batch.entries.map((entry) => TranscriptEntry.parse(entry)));
     next = JSON.parse(JSON.stringify(batch.next));
     unreadable += batch.unreadable;
   }
-  return { entries, next, unreadable };
+  return { entries, content, next, unreadable };
 }
 
 let count = 0;
@@ -476,6 +480,19 @@ describe("reading", () => {
       }
       expect(entries).toEqual(whole);
     }
+  });
+  test.each([
+    ["blanks between its members", (o: object) => JSON.stringify(o, null, 1).replaceAll(/\n */g, " ")],
+    ["its members the other way round", (o: object) => JSON.stringify(Object.fromEntries(Object.entries(o).reverse()))],
+  ])("a line with %s tells the same", async (_, rewrite) => {
+    const recorded = join(HERE, "subagent", "transcripts", ".copilot", "session-state");
+    const [name = ""] = await readdir(recorded);
+    const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");
+    const lines = text.split("\n").map((one) => (one === "" ? one : rewrite(JSON.parse(one))));
+    const whole = await readFrom(await write(text), START, { content: true });
+    const other = await readFrom(await write(lines.join("\n")), START, { content: true });
+    expect(whole.content.length).toBeGreaterThan(10);
+    expect(other).toMatchObject({ entries: whole.entries, content: whole.content, unreadable: 0 });
   });
   test("a file that was replaced is read from its start", async () => {
     const path = await write(user("first") + usage(1));
