@@ -15,11 +15,11 @@ import { messagesPath, sessionsFolder } from "./places.ts";
 
 export const SOURCE = "cline";
 
-/** Every payload has the version, be it empty: nobody else does. */
+/** Every payload has the version, be it empty: nobody else does. Without it the command line has to name us. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
-  if (typeof p?.["clineVersion"] === "string" && asString(p["hookName"]) !== undefined) return "certain";
-  return "no";
+  if (asString(p?.["hookName"]) === undefined) return "no";
+  return typeof p?.["clineVersion"] === "string" ? "certain" : "possible";
 }
 
 /** One payload → the events it tells. The end of a run is the end of its turn and, until the next prompt, of the session. */
@@ -183,7 +183,7 @@ function endOf(run: Run): Partial<Told> {
   const outcome: Outcome =
     result === undefined
       ? plainOutcomeOf(plain)
-      : outcomeOf(result["output"], asString(result["error"]) !== undefined || plain?.["success"] === false);
+      : outcomeOf(result["output"], isError(result["error"]) || plain?.["success"] === false);
   return {
     ...call,
     timeMs: asTimeMs(result?.["endedAt"]) ?? run.timeMs,
@@ -201,6 +201,9 @@ function endOf(run: Run): Partial<Told> {
     }),
   };
 }
+
+/** A text, or what was thrown, which as JSON can be an object without anything in it. */
+const isError = (error: unknown): boolean => Boolean(error);
 
 /** The extension writes proto3's JSON, which leaves out what is false: a call that failed has no `success` at all. */
 const plainOutcomeOf = (plain: Fields | undefined): Outcome => ({

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import cline from "../../../src/agents/cline/index.ts";
 import { outcomeOf } from "../../../src/agents/cline/outcome.ts";
+import { detect } from "../../../src/agents/detect.ts";
+import { allAgents } from "../../../src/agents/registry.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 
+const agents = await allAgents();
 const NOW_MS = Date.UTC(2026, 10, 21, 9);
 const intake = (env: Record<string, string> = {}): IntakeFacts => ({
   timeMs: NOW_MS,
@@ -30,9 +33,18 @@ describe("recognition", () => {
   it("is the version, be it empty", () => {
     expect(cline.recognises(payload("agent_start"))).toBe("certain");
     expect(cline.recognises({ clineVersion: "3.40.0", hookName: "TaskStart" })).toBe("certain");
-    expect(cline.recognises({ hookName: "TaskStart" })).toBe("no");
+    expect(cline.recognises({ clineVersion: "3.40.0" })).toBe("no");
     expect(cline.recognises(null)).toBe("no");
   });
+  it.each([[undefined], [null], [3]])(
+    "of a payload whose version is %s takes the command line's word",
+    (clineVersion) => {
+      const odd = payload("agent_start", { clineVersion });
+      expect(detect(agents, odd, { ...intake(), source: "cline" })?.source).toBe("cline");
+      expect(detect(agents, odd, intake())).toBeUndefined();
+      expect(typesOf(odd)).toEqual(["session.start"]);
+    },
+  );
 });
 
 describe("a run of the main agent", () => {
@@ -119,6 +131,15 @@ describe("tools", () => {
     const one = payload("tool_call", { tool_call: call });
     expect(told(one)[0]?.id).toBe(told(structuredClone(one))[0]?.id);
     expect(told({ ...one, timestamp: "2026-11-21T08:59:30.000Z" })[0]?.id).not.toBe(told(one)[0]?.id);
+  });
+  it.each([
+    ["a text", "boom", "error"],
+    ["an object", { message: "boom" }, "error"],
+    ["an object of which JSON keeps nothing", {}, "error"],
+    ["nothing", null, "success"],
+    ["an empty text", "", "success"],
+  ])("fail where their error is %s: %j", (_, error, status) => {
+    expect(ended({ output: [fine], error })).toMatchObject({ data: { status } });
   });
   it("that were refused are denied", () => {
     const error = "No -- NOT a tool or system failure. Clarify with user before proceeding.";
