@@ -2,10 +2,9 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { askedTool, ofResponse } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { answerPiece, contentOf, contentOfEvents, parsedJson, plainText } from "../shared/content.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/content.ts";
+import { asArray, asObject, asString, parsedJson } from "../shared/json.ts";
 import { typeBefore } from "./line-type.ts";
-import { argumentsOf } from "./payload.ts";
 
 /** What a hook payload says, in either of its two forms. */
 export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
@@ -13,7 +12,7 @@ export function toContent(payload: unknown, { events }: ToldFacts): readonly Con
   const result = p["toolResult"] ?? p["tool_result"];
   return contentOfEvents(events, {
     prompt: p["prompt"],
-    arguments: argumentsOf(p["toolArgs"] ?? p["toolInput"] ?? p["tool_input"]),
+    arguments: parsedJson(p["toolArgs"] ?? p["toolInput"] ?? p["tool_input"]),
     result:
       asString(asObject(result)?.["textResultForLlm"] ?? asObject(result)?.["text_result_for_llm"]) ??
       result ??
@@ -35,7 +34,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
       case "prompt":
         return contentOf(entry.key, "prompt", plainText(data["content"]));
       case "tool_use":
-        return contentOf(entry.key, "arguments", argumentsOf(data["arguments"]));
+        return contentOf(entry.key, "arguments", parsedJson(data["arguments"]));
       case "tool_result":
         return contentOf(entry.key, "result", resultOf(data));
       default:

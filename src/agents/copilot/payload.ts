@@ -1,5 +1,5 @@
 import type { IntakeFacts } from "../../model/agent.ts";
-import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asObject, asString, asTimeMs, parsedJson } from "../shared/json.ts";
 import { ownName } from "./names.ts";
 
 /** The hook events that tell us something, by the names that Copilot gives them. */
@@ -41,22 +41,9 @@ export function readPayload(payload: unknown, intake: IntakeFacts): Payload | un
   const event = p === undefined ? undefined : eventOf(p, intake);
   if (p === undefined || event === undefined) return undefined;
   const field = (name: string): unknown => p[name] ?? p[snakeCase(name)];
-  const toolInput = argumentsOf(field("toolArgs") ?? field("toolInput"));
+  const toolInput = parsedJson(field("toolArgs") ?? field("toolInput"));
   const toolName = asString(p["toolName"]) ?? ownName(asString(p["tool_name"]), toolInput, asString(p["cwd"]));
   return { event, field, cwd: asString(p["cwd"]), timeMs: timeMsOf(p["timestamp"]), toolName, toolInput };
-}
-
-/**
- * A tool's arguments as one value: documented as a JSON text, sent as an object. Both must give the same digest, here and in
- * the session file.
- */
-export function argumentsOf(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 /** What the name on the command line, or in the payload, stands for; both ways of writing it. */

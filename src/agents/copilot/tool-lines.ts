@@ -2,11 +2,10 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { asCode, asCount, asObject, asString, parsedJson } from "../shared/json.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { beginCall, endCall, openCall } from "./call-ids.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./here.ts";
-import { argumentsOf } from "./payload.ts";
 
 /** A call that the user makes (`!` and the like): remembered, to be passed over. */
 export function userCall(here: Here): LineResult {
@@ -25,7 +24,7 @@ export function toolUse(here: Here): LineResult {
   // The program reads an answer of a background agent in the model's name; no model asked for it, and no hook tells of it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
   if (isOfProgram) return foreignCall(here, callId);
-  const input = argumentsOf(data["arguments"]);
+  const input = parsedJson(data["arguments"]);
   const entry = defined<EntryOf<"tool_use">>({
     kind: "tool_use",
     ...at(here, `use:${callId}`),

@@ -6,7 +6,7 @@ import type { Event, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asObject, asString, asTimeMs, ownOf } from "../shared/json.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/json.ts";
 import { eventOf, sessionOf, type Told } from "../shared/told.ts";
 import { isMachinery } from "./machinery.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
@@ -124,7 +124,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
 };
 
 function toolExtras(p: Payload): Extras {
-  const input = p["tool_input"];
+  const input = parsedJson(p["tool_input"]);
   return defined<Extras>({
     input_digest: inputDigest(input),
     executable: p["tool_name"] === SHELL ? executableOf(asObject(input)?.["command"]) : undefined,

@@ -5,7 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
-import { asCode, asExitCode, asObject, asString } from "../shared/json.ts";
+import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/json.ts";
 import { arrivalKey } from "../shared/minted.ts";
 import { type Outcome, outcomeOf } from "../shared/outcome.ts";
 import { eventOf, sessionOf } from "../shared/told.ts";
@@ -59,7 +59,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
   const cwd = asString(p["cwd"]);
   const name = asString(p["tool_name"]) ?? asString(p["toolName"]);
-  const input = inputOf(p["tool_input"] ?? p["toolArgs"]);
+  const input = parsedJson(p["tool_input"] ?? p["toolArgs"]);
   const isTool = type === "tool.start" || type === "tool.end";
   const ended = type === "tool.end" ? endOf(p) : undefined;
   const prompt = type === "prompt.submit" ? asString(p["prompt"]) : undefined;
@@ -129,17 +129,6 @@ function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined 
  */
 const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): string | undefined =>
   type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
-
-/** An object, or the same as text. */
-function inputOf(input: unknown): unknown {
-  const text = asString(input);
-  if (text === undefined || !/^\s*\{/.test(text)) return input;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return input;
-  }
-}
 
 /** IDE 0.x has a flag, CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
 function endOf(p: Readonly<Record<string, unknown>>): Outcome {

@@ -2,7 +2,7 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content, ContentPart } from "../../model/content.ts";
 import type { Event, EventType } from "../../model/event.ts";
 import { inputDigest } from "./digest.ts";
-import { asArray, asObject, asString } from "./json.ts";
+import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
 /** What one payload says, by part; which of it counts depends on its event. */
 export type Said = { readonly [P in ContentPart]?: unknown };
@@ -54,23 +54,11 @@ export function plainText(value: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join("\n");
 }
 
-/** The value that a JSON text holds; any other text, and any other value, as it is. */
-export function parsedJson(value: unknown): unknown {
-  if (typeof value !== "string" || value.length > MAX_JSON_CHARACTERS || !/^\s*[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
 /** The first of several members that is there. */
 export const firstOf = (p: Readonly<Record<string, unknown>>, names: readonly string[]): unknown =>
   p[names.find((name) => p[name] !== undefined && p[name] !== null) ?? ""];
 
 // --- internal ---
-
-const MAX_JSON_CHARACTERS = 32 << 20;
 
 const PARTS: { readonly [T in EventType]?: readonly ContentPart[] } = {
   "prompt.submit": ["prompt"],

@@ -13,6 +13,19 @@ export function parsedObject(text: string | Buffer): Readonly<Record<string, unk
   }
 }
 
+/**
+ * The value that a JSON text holds; any other text, and any other value, as it is. Agents have been seen to write a tool's
+ * arguments both ways: both must give one digest.
+ */
+export function parsedJson(value: unknown): unknown {
+  if (typeof value !== "string" || value.length > MAX_JSON_CHARACTERS || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
 /** A non-empty string, or `undefined`. */
 export const asString = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
@@ -48,3 +61,7 @@ export const asCode = (value: unknown): string | undefined => {
 /** What a table has under a name that came from outside: its own members alone, and not what every object inherits. */
 export const ownOf = <T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+
+// --- internal ---
+
+const MAX_JSON_CHARACTERS = 32 << 20;

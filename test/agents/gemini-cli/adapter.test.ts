@@ -114,6 +114,11 @@ describe("facts", () => {
     expect(extrasOf(start).input_digest).toMatch(/^[0-9a-f]{16}$/);
     expect(extrasOf(end).input_digest).toBe(extrasOf(start).input_digest);
     expect(extrasOf(start).executable).toBe("git");
+    const asText = one("BeforeTool", {
+      tool_name: "run_shell_command",
+      tool_input: '{"command":"git status","description":"x"}',
+    });
+    expect(extrasOf(asText)).toMatchObject({ input_digest: extrasOf(start).input_digest, executable: "git" });
     expect(start).toMatchObject({ data: { tool_name: "run_shell_command" } });
     expect((start as { data: object }).data).not.toHaveProperty("tool_call_id");
   });
