@@ -12,7 +12,7 @@ import { readTranscripts } from "./drain/read.ts";
 import { counted } from "./drain/self.ts";
 import { checkStore } from "./drain/sound.ts";
 import { takeInbox } from "./drain/take.ts";
-import { ENDED_IDLE } from "./model/session.ts";
+import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { unfinishedSessions } from "./store/facts.ts";
 import { withDrainLock } from "./store/lock.ts";
@@ -153,7 +153,7 @@ async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   correctTimes(work.db, work.now());
   for (const session of idle) {
     if (work.partly.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
-    const asked = { reason: "timeout", nativeReason: "ended_by_user" } as const;
-    deriveSession(work, session, { patient: false, endIdle: options.endIdle === true ? asked : ENDED_IDLE });
+    const endIdle = options.endIdle === true ? ENDED_BY_USER : ENDED_IDLE;
+    deriveSession(work, session, { patient: false, endIdle });
   }
 }

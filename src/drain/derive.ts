@@ -1,3 +1,4 @@
+import type { Agent } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
 import { ofResponse } from "../model/content-keys.ts";
 import {
@@ -172,6 +173,7 @@ export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession):
     // Whoever has no card speaks OpenHook, which has no such event
     ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
     ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
+    ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },
@@ -185,6 +187,8 @@ export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">):
 });
 
 // --- internal ---
+
+const endsSilently = (card: Agent): boolean => card.endsSilently ?? !card.emits.includes("session.end");
 
 const contextFor = (
   db: Database,

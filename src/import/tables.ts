@@ -13,7 +13,7 @@ import type { PackOptions, Unpriced } from "./pack.lazy.ts";
  * @returns `undefined` for a session that holds anything that decides how a turn went, or belongs to no prompt: those are built
  */
 export function packTables(tables: FactTables, { facts, reported }: PackOptions): Unpriced | undefined {
-  if (tables.sums === undefined) return undefined;
+  if (tables.sums === undefined || facts.endsSilently === true) return undefined;
   const { usage, calls, tools, turns, startMs, endMs, totals } = tables.sums;
   return {
     facts: encodeTables(tables),

@@ -288,6 +288,13 @@ export interface Agent {
   readonly callsModels?: boolean;
   /** True: it tells that a session is complete while subagents are at work, and these go on. @default false */
   readonly endsBeforeSubagents?: boolean;
+  /**
+   * True: an ordinary session of it ends without a word. One that went silent then ended as its last turn did, instead of
+   * having been killed or left open.
+   *
+   * @default true where `emits` has no `session.end`
+   */
+  readonly endsSilently?: boolean;
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

@@ -130,6 +130,8 @@ export interface SessionFacts {
   readonly turnEndsUntold?: true;
   /** A session can be complete and its subagents still be at work. */
   readonly endsBeforeSubagents?: true;
+  /** Silence is how an ordinary session ends. */
+  readonly endsSilently?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }
@@ -192,6 +194,7 @@ export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "st
 
 export interface SettledTurn {
   readonly segment: number;
+  readonly state: Turn["state"];
   readonly startMs: number;
   readonly endMs: number;
   /** How many parts of this turn were settled; the next one is its continuation of that number. */
@@ -213,8 +216,15 @@ export interface SettledSubagent {
   readonly parts: number;
 }
 
-/** How a session ends whose end nobody told: it went silent. */
+/** How a session ends whose end nobody told: it went silent. Of an agent that ends silently its last turn has the reason. */
 export const ENDED_IDLE = { reason: "timeout", nativeReason: "idle" } as const;
+
+/** The same where the user asked for it. */
+export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" } as const;
+
+/** Whether a segment was ended by us: its agent may be at work all the same. */
+export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
+  nativeReason === ENDED_IDLE.nativeReason || nativeReason === ENDED_BY_USER.nativeReason;
 
 /** Everything `buildSession` looks at. */
 export interface SessionInput {
@@ -225,7 +235,7 @@ export interface SessionInput {
   /** False for agents whose tokens never come from a transcript: their turns end with the hook's word. */
   readonly expectsTranscript: boolean;
   /** Set to end an open segment now: idle for too long, or the user asked. */
-  readonly endIdle?: { readonly reason: SessionEndReason; readonly nativeReason: string };
+  readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER;
 }
 
 export const NOTHING_SETTLED: SessionContext = {

@@ -1,7 +1,13 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { leastOf } from "../model/extremes.ts";
-import type { ModelCall, ModelError, SessionContext, SettledTurn } from "../model/session.ts";
+import {
+  isEndedByUs,
+  type ModelCall,
+  type ModelError,
+  type SessionContext,
+  type SettledTurn,
+} from "../model/session.ts";
 import { isToldCall } from "../model/told-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
@@ -239,7 +245,7 @@ function wentOn(bin: Bin, settled: SettledTurn | undefined, { segment: last }: S
   const ms = firstMs(bin);
   if (settled === undefined || last === undefined || ms === undefined) return false;
   if (settled.segment < last.ordinal) return ms >= last.startMs;
-  const isIdle = last.reason === "timeout" && last.nativeReason !== SUPERSEDED;
+  const isIdle = isEndedByUs(last) || (last.reason === "timeout" && last.nativeReason !== SUPERSEDED);
   return isIdle && last.endMs !== undefined && ms > last.endMs + LATE_ACTIVITY_WITHIN_MS;
 }
 

@@ -1,10 +1,21 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
 import { greatestOf, leastOf } from "../model/extremes.ts";
-import type { Compaction, Segment, Session, SessionFacts, SessionInput, Subagent, Turn } from "../model/session.ts";
+import {
+  type Compaction,
+  isEndedByUs,
+  type Segment,
+  type Session,
+  type SessionContext,
+  type SessionFacts,
+  type SessionInput,
+  type Subagent,
+  type Turn,
+} from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments, SUPERSEDED } from "./segments.ts";
+import { silentReason } from "./silent.ts";
 
 /**
  * Builds the session, or what of it is not settled, from what agents told and wrote.
@@ -78,7 +89,7 @@ export function buildSession(input: SessionInput): Session {
   const reported = entries.find((e) => e.kind === "reported_usage");
   return defined<Session>({
     facts: input.facts,
-    segments,
+    segments: input.facts.endsSilently === true ? segments.map((s) => endedSilently(s, turns, context)) : segments,
     turns,
     subagents,
     compactions: compactionsOf(input),
@@ -89,6 +100,13 @@ export function buildSession(input: SessionInput): Session {
 }
 
 // --- internal ---
+
+/** The reason of a segment that nobody told the end of; what was told to a backend stays. */
+function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
+  const wasTold = before?.ordinal === segment.ordinal && before.endMs !== undefined;
+  if (wasTold || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
+  return { ...segment, reason: silentReason(segment.ordinal, [...settled.values(), ...turns]) };
+}
 
 /** Signals that carry nothing on, and what agents tell of calls that were settled long ago. */
 function spentEvents({ events, entries }: SessionInput): readonly string[] {

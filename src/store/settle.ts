@@ -339,6 +339,7 @@ function toSegment(row: Row): Segment {
 function toTurn(row: Row): SettledTurn {
   return {
     segment: Number(row["segment"]),
+    state: String(row["state"]) as SettledTurn["state"],
     startMs: Number(row["start_ms"]),
     endMs: Number(row["end_ms"]),
     parts: Number(row["parts"]),

@@ -406,7 +406,9 @@ describe("buildSession", () => {
   test("what comes late of a turn in a segment before the last one closes at once, in that segment", () => {
     const context: SessionContext = {
       ...NOTHING_SETTLED,
-      turns: new Map([["p1", { segment: 0, startMs: NOON_MS, endMs: NOON_MS + 10, parts: 1, hookSeen: true }]]),
+      turns: new Map([
+        ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 10, parts: 1, hookSeen: true }],
+      ]),
       segment: { ordinal: 1, startMs: NOON_MS + 60_000, lastActivityMs: NOON_MS + 60_000, uses: [] },
     };
     const session = buildSession({ ...input([], [answered(9, "p1")]), context });
@@ -453,7 +455,9 @@ describe("buildSession", () => {
     test("an error that is read when the turn is settled is counted all the same", () => {
       const context: SessionContext = {
         ...NOTHING_SETTLED,
-        turns: new Map([["p1", { segment: 0, startMs: NOON_MS, endMs: NOON_MS + 20, parts: 1, hookSeen: true }]]),
+        turns: new Map([
+          ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 20, parts: 1, hookSeen: true }],
+        ]),
         segment: { ordinal: 0, startMs: NOON_MS, lastActivityMs: NOON_MS + 20, uses: [] },
       };
       const session = buildSession({ ...input([], [error]), context });

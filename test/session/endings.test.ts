@@ -19,16 +19,17 @@ beforeEach(() => {
 });
 afterEach(() => teller.remove());
 
-const drainAt = (minute: number) => teller.drain({}, [ACME], () => msOf(minute));
+const drainAt = (minute: number, { isSilent }: Ending) =>
+  teller.drain({}, [{ ...ACME, endsSilently: isSilent === true }], () => msOf(minute));
 const lastOf = (steps: readonly Step[]): number => Math.max(...steps.map(({ at }) => at));
 
 describe("as it happened", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     for (const step of ending.steps) {
-      if (step.is === "drain") await drainAt(step.at);
+      if (step.is === "drain") await drainAt(step.at, ending);
       else teller.put(payloadOf(step));
     }
-    await drainAt(lastOf(ending.steps) + 60);
+    await drainAt(lastOf(ending.steps) + 60, ending);
     expect(segments()).toEqual(ending.segments);
     expectOnce(ending);
   });
@@ -40,9 +41,9 @@ describe("a drain after everything", () => {
     for (const step of ending.steps) {
       latest = Math.max(latest, step.at);
       if (step.is !== "drain") teller.put(payloadOf(step));
-      await drainAt(latest);
+      await drainAt(latest, ending);
     }
-    await drainAt(latest + 60);
+    await drainAt(latest + 60, ending);
     expectOnce(ending);
   });
 });
@@ -51,8 +52,8 @@ describe("all of it twice, backwards, in one drain", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     const told = ending.steps.filter(({ is }) => is !== "drain").map(payloadOf);
     for (const payload of [...told, ...told].reverse()) teller.put(payload);
-    await drainAt(lastOf(ending.steps) + 60);
-    await drainAt(lastOf(ending.steps) + 120);
+    await drainAt(lastOf(ending.steps) + 60, ending);
+    await drainAt(lastOf(ending.steps) + 120, ending);
     // Told in one go, the end of a call is there in time
     expectOnce({ ...ending, tools: ending.situation.startsWith("The end of a tool") ? ["t1 success"] : ending.tools });
   });
@@ -104,6 +105,8 @@ function payloadOf(step: Step) {
       return { events: [{ ...envelope, type: "prompt.submit", data: { prompt_length: 12 } }] };
     case "stop":
       return { events: [{ ...signal, type: "turn.end" }] };
+    case "fail":
+      return { events: [{ ...signal, type: "turn.error", extensions: { error_type: "overloaded" } }] };
     case "tool":
     case "tool-start":
     case "tool-end": {

@@ -3,7 +3,7 @@
 /** One thing that happens. Drains are part of the story: what they saw, and when, decides what was settled. */
 export type Step =
   | { readonly at: number; readonly is: "start"; readonly origin?: string; readonly of?: string }
-  | { readonly at: number; readonly is: "prompt" | "stop" }
+  | { readonly at: number; readonly is: "prompt" | "stop" | "fail" }
   | { readonly at: number; readonly is: "tool" | "tool-start" | "tool-end"; readonly id: string; readonly by?: string }
   | { readonly at: number; readonly is: "call"; readonly key: string; readonly by?: string }
   | { readonly at: number; readonly is: "subagent" | "subagent-end"; readonly by: string }
@@ -15,6 +15,8 @@ export interface Ending {
   readonly situation: string;
   /** The row's result. */
   readonly result: string;
+  /** Its agent ends without a word. @default false */
+  readonly isSilent?: true;
   readonly steps: readonly Step[];
   /** `reason native from-to`, in minutes. */
   readonly segments: readonly string[];
@@ -28,6 +30,7 @@ export interface Ending {
 const start = (at: number, origin = "startup"): Step => ({ at, is: "start", origin });
 const prompt = (at: number): Step => ({ at, is: "prompt" });
 const stop = (at: number): Step => ({ at, is: "stop" });
+const fail = (at: number): Step => ({ at, is: "fail" });
 const tool = (at: number, id: string, by?: string): Step => ({ at, is: "tool", id, ...(by && { by }) });
 const call = (at: number, key: string, by?: string): Step => ({ at, is: "call", key, ...(by && { by }) });
 const end = (at: number, why = "other"): Step => ({ at, is: "end", why });
@@ -51,6 +54,69 @@ export const ENDINGS: readonly Ending[] = [
     result: "ended at its last sign of life once idle, reason `timeout`",
     steps: [start(0), ...one, stop(4), drain(5), drain(33), drain(35)],
     segments: ["timeout idle 0-4"],
+    tools: ["t1 success"],
+    calls: 1,
+    prompts: 1,
+  },
+  {
+    situation: "An agent that has no end event goes silent after its answer",
+    result: "ended at its last sign of life once idle, reason `completed`",
+    isSilent: true,
+    steps: [start(0), ...one, stop(4), drain(5), drain(33), drain(35)],
+    segments: ["completed idle 0-4"],
+    tools: ["t1 success"],
+    calls: 1,
+    prompts: 1,
+  },
+  {
+    situation: "An agent that has no end event goes silent after a failure",
+    result: "ended at its last sign of life once idle, reason `error`",
+    isSilent: true,
+    steps: [start(0), ...one, stop(4), prompt(5), fail(6), drain(7), drain(40)],
+    segments: ["error idle 0-6"],
+    tools: ["t1 success"],
+    calls: 1,
+    prompts: 2,
+  },
+  {
+    situation: "An agent that has no end event goes silent in a tool call",
+    result: "ended at its last sign of life once idle, reason `timeout`; the call is `unfinished`",
+    isSilent: true,
+    steps: [start(0), ...one, stop(4), drain(5), prompt(6), { at: 7, is: "tool-start", id: "t2" }, drain(8), drain(40)],
+    segments: ["timeout idle 0-7"],
+    tools: ["t1 success", "t2 unfinished"],
+    calls: 1,
+    prompts: 2,
+  },
+  {
+    situation: "An agent that has no end event is started again",
+    result: "the first segment ends as its last turn did when the second starts",
+    isSilent: true,
+    steps: [start(0), ...one, stop(4), drain(5), start(10, "resume"), prompt(11), tool(12, "t2"), drain(13), drain(50)],
+    segments: ["completed superseded 0-4", "timeout idle 10-12"],
+    tools: ["t1 success", "t2 success"],
+    calls: 1,
+    prompts: 2,
+  },
+  {
+    situation: "An agent that has no end event goes on after it was ended as idle",
+    result: "a new segment from there on; the first one stays as it was told",
+    isSilent: true,
+    steps: [
+      ...[start(0), ...one, stop(4), drain(5), drain(40)],
+      ...[tool(50, "t2"), fail(51), drain(52), prompt(53), stop(54), drain(55), drain(95)],
+    ],
+    segments: ["completed idle 0-4", "completed idle 50-54"],
+    tools: ["t1 success", "t2 success"],
+    calls: 1,
+    prompts: 2,
+  },
+  {
+    situation: "An agent that mostly has no end event tells one after it was ended as idle",
+    result: "it stays ended as `completed`: that was told already",
+    isSilent: true,
+    steps: [start(0), ...one, stop(4), drain(40), end(41, "window_close"), drain(42)],
+    segments: ["completed idle 0-4"],
     tools: ["t1 success"],
     calls: 1,
     prompts: 1,

@@ -18,6 +18,7 @@ const toldAlone = (ms: number, promptLength = 12): SettledTurn => ({
   segment: 0,
   startMs: NOON_MS + ms,
   endMs: NOON_MS + ms,
+  state: "ended",
   parts: 1,
   promptLength,
   hookSeen: true,

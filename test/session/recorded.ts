@@ -133,6 +133,7 @@ export class Ledger {
       const before = settledTurns.get(key);
       settledTurns.set(key, {
         segment: before?.segment ?? turn.segment,
+        state: before?.state ?? turn.state,
         startMs: before?.startMs ?? turn.startMs,
         endMs: Math.max(before?.endMs ?? 0, turn.endMs),
         parts: (before?.parts ?? 0) + 1,

@@ -16,7 +16,7 @@ export const ACME: Agent = {
   source: "acme",
   title: "Acme",
   docs: "test/support/told.ts",
-  emits: [],
+  emits: ["session.end"],
   tokens: "payload",
   capabilities: {
     basis: "documented",

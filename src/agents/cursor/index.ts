@@ -23,6 +23,8 @@ export default {
     "notice",
   ],
   tokens: "payload",
+  // On the desktop a session's end comes when its window is closed, or never
+  endsSilently: true,
   capabilities: {
     basis: "documented",
     versions: "3.12 to 3.18 (desktop), 2026.07 to 2026.09 (CLI)",

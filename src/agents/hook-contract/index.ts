@@ -10,6 +10,8 @@ export default {
   title: "Any program with a common hook contract",
   docs: "src/agents/hook-contract/README.md",
   emits: EMITS,
+  // Only one of the contracts has an event for it
+  endsSilently: true,
   tokens: "none",
   capabilities: {
     basis: "documented",

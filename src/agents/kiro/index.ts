@@ -11,6 +11,8 @@ export default {
   emits: EMITS,
   // Billed turns mostly have placeholders for their counts; where there are real ones the session file gives them
   tokens: "none",
+  // CLI 1.x, 2.x and the IDE have no event for it
+  endsSilently: true,
   capabilities: {
     basis: "documented",
     versions: "CLI 1.29 to 2.28 and v3, IDE 0.11 to 1.0",

@@ -1,6 +1,7 @@
 // The documented cases through the whole drain: what the store holds in the end
 import { afterEach, describe, expect, test } from "vitest";
 import * as semconv from "../../../src/telemetry/semconv.ts";
+import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
 import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
 
@@ -50,7 +51,29 @@ describe.each([1, 2])("told %i times", (times) => {
   test("two at once, and no word of the end", async () => {
     const { tokens, statuses, segments } = await drained("parallel-tools", times);
     expect([tokens, statuses]).toEqual([[[21_033, 377, 7_040]], ["success", "success"]]);
-    expect(segments.map((segment) => segment.reason)).toEqual(["timeout"]);
+    expect(segments).toEqual([{ reason: "completed", native: "ended_by_user", ended: true }]);
+  });
+
+  test.each([
+    ["completed", "completed"],
+    ["error", "error"],
+    ["aborted", "user_exit"],
+  ])("no word of the end, and a last turn that is %s", async (status, reason) => {
+    replay = new Replay("cursor", "parallel-tools", {
+      edit: (text) =>
+        text
+          .replaceAll('"status":"completed"', `"status":"${status}"`)
+          .replaceAll('"status": "completed"', `"status":"${status}"`),
+    });
+    const { calls } = replay;
+    const stop = calls.at(-1);
+    if (stop === undefined) throw new Error("no call");
+    for (const call of calls) for (let i = 0; i < times; i++) replay.put(call);
+    const stoppedMs = Date.parse(stop.received_at);
+    await replay.drain({}, clockAt(stoppedMs));
+    await replay.drain({}, clockAt(stoppedMs + 31 * 60_000));
+    const { segments } = summaryOf(replay.places.storePath, String(stop.stdin?.["conversation_id"])) ?? {};
+    expect(segments).toEqual([{ reason, native: "idle", ended: true }]);
   });
 
   test("a tool of a server, a subagent, and marks before the text", async () => {

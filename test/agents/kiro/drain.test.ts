@@ -38,6 +38,10 @@ test("a session of the CLI: two calls, one prompt, and tokens that nobody knows"
   expect(report).toMatchObject({ files: 7, quarantined: 0 });
   expect(summaryOf(run.places.storePath, CLI_SESSION)).toMatchObject({ prompts: 1, modelCalls: [], unsettled: 0 });
   expect(statuses(CLI_SESSION)).toEqual(["execute_bash success", "fs_read success"]);
+  // Nothing tells that such a session ends: it stopped, and was silent
+  expect(summaryOf(run.places.storePath, CLI_SESSION)?.segments).toEqual([
+    { reason: "completed", native: "ended_by_user", ended: true },
+  ]);
   expect(booksOf(run.places.storePath).counters).toMatchObject({
     input: 0,
     output: 0,
