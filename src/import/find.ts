@@ -4,7 +4,7 @@ import { rootsOf } from "../drain/roots.ts";
 import { partSizeOf } from "../drain/sizes.ts";
 import type { PartSize, TranscriptReader } from "../model/agent.ts";
 import type { Database } from "../store/database.ts";
-import { readByOthers } from "../store/packed.ts";
+import { packedNumbers, readByOthers } from "../store/packed.ts";
 import type { ReadTask } from "./read.ts";
 
 /** What becomes of a session that was found. */
@@ -26,18 +26,20 @@ interface KnownSession {
   readonly number: number;
   readonly isExcluded: boolean;
   readonly isTold: boolean;
-  readonly isPacked: boolean;
 }
+
+/** How far a file was read, and which session it is of. */
+type KnownFile = PartSize & { readonly session: number };
 
 /** What the store knows of past sessions, and where it says they may lie. */
 export interface Known {
-  readonly positions: ReadonlyMap<string, PartSize>;
+  readonly positions: ReadonlyMap<string, KnownFile>;
   /** By source and id. Looked up when it is first asked for: where no file has changed, nobody asks. */
   readonly sessions: () => ReadonlyMap<string, KnownSession>;
   /** By source: only agents that keep their sessions. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
-  /** Sources whose imported sessions are to be read again: another version read them, or the user wants it. */
-  readonly again: ReadonlySet<string>;
+  /** Numbers of the imported sessions that are to be read again: another version read them, or the user wants it. */
+  readonly again: ReadonlySet<number>;
 }
 
 /**
@@ -61,7 +63,7 @@ export async function lookUp(
   return look((db) => ({
     positions: db === undefined ? new Map() : positionsIn(db),
     sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
-    again: again || db === undefined ? new Set(sources) : readByOthers(db, sources, deps.version),
+    again: db === undefined ? new Set() : again ? packedNumbers(db) : readByOthers(db, deps.version),
     readers: new Map(
       [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
     ),
@@ -84,13 +86,13 @@ export async function* findSessions(
   for (const [source, { reader, roots: usual }] of readers) {
     const roots = [...new Set([...usual, ...reader.roots(places.home, env)])];
     for await (const { files, sizes, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
-      const isSame = files.every((file, i) => {
-        const before = positions.get(file.key ?? file.path);
-        return (
-          before !== undefined && before.sizeBytes === sizes[i]?.sizeBytes && before.modifiedMs === sizes[i]?.modifiedMs
-        );
-      });
-      const before = isSame && !again.has(source) ? undefined : known().get(`${source}\0${located.sessionId}`);
+      const wasRead = files.map((file) => positions.get(file.key ?? file.path));
+      const isSame = wasRead.every(
+        (one, i) =>
+          one !== undefined && one.sizeBytes === sizes[i]?.sizeBytes && one.modifiedMs === sizes[i]?.modifiedMs,
+      );
+      const isDone = isSame && !wasRead.some((one) => one !== undefined && again.has(one.session));
+      const before = isDone ? undefined : known().get(`${source}\0${located.sessionId}`);
       yield {
         source,
         sessionId: located.sessionId,
@@ -98,7 +100,7 @@ export async function* findSessions(
         roots,
         bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
         modifiedMs: sizes.reduce((ms, { modifiedMs }) => Math.max(ms, modifiedMs), 0),
-        state: stateOf(isSame, before, again.has(source)),
+        state: stateOf(isSame, before, again),
         ...(before !== undefined && { number: before.number }),
       };
     }
@@ -108,9 +110,9 @@ export async function* findSessions(
 // --- internal ---
 
 /** @param isSame its files are as they were when they were read last */
-function stateOf(isSame: boolean, known: KnownSession | undefined, again: boolean): Found["state"] {
+function stateOf(isSame: boolean, known: KnownSession | undefined, again: ReadonlySet<number>): Found["state"] {
   if (known?.isExcluded === true) return "unchanged";
-  if (isSame) return again && known?.isPacked === true ? "again" : "unchanged";
+  if (isSame) return known !== undefined && again.has(known.number) ? "again" : "unchanged";
   if (known === undefined) return "new";
   return known.isTold ? "told" : "changed";
 }
@@ -145,12 +147,19 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-const positionsIn = (db: Database): ReadonlyMap<string, PartSize> =>
+const positionsIn = (db: Database): ReadonlyMap<string, KnownFile> =>
   new Map(
     db
-      .prepare("SELECT path, size, modified_ms FROM positions")
+      .prepare("SELECT path, session, size, modified_ms FROM positions")
       .all()
-      .map((row) => [String(row["path"]), { sizeBytes: Number(row["size"]), modifiedMs: Number(row["modified_ms"]) }]),
+      .map((row) => [
+        String(row["path"]),
+        {
+          session: Number(row["session"]),
+          sizeBytes: Number(row["size"]),
+          modifiedMs: Number(row["modified_ms"]),
+        },
+      ]),
   );
 
 const sessionsIn = (db: Database) =>
@@ -171,7 +180,6 @@ const sessionsIn = (db: Database) =>
           number: Number(row["id"]),
           isExcluded: row["excluded"] === 1,
           isTold: row["known"] === 1 && row["packed"] === 0,
-          isPacked: row["packed"] === 1,
         },
       ]),
   );

@@ -7,7 +7,7 @@ import { protectRepository } from "../drain/protect.ts";
 import { lineSteps, tellDrift, tellSelf } from "../drain/self.ts";
 import { factsOf } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { digestOf, type Packed } from "../model/packed.ts";
+import { digestOf } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
@@ -17,9 +17,11 @@ import {
   isPacked,
   markWhole,
   ownedDigests,
+  type PackedSession,
   packedBody,
   packedOwners,
   putPacked,
+  readerOf,
   takePacked,
   tornSessions,
 } from "../store/packed.ts";
@@ -73,8 +75,9 @@ export class Keeper {
           ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
         };
         const facts = packedBody(db, number) ?? "";
+        const readBy = readerOf(db, number);
         const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, told));
-        putPacked(db, [{ id: number, packed: { ...priced(packed, card.provider), facts } }]);
+        putPacked(db, [{ id: number, packed: { ...priced(packed, card.provider), facts }, readBy }]);
       }
       markWhole(db);
     });
@@ -102,7 +105,7 @@ export class Keeper {
   }
 
   #keepOne({ task, result, isAgain }: Arrived, packs: Packs, lines: Lines, flush: () => void): number | undefined {
-    const { db, report } = this.#drain;
+    const { db, report, version: readBy } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
     if (session === undefined) {
@@ -116,7 +119,7 @@ export class Keeper {
     const number = isUnowned ? this.#addNew(task, result, session) : undefined;
     if (number !== undefined) {
       this.#count(task, result, session, number, lines);
-      packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)) });
+      packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return number;
     }
     const made = sessionOf(db, task.source, task.sessionId, session.firstMs);
@@ -138,7 +141,7 @@ export class Keeper {
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
     if (isNew && !bare && !this.#hasForgotten && isUnowned) {
-      packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)) });
+      packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return stored.id;
     }
     // What came before in this commit may own what this one holds
@@ -155,7 +158,7 @@ export class Keeper {
     this.#owned.addAll(packed.owned);
     // What it owned before stands there
     const added = { ...packed, owned: packed.owned.filter((digest) => !had.has(digest)) };
-    packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)) });
+    packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)), readBy });
     return stored.id;
   }
 
@@ -266,7 +269,7 @@ export class Keeper {
 /** Agents write some kilobytes for each. */
 const BYTES_PER_RECORD = 4096;
 
-type Packs = { readonly id: number; readonly packed: Packed }[];
+type Packs = PackedSession[];
 
 /** Lines of transcripts, by the agent that wrote them, and how far the files were read that they stand in. */
 class Lines {

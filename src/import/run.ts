@@ -9,7 +9,7 @@ import { makePrivate } from "../drain/own-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, commitLater } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
-import { mergeRuns, noteReadBy } from "../store/packed.ts";
+import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, lookUp } from "./find.ts";
 import { type Arrived, Keeper } from "./keep.ts";
@@ -199,8 +199,6 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
   await readAll(drain, found, workOf(found.toRead, known), options);
-  const isAll = options.sinceMs === undefined && found.unseen === 0 && !options.signal.aborted;
-  if (isAll) noteReadBy(drain.db, options.agents, drain.version);
   return reportOf(found, report.problems, options.signal);
 }
 

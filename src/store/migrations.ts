@@ -332,4 +332,10 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE tool_calls SET spawned_agent = json_extract(body, '$.spawnedAgentId') WHERE instr(body, '"spawnedAgentId"') > 0;
   CREATE INDEX tool_calls_by_spawned_agent ON tool_calls (session, spawned_agent) WHERE spawned_agent IS NOT NULL;
   `,
+  `
+  -- The version of this program that read a packed session: another one may read more of it. NULL: not known
+  ALTER TABLE packed ADD COLUMN read_by TEXT;
+  CREATE INDEX packed_by_reader ON packed (read_by);
+  DELETE FROM meta WHERE key LIKE 'packed.read_by.%';
+  `,
 ];

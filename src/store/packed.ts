@@ -1,7 +1,7 @@
 import { factsOf } from "../model/fact-columns.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import type { Database, Value } from "./database.ts";
+import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { insertRows, rowOf } from "./rows.ts";
 
@@ -28,20 +28,28 @@ export function packedBody(db: Database, session: number): Packed["facts"] | und
   return body instanceof ArrayBuffer || body instanceof Uint8Array ? bytesOf(body) : String(body);
 }
 
+/** A session on its way into the store. */
+export interface PackedSession {
+  readonly id: number;
+  readonly packed: Packed;
+  /** Version of this program that read its files; `undefined`: not known. */
+  readonly readBy: string | undefined;
+}
+
 /** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */
-export function putPacked(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
+export function putPacked(db: Database, sessions: readonly PackedSession[]): void {
   if (sessions.length === 0) return;
   const bodies: Value[] = [];
   const segments: Value[] = [];
-  for (const { id, packed } of sessions) {
-    bodies.push(id, packed.facts);
+  for (const { id, packed, readBy } of sessions) {
+    bodies.push(id, packed.facts, readBy ?? null);
     keysKnown.get(db)?.delete(id);
     for (const { segment: s, totals } of packed.segments) {
       const reason = [s.reason ?? null, s.nativeReason ?? null, s.startOrigin ?? null];
       segments.push(id, s.ordinal, s.startMs, s.endMs ?? null, ...reason, s.lastActivityMs, totals);
     }
   }
-  insertRows(db, "INSERT INTO packed (session, body) VALUES", rowOf(2), bodies);
+  insertRows(db, "INSERT INTO packed (session, body, read_by) VALUES", rowOf(3), bodies);
   insertRows(db, PUT_SEGMENTS, "(?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", segments);
   putRows(db, "usage", sessions);
   putRows(db, "tools", sessions);
@@ -114,13 +122,18 @@ export function markWhole(db: Database): void {
   db.prepare("DELETE FROM meta WHERE key = ?").run(TORN);
 }
 
-/** Sources whose packed sessions were read by another version of this program, which may not have read all that this one does. */
-export const readByOthers = (db: Database, sources: readonly string[], version: string): ReadonlySet<string> =>
-  new Set(sources.filter((source) => readMeta(db, `${READ_BY}.${source}`) !== version));
+/** Numbers of all packed sessions. */
+export const packedNumbers = (db: Database): ReadonlySet<number> =>
+  numbersOf(db.prepare("SELECT session FROM packed").all());
 
-/** All that there is of these sources was read by this version. */
-export function noteReadBy(db: Database, sources: readonly string[], version: string): void {
-  for (const source of readByOthers(db, sources, version)) writeMeta(db, `${READ_BY}.${source}`, version);
+/** Numbers of the packed sessions that another version of this program read, which may not have read all that this one does. */
+export const readByOthers = (db: Database, version: string): ReadonlySet<number> =>
+  numbersOf(db.prepare("SELECT session FROM packed WHERE read_by IS NOT ?").all(version));
+
+/** The version that read a packed session; `undefined`: not known, or it is none. */
+export function readerOf(db: Database, session: number): string | undefined {
+  const version = db.prepare("SELECT read_by FROM packed WHERE session = ?").get(session)?.["read_by"];
+  return typeof version === "string" ? version : undefined;
 }
 
 /** Makes few runs of many, where there are so many that looking something up takes its time. */
@@ -135,8 +148,9 @@ export function mergeRuns(db: Database): void {
 
 // --- internal ---
 
+const numbersOf = (rows: readonly Row[]): ReadonlySet<number> => new Set(rows.map((row) => Number(row["session"])));
+
 const TORN = "packed.torn";
-const READ_BY = "packed.read_by";
 const PUT_SEGMENTS = `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin,
   last_activity_ms, totals, delivered) VALUES`;
 const MAX_RUNS = 24;
@@ -205,17 +219,13 @@ const COLUMNS: {
   readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
 } = { usage: 18, tools: 10, turns: 6 };
 
-function putRows(
-  db: Database,
-  kind: keyof typeof COLUMNS,
-  sessions: readonly { readonly id: number; readonly packed: Packed }[],
-): void {
+function putRows(db: Database, kind: keyof typeof COLUMNS, sessions: readonly PackedSession[]): void {
   const values: Value[] = [];
   for (const { id, packed } of sessions) for (const row of packed[kind]) values.push(id, ...row);
   insertRows(db, `INSERT INTO packed_${kind} VALUES`, rowOf(COLUMNS[kind]), values);
 }
 
-function putOwned(db: Database, sessions: readonly { readonly id: number; readonly packed: Packed }[]): void {
+function putOwned(db: Database, sessions: readonly PackedSession[]): void {
   let all = new OwnedList();
   for (const { id, packed } of sessions) {
     if (all.isFull) {

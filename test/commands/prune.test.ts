@@ -59,7 +59,7 @@ function pack(db: Database, ids: readonly number[]): void {
   db.transaction(() =>
     putPacked(
       db,
-      ids.map((id) => ({ id, packed })),
+      ids.map((id) => ({ id, packed, readBy: undefined })),
     ),
   );
 }

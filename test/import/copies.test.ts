@@ -42,6 +42,7 @@ afterEach(() => {
 });
 const writeA = (): void => writeLines(claudePath(at, A), lines.a);
 const writeB = (): void => writeLines(claudePath(at, B), lines.b);
+const touch = (id: string, timeMs: number): void => utimesSync(claudePath(at, id), timeMs / 1_000, timeMs / 1_000);
 const imported = async (): Promise<void> => {
   expect(await importInto(at, SOURCE)).toMatchObject({ problems: [] });
 };
@@ -79,7 +80,7 @@ describe("what was imported and has not changed is read again where it is asked 
     expect(of(await importInto(at, SOURCE, { dryRun: true, again: true }))).toMatchObject({ imported: 2, again: 2 });
   });
 
-  test("by another version once, when it has looked at all that there is; what was told or sent stays", async () => {
+  test("by another version once; what was told or sent stays", async () => {
     writeA();
     writeB();
     await importInto(at, SOURCE, {}, "0.0.0-before");
@@ -92,6 +93,34 @@ describe("what was imported and has not changed is read again where it is asked 
     await unpackAll(at, SOURCE);
     expect(of(await importInto(at, SOURCE, { again: true }, "0.0.0-later"))).toMatchObject({ unchanged: 2, again: 0 });
     expect(books()).toEqual(BOTH);
+  });
+
+  test("by a version that looks at some of them: those, once; the others when it comes to them", async () => {
+    writeA();
+    writeB();
+    touch(A, STARTED_MS);
+    const since = { sinceMs: STARTED_MS + DAY_MS };
+    for (const version of ["0.0.0-before", "0.0.0-later"]) {
+      const inNewer = async () => of(await importInto(at, SOURCE, since, version));
+      const isFirst = version === "0.0.0-before";
+      expect(await inNewer()).toMatchObject({ imported: 1, again: isFirst ? 0 : 1 });
+      expect(await inNewer()).toMatchObject({ imported: 0, unchanged: 1 });
+      expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 1, unchanged: 1 });
+      expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 0, unchanged: 2 });
+      expect(books()).toEqual(BOTH);
+    }
+  });
+
+  test("beside a folder that cannot be looked into, once too", async () => {
+    writeA();
+    const loop = join(dirname(dirname(claudePath(at, A))), "loop");
+    symlinkSync(loop, loop);
+    for (const version of ["0.0.0-before", "0.0.0-later"]) {
+      const told = await importInto(at, SOURCE, {}, version);
+      expect(told.unseen).toBe(1);
+      expect(of(told)).toMatchObject({ imported: 1 });
+      expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 0, unchanged: 1 });
+    }
   });
 });
 

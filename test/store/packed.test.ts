@@ -126,8 +126,8 @@ describe("who owns a record", () => {
     const filler = Float64Array.from({ length: 3_000 }, (_, i) => shared - 2_047 + i);
     db.transaction(() =>
       putPacked(db, [
-        { id: a, packed: packed([entry("msg_wanted")], Float64Array.from([shared])) },
-        { id: b, packed: packed([entry("msg_other")], filler) },
+        { id: a, packed: packed([entry("msg_wanted")], Float64Array.from([shared])), readBy: undefined },
+        { id: b, packed: packed([entry("msg_other")], filler), readBy: undefined },
       ]),
     );
     expect(packedOwners(db, SOURCE, "msg_wanted")).toEqual([a]);
@@ -195,7 +195,7 @@ function put(db: Database, sessions: ReadonlyMap<number, readonly string[]>): vo
   db.transaction(() =>
     putPacked(
       db,
-      [...sessions].map(([id, keys]) => ({ id, packed: packed(keys.map((key) => entry(key))) })),
+      [...sessions].map(([id, keys]) => ({ id, packed: packed(keys.map((key) => entry(key))), readBy: undefined })),
     ),
   );
 }
