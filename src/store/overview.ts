@@ -34,7 +34,8 @@ export const recentSessions = (db: Database, limit: number): readonly StoredSess
     .map((row) => sessionById(db, Number(row["id"])));
 
 /**
- * Sessions by id or the beginning of one; a whole id beats a beginning. Latest activity first.
+ * Sessions by id or the beginning of one; a whole id beats a beginning. Latest activity first. A subagent's stands for the
+ * one that it belongs to.
  *
  * @param name also as `<source>/<id>`, where two agents use the same id
  */
@@ -221,7 +222,11 @@ function find(db: Database, id: string, limit: number, source?: string): readonl
   const where = (test: string): readonly StoredSession[] =>
     db
       .prepare(
-        `SELECT coalesce(parent, id) AS id FROM sessions WHERE ${test} AND pruned_ms IS NULL AND excluded = 0 AND (? IS NULL OR source = ?) ORDER BY last_ms DESC LIMIT ?`,
+        `WITH RECURSIVE named (id, parent, last_ms) AS (
+           SELECT id, parent, last_ms FROM sessions
+             WHERE ${test} AND pruned_ms IS NULL AND excluded = 0 AND (? IS NULL OR source = ?)
+           UNION SELECT s.id, s.parent, n.last_ms FROM named n JOIN sessions s ON s.id = n.parent)
+         SELECT id FROM named WHERE parent IS NULL GROUP BY id ORDER BY max(last_ms) DESC LIMIT ?`,
       )
       .all(id, source ?? null, source ?? null, limit)
       .map((row) => sessionById(db, Number(row["id"])));

@@ -14,7 +14,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { addEvents, eventsOf } from "../../src/store/facts.ts";
 import { settledCalls, settledSums } from "../../src/store/overview.ts";
 import { readStore } from "../../src/store/read-only.ts";
-import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { learn, sessionOf, setParent } from "../../src/store/sessions.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { by, type Expected, type ExpectedSession } from "../support/summary.ts";
@@ -321,6 +321,26 @@ describe("which session", () => {
     );
     expect((await asJson(of, "gemini-cli/many-1")).source).toBe("gemini-cli");
     await expect(failure(of, "many-2", { json: true, envelopes: true })).resolves.toMatch(/^choose one/);
+  });
+
+  test("subagents whose ids begin as their session's does name it, at any depth", async () => {
+    const of = await collected("claude-code", "two-sessions-at-once");
+    const db = openDatabase(of.places.storePath);
+    const family = ["01a1fcb5-e46d", "01a1fcb5-e50c", "01a1fcb5-e5ff"].map((id, i) =>
+      sessionOf(db, "codex", id, 1_000 + i),
+    );
+    for (const [i, child] of family.entries()) {
+      const parent = family[i - 1];
+      if (parent !== undefined) setParent(db, child, parent);
+    }
+    sessionOf(db, "codex", "01a1fcb5-f000", 1_000);
+    db.close();
+    for (const name of ["01a1fcb5-e", "01a1fcb5-e50c", "01a1fcb5-e5ff", "codex/01a1fcb5-e5"]) {
+      expect((await asJson(of, name)).session_id, name).toBe("01a1fcb5-e46d");
+    }
+    await expect(failure(of, "01a1fcb5-")).resolves.toBe(
+      '"01a1fcb5-" is not one session alone: 01a1fcb5-e46d, 01a1fcb5-f000',
+    );
   });
 
   async function failure(of: Replay, name: string, options: Partial<ShowOptions> = {}): Promise<string> {
