@@ -32,7 +32,9 @@ export interface Guard {
  * 127.0.0.1 would be sent one for `/`.
  */
 export function makeGuard(port: number): Guard {
-  const origin = `http://127.0.0.1:${port}`;
+  const { origin, host } = new URL(`http://127.0.0.1:${port}`);
+  // Clients leave out the port that is usual
+  const hosts: ReadonlySet<string | undefined> = new Set([host, `127.0.0.1:${port}`]);
   const base = `/${randomBytes(8).toString("hex")}/`;
   const [token, secret] = [newToken(), newToken()];
   const once = new Set<string>();
@@ -47,7 +49,7 @@ export function makeGuard(port: number): Guard {
       return `${origin}/?token=${given}`;
     },
     judge({ method, url, headers }) {
-      if (headers.host !== `127.0.0.1:${port}`) return refuse(403, "This address is not ours.");
+      if (!hosts.has(headers.host)) return refuse(403, "This address is not ours.");
       if (!url.startsWith("/")) return refuse(400, "Ask for a path.");
       if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, FOREIGN);
       const given = tokenIn(url);

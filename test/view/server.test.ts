@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesOf, openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
-import { SECURITY_HEADERS } from "../../src/view/guard.ts";
+import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
 import { SORTS } from "../../src/view/wire.ts";
 import { clockAt } from "../support/clock.ts";
 import { ensureBuilt } from "../support/program.ts";
@@ -107,6 +107,18 @@ describe("who may ask", () => {
         expect([host, path, status, headers["set-cookie"]]).toEqual([host, path, 403, undefined]);
       }
     }
+  });
+
+  test("on port 80 its own link holds, although clients leave that port out", () => {
+    const guard = makeGuard(80);
+    const asked = (headers: Readonly<Record<string, string>>) =>
+      guard.judge({ method: "GET", url: new URL(guard.link).pathname + new URL(guard.link).search, headers });
+    for (const host of ["127.0.0.1", "127.0.0.1:80"]) {
+      expect([host, asked({ host }).kind]).toEqual([host, "enter"]);
+      expect(asked({ host, origin: "http://127.0.0.1" }).kind).toBe("enter");
+      expect(asked({ host, origin: "http://127.0.0.1:81" })).toMatchObject({ status: 403 });
+    }
+    expect(asked({ host: "127.0.0.1:81" })).toMatchObject({ status: 403 });
   });
 
   test("a page of another origin is refused, although the browser sends the cookie", async () => {
