@@ -29,7 +29,8 @@ export function listSessions(
   { agents, choices }: Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices },
   query: ListQuery,
 ): SessionList {
-  const where = conditions(db, agents, query);
+  const known = choices(db);
+  const where = conditions(db, agents, known.models, query);
   const order = query.falling ? "DESC" : "ASC";
   const rows = db
     .prepare(
@@ -44,7 +45,7 @@ export function listSessions(
     rows: rows.map((row) => toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }))),
     count: countOf(where.sql, where.values),
     all: countOf(SHOWN, []),
-    choices: choices(db),
+    choices: known,
   };
 }
 
@@ -82,7 +83,12 @@ interface Conditions {
   readonly values: readonly Value[];
 }
 
-function conditions(db: Database, agents: DrainDeps["agents"], query: ListQuery): Conditions {
+function conditions(
+  db: Database,
+  agents: DrainDeps["agents"],
+  models: readonly string[],
+  query: ListQuery,
+): Conditions {
   const parts: string[] = [SHOWN];
   const values: Value[] = [];
   const and = (sql: string, ...more: readonly Value[]): void => {
@@ -115,18 +121,38 @@ function conditions(db: Database, agents: DrainDeps["agents"], query: ListQuery)
     );
   }
   if (query.text !== undefined && query.text !== "") {
-    const titles = agents.filter(({ title }) => title.toLowerCase().includes(query.text?.toLowerCase() ?? ""));
+    const has = finder(query.text);
     and(
-      `(instr(lower(s.session_id || char(10) || s.source || char(10) || coalesce(${REPOSITORY}, '') || char(10) ||
-         coalesce(s.branch, json_extract(s.repository, '$.branch'), '') || char(10) || coalesce(s.cwd, '')), lower(?)) > 0
-        OR s.source IN (SELECT value FROM json_each(?))
-        OR EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND instr(lower(u.model), lower(?)) > 0))`,
-      query.text,
-      JSON.stringify(titles.map(({ source }) => source)),
-      query.text,
+      `(s.id IN (SELECT value FROM json_each(?)) OR EXISTS (SELECT 1 FROM usage u
+         WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?))))`,
+      JSON.stringify(sessionsNamed(db, agents, has)),
+      JSON.stringify(models.filter(has)),
     );
   }
   return { sql: parts.join(" AND "), values };
+}
+
+/** SQLite knows upper and lower case of ASCII alone. */
+function finder(text: string): (of: string) => boolean {
+  const wanted = text.toLowerCase();
+  return (of) => of.toLowerCase().includes(wanted);
+}
+
+/** Numbers of the sessions of which anything but a model has it. */
+function sessionsNamed(db: Database, agents: DrainDeps["agents"], has: (of: string) => boolean): readonly number[] {
+  const found = new Set(agents.filter(({ title, source }) => has(title) || has(source)).map(({ source }) => source));
+  const rows = db
+    .prepare(
+      `SELECT s.id, s.source, s.session_id, s.cwd, ${REPOSITORY} AS repository,
+         coalesce(s.branch, json_extract(s.repository, '$.branch')) AS branch FROM sessions s WHERE ${SHOWN}`,
+    )
+    .all();
+  return rows
+    .filter(
+      ({ source, session_id, cwd, repository, branch }) =>
+        found.has(String(source)) || [source, session_id, cwd, repository, branch].some((of) => has(String(of ?? ""))),
+    )
+    .map((row) => Number(row["id"]));
 }
 
 interface OpenTraits {

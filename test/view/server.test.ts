@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesOf, openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { learn, sessionOf } from "../../src/store/sessions.ts";
 import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
 import { SORTS } from "../../src/view/wire.ts";
 import { clockAt } from "../support/clock.ts";
@@ -237,6 +237,37 @@ describe("what is answered", () => {
     expect(spans.depth.every((depth, i) => i === 0 || depth <= (spans.depth[i - 1] ?? 0) + 1)).toBe(true);
     expect(spans.label.slice(0, 2).map((i) => spans.words[i])).toEqual(["Session", "Turn 1"]);
     expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, open: false });
+  });
+
+  test("a search finds what it names in upper and in lower case, in every script", async () => {
+    const other = new Replay("claude-code", "basic");
+    for (const call of other.calls) other.put(call);
+    await other.drain({ endIdle: true });
+    const db = openDatabase(other.places.storePath);
+    const told = sessionOf(db, "openhook", "told", 1_000);
+    learn(db, told.id, { timeMs: 1_000, branch: "feature/ÜBERSICHT", cwd: "/home/dev/Проект" });
+    db.close();
+    const there = await Served.at(other.places);
+    const found = async (text: string): Promise<readonly string[]> => {
+      const { rows } = (await there.json(`api/sessions?text=${encodeURIComponent(text)}`)) as {
+        rows: { sessionId: string }[];
+      };
+      return rows.map(({ sessionId }) => sessionId);
+    };
+    try {
+      for (const text of ["übersicht", "ÜBERSICHT", "Übersicht", "/проект", "ПРОЕКТ", "FEATURE/ü", "TOLD"]) {
+        expect([text, await found(text)]).toEqual([text, ["told"]]);
+      }
+      for (const text of ["CLAUDE code", "claude-code", "CLAUDE-"]) expect(await found(text)).toHaveLength(1);
+      // By the name of a model that was used
+      const { choices } = (await there.json("api/sessions")) as { choices: { models: string[] } };
+      expect(choices.models).not.toEqual([]);
+      for (const model of choices.models) expect(await found(model.toUpperCase())).toHaveLength(1);
+      expect(await found("told\nopenhook")).toEqual([]);
+    } finally {
+      await there.close();
+      other.remove();
+    }
   });
 
   test("a span in full, by its id alone", async () => {
