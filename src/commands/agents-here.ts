@@ -11,6 +11,7 @@ import {
   streamsOf,
   targetOf,
 } from "./settings-edit.ts";
+import { tellLines } from "./signs.ts";
 import { printable } from "./terminal.ts";
 
 /** Which agents this machine has, and what keeps them from telling us something. */
@@ -85,9 +86,10 @@ export async function sayFindings(
 ): Promise<boolean> {
   const now = await readSettingsFiles(files.map(({ path }) => path));
   const findings = (await installer.check?.(now, targetOf(context))) ?? [];
-  for (const { level, text } of findings) {
-    context.stdout.write(`  ${level === "broken" ? "✗" : "!"} ${printable(text)}\n`);
-  }
+  tellLines(
+    context,
+    findings.map(({ level, text }) => `  ${level === "broken" ? "✗" : "!"} ${printable(text)}`),
+  );
   return findings.every(({ level }) => level !== "broken");
 }
 

@@ -8,7 +8,8 @@ import { check, metricLines, toRecord } from "./demo/arrived.ts";
 import { type Recording, unpackRecordings } from "./demo/recordings.ts";
 import { type DemoPlaces, drainOnce, replay } from "./demo/replay.ts";
 import { plural } from "./figures.ts";
-import { lineOf, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
+import { tellLines } from "./signs.ts";
+import { lineOf, printable, type Terminal, terminalOf } from "./terminal.ts";
 import { waterfall } from "./waterfall.ts";
 
 /**
@@ -38,7 +39,7 @@ export async function demo(
     if (!options.keep) await rm(places.root, { recursive: true, force: true, maxRetries: 10 });
   }
   // Last, so that a reader that has seen enough (`| head`) leaves nothing of ours behind
-  writeLines(context.stdout, seen.lines);
+  tellLines(context, seen.lines);
   if (options.keep) context.stdout.write(`\nKept: OPENHOOK_OTEL_HOME=${printable(places.stateDir)}\n`);
   return seen.exact && seen.delivered ? 0 : 1;
 }
@@ -66,7 +67,7 @@ async function perform(context: Context, packageRoot: string, places: Places, re
   const terminal = terminalOf(context);
   const endMs = context.now() - ENDED_AGO_MS;
   const recordings = await unpackRecordings(join(packageRoot, "demo", "recordings"), places.home, endMs);
-  writeLines(context.stdout, introduction(recordings, terminal));
+  tellLines(context, introduction(recordings, terminal));
 
   const tookMs = await replay(recordings, places, context, packageRoot);
   const endpoint = ownEndpoint(context.env);

@@ -11,8 +11,9 @@ import { selfFindings } from "./doctor/self.ts";
 import { futureFindings, inboxFindings, storeFindings } from "./doctor/stored.ts";
 import { plural } from "./figures.ts";
 import type { AgentLookup } from "./settings-edit.ts";
+import { tellLines } from "./signs.ts";
 import { collectStatus } from "./status/facts.ts";
-import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface DoctorOptions {
   readonly json: boolean;
@@ -33,7 +34,7 @@ export async function doctor(options: DoctorOptions, context: Context, agents: A
   const { findings, reports } = await examine(context, agents, options.hookSource);
   const all = [...findings, ...reports.flatMap((report) => report.findings)];
   if (options.json) context.stdout.write(`${JSON.stringify(asJson(findings, reports, mended))}\n`);
-  else writeLines(context.stdout, inWords(all, mended, terminalOf(context)));
+  else tellLines(context, inWords(all, mended, terminalOf(context)));
   return all.some(({ level }) => level === "broken") || (mended?.failed.length ?? 0) > 0 ? 1 : 0;
 }
 

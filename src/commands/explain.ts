@@ -12,8 +12,8 @@ import { explainJson } from "./explain/json.ts";
 import { moneyTable, timeTable } from "./explain/tables.ts";
 import { localTime } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
-import { shownLines } from "./report/bars.ts";
-import { flow, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+import { tellLines } from "./signs.ts";
+import { flow, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface ExplainOptions {
   readonly json: boolean;
@@ -41,7 +41,7 @@ export async function explain(
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;
   if (json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
-  else writeLines(context.stdout, shownLines(inWords(explanation, title, terminalOf(context)), context));
+  else tellLines(context, inWords(explanation, title, terminalOf(context)));
   return 0;
 }
 

@@ -9,7 +9,8 @@ import { namedSession } from "./chosen.ts";
 import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain-deps.ts";
 import { plural } from "./figures.ts";
-import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+import { tellLines } from "./signs.ts";
+import { flow, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface PreviewOptions {
   /** The bodies themselves, OTLP/JSON, one a line. */
@@ -37,7 +38,7 @@ export async function preview(session: string | undefined, options: PreviewOptio
   }
   for (const line of said) context.stderr.write(`${printable(line)}\n`);
   if (options.json) for (const { body } of found.requests) context.stdout.write(`${body}\n`);
-  else writeLines(context.stdout, inWords(found, session, deps.loaded, terminalOf(context)));
+  else tellLines(context, inWords(found, session, deps.loaded, terminalOf(context)));
   return 0;
 }
 

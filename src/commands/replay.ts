@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Context, UserError } from "./context.ts";
 import { drain } from "./drain.ts";
 import { plural } from "./figures.ts";
+import { tellLines } from "./signs.ts";
 import { byReason, quarantinedIn, type SetAside } from "./status/quarantine.ts";
 import { printable } from "./terminal.ts";
 
@@ -32,7 +33,7 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
     return 0;
   }
   if (dryRun) {
-    for (const [reason, n] of byReason(payloads)) stdout.write(`${n} × ${printable(reason)}\n`);
+    tellLines(context, inWords(payloads));
     stdout.write(`Dry run: ${plural(payloads.length, "payload")} would be tried again.\n`);
     return 0;
   }
@@ -44,7 +45,7 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
   const returned = (await quarantinedIn(places.quarantineDir)).filter(({ name }) => name.includes(`-${run}-`));
   if (returned.length > 0) {
     stdout.write(`${plural(returned.length, "payload")} came back to quarantine:\n`);
-    for (const [reason, n] of byReason(returned)) stdout.write(`${n} × ${printable(reason)}\n`);
+    tellLines(context, inWords(returned));
   }
   return 0;
 }
@@ -53,6 +54,9 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
 
 /** The rest is of others: the inbox sets aside whatever it finds. */
 const isPayload = ({ name, isFile }: SetAside): boolean => isFile && name.endsWith(".evt");
+
+const inWords = (payloads: readonly SetAside[]): readonly string[] =>
+  [...byReason(payloads)].map(([reason, n]) => `${n} × ${printable(reason)}`);
 
 /** Of a file's name, so that no name grows from replay to replay. */
 const NAME_CHARACTERS = 100;

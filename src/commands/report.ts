@@ -6,12 +6,12 @@ import type { Database } from "../store/database.ts";
 import { sessionCounts } from "../store/overview.ts";
 import { type Context, UserError } from "./context.ts";
 import { lookAt, nothingYet } from "./look.ts";
-import { shownLines } from "./report/bars.ts";
 import { csvLines } from "./report/csv.ts";
 import { reportJson } from "./report/json.ts";
 import { type Question, type QuestionOptions, questionOf } from "./report/question.ts";
 import { inReadingOrder, usageTable } from "./report/tables.ts";
 import { type Answer, notesOf, titleOf } from "./report/words.ts";
+import { tellLines } from "./signs.ts";
 import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
 
 export type ReportOptions = QuestionOptions;
@@ -39,7 +39,7 @@ export async function report(words: readonly string[], options: ReportOptions, c
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, answer.rows));
   else if (found === undefined) context.stdout.write(`${await nothingYet(context)}\n`);
   else if (answer.total === undefined) context.stdout.write(`${found.advice}\n`);
-  else writeLines(context.stdout, shownLines(inWords(question, answer, terminalOf(context)), context));
+  else tellLines(context, inWords(question, answer, terminalOf(context)));
   return 0;
 }
 

@@ -6,8 +6,9 @@ import type { Context } from "./context.ts";
 import { costText, duration, localTime, tokensText } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { endJson, headJson, sumsJson } from "./session-json.ts";
+import { tellLines } from "./signs.ts";
 import { type Column, table } from "./table.ts";
-import { printable, terminalOf, writeLines } from "./terminal.ts";
+import { printable, terminalOf } from "./terminal.ts";
 
 export interface SessionsOptions {
   /** How many, at least 1. */
@@ -26,7 +27,7 @@ export async function sessions({ limit, json }: SessionsOptions, context: Contex
   const found = lookAt(context, (db) => recentSessions(db, limit).map((stored) => summarise(db, stored, { agents })));
   if (json) context.stdout.write(`${JSON.stringify((found ?? []).map(toJson))}\n`);
   else if (found === undefined || found.length === 0) context.stdout.write(`${await nothingYet(context)}\n`);
-  else writeLines(context.stdout, table(columnsFor(found), found, terminalOf(context)));
+  else tellLines(context, table(columnsFor(found), found, terminalOf(context)));
   return 0;
 }
 

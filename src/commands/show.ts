@@ -18,6 +18,7 @@ import { type Context, UserError } from "./context.ts";
 import { count, dollars, duration, localTime, plural, pricelessOf } from "./figures.ts";
 import { lookAt, nothingYet } from "./look.ts";
 import { jsonParts } from "./session-json.ts";
+import { tellLines } from "./signs.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
 import { waterfall } from "./waterfall.ts";
 
@@ -45,7 +46,7 @@ export async function show(session: string | undefined, options: ShowOptions, co
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored));
     else if (options.json)
       for (const part of jsonParts(db, viewOf(db, stored, { agents }, settings))) context.stdout.write(part);
-    else writeLines(context.stdout, inWords(db, stored, agents, settings, terminalOf(context)));
+    else tellLines(context, inWords(db, stored, agents, settings, terminalOf(context)));
     return true;
   });
   if (found !== true) throw new UserError("E_EMPTY", await nothingYet(context), 1);

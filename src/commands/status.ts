@@ -1,9 +1,10 @@
 import { VERSION } from "../version.ts";
 import type { Context } from "./context.ts";
 import { count, duration, localTime, megabytes, plural } from "./figures.ts";
+import { tellLines } from "./signs.ts";
 import { collectStatus, type Status } from "./status/facts.ts";
 import { whereOf } from "./status/installed.ts";
-import { clip, type Piece, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
+import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface StatusOptions {
   readonly json: boolean;
@@ -20,7 +21,7 @@ export interface StatusOptions {
 export async function status({ json }: StatusOptions, context: Context): Promise<number> {
   const facts = await collectStatus(context);
   if (json) context.stdout.write(`${JSON.stringify({ version: VERSION, ...facts })}\n`);
-  else writeLines(context.stdout, inWords(facts, terminalOf(context), context.now()));
+  else tellLines(context, inWords(facts, terminalOf(context), context.now()));
   return facts.broken.length > 0 ? 1 : 0;
 }
 

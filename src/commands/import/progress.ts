@@ -1,6 +1,7 @@
 import type { ImportProgress } from "../../import/run.ts";
 import type { Context } from "../context.ts";
 import { duration, megabytes } from "../figures.ts";
+import { shownLines } from "../signs.ts";
 import { clip, terminalOf } from "../terminal.ts";
 
 /** One line that is written over while something long goes on. Nothing at all where nobody looks. */
@@ -26,12 +27,13 @@ export class ProgressLine {
   /** @param share of the whole that is done, from 0 to 1 */
   line(share: number, text: string): void {
     const { stderr, env } = this.#context;
-    if (stderr.isTTY !== true || stderr.rewrite === undefined) return;
+    // A dumb terminal cannot go back to the beginning of a line
+    if (stderr.isTTY !== true || stderr.rewrite === undefined || env["TERM"] === "dumb") return;
     const { columns } = terminalOf({ stdout: stderr, env });
     const filled = Math.round(Math.min(1, share) * BAR_COLUMNS);
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR_COLUMNS - filled)}`;
     const shown = `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${text}`;
-    stderr.rewrite(clip(shown, columns - 1));
+    for (const line of shownLines([clip(shown, columns - 1)], { env })) stderr.rewrite(line);
     this.#isShown = true;
   }
 
