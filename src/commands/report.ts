@@ -144,8 +144,8 @@ function adviceOn(db: Database, agents: readonly Agent[], { query }: Question): 
   for (const dimension of ["agent", "model", "repository"] as const) {
     const asked = query[dimension];
     if (asked === undefined) continue;
+    if (usage(db, { agents }, { by: [], [dimension]: asked }).length > 0) continue;
     const names = usage(db, { agents }, { by: [dimension] }).flatMap(({ key }) => key[dimension] ?? []);
-    if (names.includes(asked)) continue;
     const known = names.slice(0, MAX_KNOWN).map(printable).join(", ");
     const list = names.length === 0 ? "none is known" : `${known}${names.length > MAX_KNOWN ? " and more" : ""}`;
     return `no session of ${dimension} "${printable(asked)}"; in the store: ${list}`;

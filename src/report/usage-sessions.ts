@@ -2,6 +2,7 @@ import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import type { Repository } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { WAS_USED } from "../store/overview.ts";
+import { repositoryNames } from "./repositories.ts";
 import type { UsageQuery } from "./usage.ts";
 
 /** A session whose rows count, and for whom. */
@@ -11,7 +12,7 @@ export interface CountedSession {
   readonly agent: string;
   /** `<source>/<session id>` of the root. */
   readonly name: string;
-  /** Of the root. */
+  /** Of the root, by a name that no other repository in the store has. */
   readonly repository?: string;
   readonly firstMs: number;
   /** Nobody ever told what it used, which is not nothing. */
@@ -46,16 +47,21 @@ export function countedSessions(
       at = parent;
     }
   };
+  const repositories = new Map(
+    [...stored].flatMap(([number, { repository: text, hidden }]) =>
+      typeof text === "string" && hidden !== 1 ? [[number, JSON.parse(text) as Repository] as const] : [],
+    ),
+  );
+  const names = repositoryNames(repositories.values());
   const counted = new Map<number, CountedSession>();
   for (const [number, row] of stored) {
     const root = rootOf(number);
     const owner = stored.get(root) ?? row;
     if (row["hidden"] === 1 || owner["hidden"] === 1) continue;
     const source = String(owner["source"]);
-    const text = owner["repository"];
-    const of = typeof text === "string" ? (JSON.parse(text) as Repository).name : undefined;
+    const of = repositories.get(root);
     if (agent !== undefined && source !== agent) continue;
-    if (repository !== undefined && of !== repository) continue;
+    if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
     const canBeUntold = card?.callsModels !== false && owner["used"] === 1;
@@ -63,7 +69,7 @@ export function countedSessions(
       root,
       agent: source,
       name: `${source}/${String(owner["session_id"])}`,
-      ...(of !== undefined && { repository: of }),
+      ...(of !== undefined && { repository: names.nameOf(of) }),
       firstMs: Number(row["first_ms"]),
       isUntold: canBeUntold && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
     });

@@ -27,7 +27,7 @@ export interface UsageQuery {
   readonly agent?: string;
   /** A model's name as the agent told it. Turns and tools are of no model, and then left out. */
   readonly model?: string;
-  /** A repository's name. */
+  /** A repository's name, or the end of its address: `acme/api`. */
   readonly repository?: string;
   /** A session's number in the store, its subagents' sessions with it. */
   readonly session?: number;

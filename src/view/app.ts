@@ -5,7 +5,7 @@ import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { asked, BadRequest } from "./asked.ts";
 import type { Changes } from "./changes.ts";
-import { rememberChoices } from "./choices.ts";
+import { rememberKnown } from "./choices.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession, stampOf, toDocument, toSpanDocument } from "./document.ts";
 import { toolsOver, usageOver } from "./figures.ts";
@@ -17,7 +17,7 @@ import { type NothingYet, SORTS, SPLITS, type Trouble, UNITS } from "./wire.ts";
  * moment of the store. Who may ask was decided before.
  */
 export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
-  const figures = { agents: deps.agents, choices: rememberChoices(deps) };
+  const figures = { agents: deps.agents, known: rememberKnown(deps) };
   // Not strict: the page itself has the slash at its end
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));
 

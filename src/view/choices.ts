@@ -1,21 +1,30 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import type { Repository } from "../model/session.ts";
+import { type RepositoryNames, repositoryNames } from "../report/repositories.ts";
 import type { Database } from "../store/database.ts";
-import { REPOSITORY, SHOWN } from "./list.ts";
+import { SHOWN } from "./list.ts";
 import type { Choices } from "./wire.ts";
 
+/** What the filters can be set to, and the repositories among it as they are told apart. */
+export interface Known {
+  readonly choices: Choices;
+  readonly repositories: readonly Repository[];
+  readonly names: RepositoryNames;
+}
+
 /**
- * What the filters can be set to. In a large store that takes a while, and hardly ever changes: an answer is kept for as
- * long as makes looking a small part of the time.
+ * Looks at all that there is. In a large store that takes a while, and hardly ever changes: an answer is kept for as long
+ * as makes looking a small part of the time.
  */
-export function rememberChoices({ agents }: Pick<DrainDeps, "agents">): (db: Database) => Choices {
-  let known: { readonly choices: Choices; readonly untilMs: number } | undefined;
+export function rememberKnown({ agents }: Pick<DrainDeps, "agents">): (db: Database) => Known {
+  let last: { readonly known: Known; readonly untilMs: number } | undefined;
   return (db) => {
     const startMs = performance.now();
-    if (known !== undefined && startMs < known.untilMs) return known.choices;
-    const choices = choicesOf(db, agents);
+    if (last !== undefined && startMs < last.untilMs) return last.known;
+    const known = knownIn(db, agents);
     const endMs = performance.now();
-    known = { choices, untilMs: endMs + (endMs - startMs) * KEPT_TIMES };
-    return choices;
+    last = { known, untilMs: endMs + (endMs - startMs) * KEPT_TIMES };
+    return known;
   };
 }
 
@@ -23,7 +32,19 @@ export function rememberChoices({ agents }: Pick<DrainDeps, "agents">): (db: Dat
 
 const KEPT_TIMES = 50;
 
-function choicesOf(db: Database, agents: DrainDeps["agents"]): Choices {
+function knownIn(db: Database, agents: DrainDeps["agents"]): Known {
+  const repositories = db
+    .prepare(
+      `SELECT DISTINCT json_extract(repository, '$.name') AS name, json_extract(repository, '$.url') AS url
+       FROM sessions s WHERE ${SHOWN} AND repository IS NOT NULL`,
+    )
+    .all()
+    .map(({ name, url }): Repository => ({ name: String(name), ...(typeof url === "string" && { url }) }));
+  const names = repositoryNames(repositories);
+  return { choices: choicesOf(db, agents, repositories.map(names.nameOf)), repositories, names };
+}
+
+function choicesOf(db: Database, agents: DrainDeps["agents"], repositories: readonly string[]): Choices {
   const column = (sql: string): readonly string[] =>
     db
       .prepare(sql)
@@ -34,9 +55,7 @@ function choicesOf(db: Database, agents: DrainDeps["agents"]): Choices {
       source,
       agent: cardOf({ agents }, source)?.title ?? source,
     })),
-    repositories: column(
-      `SELECT DISTINCT ${REPOSITORY} AS name FROM sessions s WHERE ${SHOWN} AND repository IS NOT NULL ORDER BY name`,
-    ),
+    repositories: [...new Set(repositories)].sort(),
     models: column("SELECT DISTINCT model AS name FROM usage WHERE model IS NOT NULL ORDER BY name"),
   };
 }

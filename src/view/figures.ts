@@ -2,9 +2,10 @@ import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
 import { type UsageQuery, type UsageRow, usage, usageInWays } from "../report/usage.ts";
 import type { Database } from "../store/database.ts";
+import type { Known } from "./choices.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
-import type { Choices, Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
+import type { Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
 
 export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {
   /** @default when the first session began */
@@ -12,7 +13,7 @@ export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repo
   readonly nowMs: number;
 }
 
-type Deps = Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices };
+type Deps = Pick<DrainDeps, "agents"> & { readonly known: (db: Database) => Known };
 
 /**
  * Tokens and cost over time, and by agent, model or repository.
@@ -61,7 +62,7 @@ export function usageOver(
     times: buckets.map((bucket) => times.get(bucket) ?? null),
     total: total === undefined ? null : figuresOf(total),
     groups,
-    choices: deps.choices(db),
+    choices: deps.known(db).choices,
   };
 }
 
@@ -78,7 +79,7 @@ export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: Figures
       const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
       return [{ agent: cardOf(deps, key.agent ?? "")?.title ?? key.agent ?? "", tool, server, sessions, ...tools }];
     }),
-    choices: deps.choices(db),
+    choices: deps.known(db).choices,
   };
 }
 

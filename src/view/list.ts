@@ -1,10 +1,13 @@
 import type { DrainDeps } from "../drain/deps.ts";
 import { openPart } from "../drain/derive.ts";
+import type { Repository } from "../model/session.ts";
+import type { RepositoryNames } from "../report/repositories.ts";
 import { summarise } from "../report/session-view.ts";
 import type { Database, Value } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
+import type { Known } from "./choices.ts";
 import { toRow } from "./rows.ts";
-import type { Choices, SessionList, Sort } from "./wire.ts";
+import type { SessionList, Sort } from "./wire.ts";
 
 export interface ListQuery {
   readonly agent?: string;
@@ -26,11 +29,11 @@ export interface ListQuery {
 /** The first sessions of those that a query leaves. */
 export function listSessions(
   db: Database,
-  { agents, choices }: Pick<DrainDeps, "agents"> & { readonly choices: (db: Database) => Choices },
+  { agents, known: knownIn }: Pick<DrainDeps, "agents"> & { readonly known: (db: Database) => Known },
   query: ListQuery,
 ): SessionList {
-  const known = choices(db);
-  const where = conditions(db, agents, known.models, query);
+  const known = knownIn(db);
+  const where = conditions(db, agents, known, query);
   const order = query.falling ? "DESC" : "ASC";
   const rows = db
     .prepare(
@@ -42,10 +45,12 @@ export function listSessions(
     Number(db.prepare(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`).get(...values)?.["n"] ?? 0);
   return {
     kind: "sessions",
-    rows: rows.map((row) => toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }))),
+    rows: rows.map((row) =>
+      toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }), known.names),
+    ),
     count: countOf(where.sql, where.values),
     all: countOf(SHOWN, []),
-    choices: known,
+    choices: known.choices,
   };
 }
 
@@ -54,7 +59,7 @@ export const SHOWN = "s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 
 /** When a session began, as its row shows it: a transcript can tell of work before the first hook. */
 export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
   FROM segments g WHERE g.session = s.id), s.first_ms)`;
-export const REPOSITORY = "json_extract(s.repository, '$.name')";
+const REPOSITORY = "json_extract(s.repository, '$.name')";
 
 // --- internal ---
 
@@ -86,7 +91,7 @@ interface Conditions {
 function conditions(
   db: Database,
   agents: DrainDeps["agents"],
-  models: readonly string[],
+  { choices, repositories, names }: Known,
   query: ListQuery,
 ): Conditions {
   const parts: string[] = [SHOWN];
@@ -96,7 +101,15 @@ function conditions(
     values.push(...more);
   };
   if (query.agent !== undefined) and("s.source = ?", query.agent);
-  if (query.repository !== undefined) and(`${REPOSITORY} = ?`, query.repository);
+  if (query.repository !== undefined) {
+    const { repository } = query;
+    const meant = repositories.filter((one) => names.isMeant(one, repository));
+    and(
+      `EXISTS (SELECT 1 FROM json_each(?) m WHERE json_extract(m.value, '$.name') = ${REPOSITORY}
+        AND json_extract(m.value, '$.url') IS json_extract(s.repository, '$.url'))`,
+      JSON.stringify(meant),
+    );
+  }
   if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);
   if (query.toMs !== undefined) and(`${STARTED} < ?`, query.toMs);
   // What is not settled stands in no table that could be asked: these few sessions are looked at one by one
@@ -125,8 +138,8 @@ function conditions(
     and(
       `(s.id IN (SELECT value FROM json_each(?)) OR EXISTS (SELECT 1 FROM usage u
          WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?))))`,
-      JSON.stringify(sessionsNamed(db, agents, has)),
-      JSON.stringify(models.filter(has)),
+      JSON.stringify(sessionsNamed(db, agents, names, has)),
+      JSON.stringify(choices.models.filter(has)),
     );
   }
   return { sql: parts.join(" AND "), values };
@@ -139,18 +152,25 @@ function finder(text: string): (of: string) => boolean {
 }
 
 /** Numbers of the sessions of which anything but a model has it. */
-function sessionsNamed(db: Database, agents: DrainDeps["agents"], has: (of: string) => boolean): readonly number[] {
+function sessionsNamed(
+  db: Database,
+  agents: DrainDeps["agents"],
+  names: RepositoryNames,
+  has: (of: string) => boolean,
+): readonly number[] {
   const found = new Set(agents.filter(({ title, source }) => has(title) || has(source)).map(({ source }) => source));
   const rows = db
     .prepare(
-      `SELECT s.id, s.source, s.session_id, s.cwd, ${REPOSITORY} AS repository,
+      `SELECT s.id, s.source, s.session_id, s.cwd, s.repository,
          coalesce(s.branch, json_extract(s.repository, '$.branch')) AS branch FROM sessions s WHERE ${SHOWN}`,
     )
     .all();
+  const nameOf = (repository: unknown): string =>
+    typeof repository === "string" ? names.nameOf(JSON.parse(repository) as Repository) : "";
   return rows
     .filter(
       ({ source, session_id, cwd, repository, branch }) =>
-        found.has(String(source)) || [source, session_id, cwd, repository, branch].some((of) => has(String(of ?? ""))),
+        found.has(String(source)) || [session_id, cwd, branch, nameOf(repository)].some((of) => has(String(of ?? ""))),
     )
     .map((row) => Number(row["id"]));
 }

@@ -1,12 +1,22 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
 import { openPart } from "../drain/derive.ts";
+import type { RepositoryNames } from "../report/repositories.ts";
 import { activeMs, hasUsage, type SessionSummary } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SessionRow, Sums } from "./wire.ts";
 
-/** A session as the list and the head of its page show it. */
-export function toRow(db: Database, agents: DrainDeps["agents"], summary: SessionSummary): SessionRow {
+/**
+ * A session as the list and the head of its page show it.
+ *
+ * @param names what repositories are called beside others. @default by their own names
+ */
+export function toRow(
+  db: Database,
+  agents: DrainDeps["agents"],
+  summary: SessionSummary,
+  names: Pick<RepositoryNames, "nameOf"> = { nameOf: ({ name }) => name },
+): SessionRow {
   const { stored, facts, segments, tools, sums } = summary;
   const last = segments.at(-1);
   const repository = facts.repository;
@@ -15,7 +25,7 @@ export function toRow(db: Database, agents: DrainDeps["agents"], summary: Sessio
     sessionId: stored.sessionId,
     agent: cardOf({ agents }, stored.source)?.title ?? stored.source,
     agentVersion: stored.agentVersion ?? null,
-    repository: repository?.name ?? null,
+    repository: repository === undefined ? null : names.nameOf(repository),
     branch: repository?.branch ?? null,
     folder: stored.cwd ?? null,
     startMs: segments[0]?.startMs ?? stored.firstMs,

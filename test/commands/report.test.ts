@@ -8,7 +8,7 @@ import { report } from "../../src/commands/report.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { type Dimension, usage } from "../../src/report/usage.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
 import { learn, sessionOf } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
@@ -314,6 +314,34 @@ describe("stores of other kinds", () => {
     expect(text).toContain("\\x1b]0;title\\x07");
   });
 
+  test("repositories of one name are told apart by their owners, and asked for so", async () => {
+    const db = openDatabase(places().storePath);
+    const urls = ["https://git.example/acme/api.git", "https://git.example/beta/api.git", "ssh://git.example/acme/api"];
+    for (const [i, url] of urls.entries()) {
+      const { id } = sessionOf(db, "codex", `session-${i}`, Date.now());
+      learn(db, id, { timeMs: Date.now(), repository: { name: "api", url } });
+      addCall(db, id);
+    }
+    db.close();
+    const rows = async (options: Options) =>
+      (
+        JSON.parse(await asked(places(), ["repository"], { json: true, ...options })) as {
+          rows: { repository: string; sessions: number }[];
+        }
+      ).rows.map(({ repository, sessions }) => [repository, sessions]);
+    expect(await rows({})).toEqual(
+      expect.arrayContaining([
+        ["acme/api", 2],
+        ["beta/api", 1],
+      ]),
+    );
+    expect(await rows({ repository: "acme/api" })).toEqual([["acme/api", 2]]);
+    expect(await rows({ repository: "api" })).toHaveLength(2);
+    expect(await asked(places(), [], { repository: "gamma/api" })).toContain(
+      'no session of repository "gamma/api"; in the store: acme/api, beta/api',
+    );
+  });
+
   const ALIKE = Array.from({ length: 4 }, (_, n) => n);
   test.each([
     ["their beginnings differ late", (n: number) => `01a1fca1-7c0${n}-7d3e-8f21-5c9d0e7b4a1${n}`],
@@ -322,10 +350,7 @@ describe("stores of other kinds", () => {
     const db = openDatabase(places().storePath);
     for (const n of ALIKE) {
       const { id } = sessionOf(db, "codex", idOf(n), Date.now());
-      db.prepare(
-        `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cost_nano_usd, complete, body)
-         VALUES (?, 'a', 0, 'm', 0, ?, 50000, 1000, 1, 1, '{"startMs":0}')`,
-      ).run(id, Date.now());
+      addCall(db, id);
     }
     db.close();
     for (let columns = 16; columns <= 90; columns++) {
@@ -365,3 +390,13 @@ describe("stores of other kinds", () => {
     expect(csv.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   });
 });
+
+// --- internal ---
+
+/** One that ended now. */
+function addCall(db: Database, session: number): void {
+  db.prepare(
+    `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cost_nano_usd, complete, body)
+     VALUES (?, 'a', 0, 'm', 0, ?, 50000, 1000, 1, 1, '{"startMs":0}')`,
+  ).run(session, Date.now());
+}

@@ -270,6 +270,41 @@ describe("what is answered", () => {
     }
   });
 
+  test("repositories of one name are told apart by their owners, in the list, the filter and the figures", async () => {
+    const other = new Replay("claude-code", "basic", { withTranscripts: false });
+    await other.drain();
+    const db = openDatabase(other.places.storePath);
+    for (const owner of ["acme", "beta"]) {
+      const { id } = sessionOf(db, "openhook", `of-${owner}`, 1_000);
+      learn(db, id, { timeMs: 1_000, repository: { name: "api", url: `https://git.example/${owner}/api.git` } });
+    }
+    db.close();
+    const there = await Served.at(other.places);
+    const list = async (query: string) =>
+      (await there.json(`api/sessions${query}`)) as {
+        rows: { sessionId: string; repository: string }[];
+        choices: { repositories: string[] };
+      };
+    try {
+      const { rows, choices } = await list("");
+      expect(choices.repositories).toEqual(["acme/api", "beta/api"]);
+      expect(rows.map(({ repository }) => repository).sort()).toEqual(choices.repositories);
+      for (const query of ["repository=beta/api", "text=BETA/"]) {
+        expect((await list(`?${query}`)).rows.map(({ sessionId }) => sessionId)).toEqual(["of-beta"]);
+      }
+      expect((await list("?repository=api")).rows).toHaveLength(2);
+      expect((await list("?repository=gamma/api")).rows).toEqual([]);
+      const of = async (repository: string) =>
+        (await there.json(`api/usage?unit=day&split=repository&sinceMs=${Date.now() - 1}&repository=${repository}`))[
+          "kind"
+        ];
+      expect(await of("acme/api")).toBe("usage");
+    } finally {
+      await there.close();
+      other.remove();
+    }
+  });
+
   test("a span in full, by its id alone", async () => {
     const { spans } = (await served.json(`api/session?${ONE}`)) as { spans: { ids: string; count: number } };
     for (let i = 0; i < spans.count; i++) {

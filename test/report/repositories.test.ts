@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { Repository } from "../../src/model/session.ts";
+import { repositoryNames } from "../../src/report/repositories.ts";
+
+const of = (url: string): Repository => ({ name: /([^/]+?)(\.git)?\/?$/.exec(url)?.[1] ?? "", url });
+const [acme, beta, shop] = [
+  of("https://git.example/acme/api.git"),
+  of("ssh://git.example/beta/api"),
+  of("https://git.example/acme/shop"),
+];
+
+test("a repository has its own name, and its owner's before it where another is called so", () => {
+  const alone = repositoryNames([acme, shop, acme]);
+  expect([acme, shop].map(alone.nameOf)).toEqual(["api", "shop"]);
+  const beside = repositoryNames([acme, beta, shop]);
+  expect([acme, beta, shop].map(beside.nameOf)).toEqual(["acme/api", "beta/api", "shop"]);
+});
+
+test("one address is one repository, by whichever protocol and however it is written", () => {
+  const urls = ["https://git.example/acme/api", "ssh://git.example:2222/acme/api.git", "https://git.example/Acme/API/"];
+  const all = urls.map((url) => ({ name: "api", url }));
+  expect(new Set(all.map(repositoryNames(all).nameOf))).toEqual(new Set(["api"]));
+  expect(new Set(all.map(repositoryNames([...all, beta]).nameOf))).toEqual(new Set(["acme/api"]));
+});
+
+test("as much of the address as it takes", () => {
+  const all = ["https://a.example/x/acme/api", "https://b.example/x/acme/api", "https://b.example/beta/api"].map(of);
+  expect(all.map(repositoryNames(all).nameOf)).toEqual([
+    "a.example/x/acme/api",
+    "b.example/x/acme/api",
+    "b.example/beta/api",
+  ]);
+});
+
+test("one without an address, or with one that is none, keeps its name", () => {
+  const names = repositoryNames([acme, beta, { name: "api" }, { name: "api", url: "[redacted]" }]);
+  expect(names.nameOf({ name: "api" })).toBe("api");
+  expect(names.nameOf({ name: "api", url: "[redacted]" })).toBe("api");
+});
+
+test("asked for by its name, or by the end of its address", () => {
+  const names = repositoryNames([acme, beta, shop]);
+  const meant = (asked: string) => [acme, beta, shop, { name: "api" }].map((one) => names.isMeant(one, asked));
+  expect(meant("api")).toEqual([true, true, false, true]);
+  expect(meant("acme/api")).toEqual([true, false, false, false]);
+  expect(meant("ACME/api")).toEqual([true, false, false, false]);
+  expect(meant("git.example/beta/api")).toEqual([false, true, false, false]);
+  for (const asked of ["pi", "e/api", "acme", "", "/"])
+    expect([asked, meant(asked)]).toEqual([asked, [false, false, false, false]]);
+});
