@@ -1,28 +1,48 @@
-import type { EntryOf, TranscriptEntry } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript.ts";
 
 /**
  * Leaves out a subagent's copies of what the main conversation was answered: their request ids are the subagent's own, so that
  * nothing but the answer tells that they are one.
+ *
+ * @param isCounted whether the store counts a record, by its key: a copy that it counts in the place of its answer stays
  */
-export function withoutReplays(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+export function withoutReplays(
+  entries: readonly TranscriptEntry[],
+  isCounted: (key: string) => boolean = () => false,
+): readonly TranscriptEntry[] {
   if (!entries.some((entry) => replayedId(entry) !== undefined)) return entries;
-  const answers = new Map<string, EntryOf<"model_call">[]>();
+  const answers = new Map<string, TranscriptEntry[]>();
   for (const entry of entries) {
-    if (entry.kind !== "model_call" || entry.agentId !== undefined || entry.responseId === undefined) continue;
-    answers.set(entry.responseId, [...(answers.get(entry.responseId) ?? []), entry]);
+    const id = answerId(entry);
+    if (id !== undefined) answers.set(id, [...(answers.get(id) ?? []), entry]);
   }
-  return entries.filter((entry) => !answers.get(replayedId(entry) ?? "")?.some((answer) => isReplay(entry, answer)));
+  const left = new Set<string>();
+  for (const copy of entries) {
+    for (const answer of answers.get(replayedId(copy) ?? "") ?? []) {
+      if (!isReplay(copy, answer)) continue;
+      left.add(isCounted(copy.key) && !isCounted(answer.key) ? answer.key : copy.key);
+    }
+  }
+  return entries.filter(({ key }) => !left.has(key));
 }
 
 /** The id of an answer that a subagent's file tells, where it was drawn by lot. */
 export const replayedId = (entry: TranscriptEntry): string | undefined =>
-  entry.kind === "model_call" && entry.agentId !== undefined && /[A-Za-z0-9]{16}/.test(entry.responseId ?? "")
-    ? entry.responseId
-    : undefined;
+  entry.agentId === undefined ? undefined : drawnId(entry);
+
+/** The same of one that the main conversation was given. */
+export const answerId = (entry: TranscriptEntry): string | undefined =>
+  entry.agentId === undefined ? drawnId(entry) : undefined;
 
 /** Some servers give one id to all their answers, but no two requests of a conversation are as long as each other. */
 export function isReplay(copy: TranscriptEntry, answer: TranscriptEntry): boolean {
-  if (copy.kind !== "model_call" || answer.kind !== "model_call" || answer.agentId !== undefined) return false;
+  if (copy.kind !== "model_call" || answer.kind !== "model_call") return false;
+  if (copy.agentId === undefined || answer.agentId !== undefined) return false;
   const [a, b] = [copy.usage, answer.usage];
   return a?.input === b?.input && a?.cacheRead === b?.cacheRead && a?.cacheWrite === b?.cacheWrite;
 }
+
+// --- internal ---
+
+const drawnId = (entry: TranscriptEntry): string | undefined =>
+  entry.kind === "model_call" && /[A-Za-z0-9]{16}/.test(entry.responseId ?? "") ? entry.responseId : undefined;

@@ -1,7 +1,7 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { KEYS } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { isReplay, replayedId } from "../model/replays.ts";
+import { answerId, isReplay, replayedId } from "../model/replays.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
@@ -51,12 +51,13 @@ export function addEntries(
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
       .get(session.id, entry.key);
     if (known === undefined) {
-      db.prepare("INSERT INTO entries (session, key, kind, time_ms, body) VALUES (?, ?, ?, ?, ?)").run(
+      db.prepare("INSERT INTO entries (session, key, kind, time_ms, body, settled) VALUES (?, ?, ?, ?, ?, ?)").run(
         session.id,
         entry.key,
         entry.kind,
         entry.timeMs,
         JSON.stringify(entry),
+        isCountedAsReplay(db, session, entry) ? 1 : 0,
       );
       if (mayBeForgotten) revive(db, session.id);
       continue;
@@ -65,9 +66,10 @@ export function addEntries(
     const after = mergeEntries(before, entry);
     const body = JSON.stringify(after);
     if (body === known["body"]) continue;
-    db.prepare("UPDATE entries SET body = ?, time_ms = ? WHERE session = ? AND key = ?").run(
+    db.prepare("UPDATE entries SET body = ?, time_ms = ?, settled = max(settled, ?) WHERE session = ? AND key = ?").run(
       body,
       after.timeMs,
+      isCountedAsReplay(db, session, after) ? 1 : 0,
       session.id,
       entry.key,
     );
@@ -340,15 +342,44 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayB
   return true;
 }
 
-/** See `withoutReplays`: subagents' files are read after the main one. */
+/** See `withoutReplays`: a copy whose answer is known. */
 function isReplayed(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
   const id = replayedId(entry);
-  if (id === undefined) return false;
-  return db
-    .prepare("SELECT body FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ?")
-    .all(session.id, `${KEYS.call}${id}:`, `${KEYS.call}${id};`, entry.key)
-    .some((row) => isReplay(entry, JSON.parse(String(row["body"])) as TranscriptEntry));
+  return id !== undefined && sameAnswer(db, session, entry, id).some((other) => isReplay(entry, other.entry));
 }
+
+/**
+ * The same from the other side: of an answer that is told after its copies, as where its file is read in slices or could not
+ * be read, the open ones are taken out.
+ *
+ * @returns whether one was counted: it stays where it was counted, and the answer does not count beside it
+ */
+function isCountedAsReplay(db: Database, session: StoredSession, answer: TranscriptEntry): boolean {
+  const id = answerId(answer);
+  if (id === undefined) return false;
+  const copies = sameAnswer(db, session, answer, id).filter(({ entry }) => isReplay(entry, answer));
+  for (const { entry, isSettled } of copies) {
+    if (isSettled) continue;
+    db.prepare("DELETE FROM entries WHERE session = ? AND key = ?").run(session.id, entry.key);
+    db.prepare("DELETE FROM content WHERE session = ? AND fact = ?").run(session.id, entry.key);
+    db.prepare("DELETE FROM owners WHERE source = ? AND global_key = ? AND session = ?").run(
+      session.source,
+      entry.globalKey ?? "",
+      session.id,
+    );
+  }
+  return copies.some(({ isSettled }) => isSettled);
+}
+
+/** What else a session knows of an answer, under other requests. */
+const sameAnswer = (db: Database, session: StoredSession, { key }: TranscriptEntry, id: string) =>
+  db
+    .prepare("SELECT body, settled FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ?")
+    .all(session.id, `${KEYS.call}${id}:`, `${KEYS.call}${id};`, key)
+    .map((row) => ({
+      entry: JSON.parse(String(row["body"])) as TranscriptEntry,
+      isSettled: row["settled"] === 1,
+    }));
 
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>
   db

@@ -132,6 +132,37 @@ describe("entries", () => {
     ]);
   });
 
+  test("nor does it matter which of them is told first, or where another of them was counted", () => {
+    const id = "msg_01Xw3nPq7RtYkLmZb9";
+    const called = (request: string, rest: Partial<EntryOf<"model_call">> = {}) => {
+      const key = `response:${id}:${request}`;
+      return answer({ key, globalKey: key, responseId: id, requestId: request, ...rest });
+    };
+    const told = [
+      called("req_1"),
+      called("req_2", { agentId: "aside-1" }),
+      called("req_3", { agentId: "aside-2" }),
+      // Read as a copy before it is known to be the conversation's own
+      called("req_1", { agentId: "compact-1" }),
+    ];
+    for (const order of permutations(told)) {
+      const db = stores.open();
+      const session = sessionIn(db);
+      addEntries(db, session, order);
+      expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual([`response:${id}:req_1`]);
+      expect(db.prepare("SELECT global_key FROM owners").all()).toEqual([{ global_key: `response:${id}:req_1` }]);
+    }
+    for (const [counted, ...later] of permutations(told)) {
+      if (counted === undefined) throw new Error("one of them");
+      const db = stores.open();
+      const session = sessionIn(db);
+      addEntries(db, session, [counted]);
+      settleFacts(db, session.id, [counted.key]);
+      addEntries(db, session, [called("req_1"), ...later]);
+      expect(openFacts(db, session.id).entries).toEqual([]);
+    }
+  });
+
   test("a copy in a session that began later is left out", () => {
     const db = stores.open();
     const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
@@ -216,3 +247,10 @@ describe("sessions", () => {
     expect(new Set(unsettledSessions(db))).toEqual(new Set([quiet.id, busy.id]));
   });
 });
+
+// --- internal ---
+
+const permutations = <T>(items: readonly T[]): readonly (readonly T[])[] =>
+  items.length < 2
+    ? [items]
+    : items.flatMap((item, i) => permutations(items.filter((_, j) => j !== i)).map((rest) => [item, ...rest]));

@@ -47,7 +47,7 @@ export async function readAnew(drain: Looking, book: StoredBook, look: Look): Pr
   const files = [...found.values()];
   const missingParts = [...parts].filter((part) => !found.has(part)).length;
   if (files.length === 0) return unknown(goneOr(book));
-  const reading = new Reading(session, book.toldPrompts);
+  const reading = new Reading(book);
   for (const file of files) {
     const refusal = await refusalOf(file.path, roots);
     if (refusal !== undefined) return unknown(`its transcript may not be read: ${refusal}`);
@@ -96,16 +96,14 @@ async function filesOf(
 
 /** Joins records of one call, and leaves out what a fork copied before its own part. */
 class Reading {
-  readonly #session: StoredSession;
-  readonly #told: ReadonlySet<string>;
+  readonly #book: StoredBook;
   readonly #calls = new Map<string, EntryOf<"model_call">>();
   #isOwnPart: boolean;
   unreadable = 0;
 
-  constructor(session: StoredSession, told: ReadonlySet<string>) {
-    this.#session = session;
-    this.#told = told;
-    this.#isOwnPart = session.fork === "no";
+  constructor(book: StoredBook) {
+    this.#book = book;
+    this.#isOwnPart = book.session.fork === "no";
   }
 
   take(entries: readonly TranscriptEntry[], unreadable: number): void {
@@ -120,7 +118,9 @@ class Reading {
 
   /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
-    const own = new Set(withoutReplays([...this.#calls.values()]).map(({ key }) => key));
+    const own = new Set(
+      withoutReplays([...this.#calls.values()], (key) => this.#book.calls.has(key)).map(({ key }) => key),
+    );
     const knowsCalls = [...this.#calls.values()].some(isToldCall);
     return new Map(
       [...this.#calls].filter(([key, { covers }]) => own.has(key) && (covers !== "session" || !knowsCalls)),
@@ -128,8 +128,8 @@ class Reading {
   }
 
   #own(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
-    if (this.#isOwnPart || this.#session.fork === "no") return entries;
-    const first = entries.find((entry) => entry.kind === "prompt" && this.#told.has(entry.promptKey ?? ""));
+    if (this.#isOwnPart || this.#book.session.fork === "no") return entries;
+    const first = entries.find((entry) => entry.kind === "prompt" && this.#book.toldPrompts.has(entry.promptKey ?? ""));
     if (first === undefined) return [];
     this.#isOwnPart = true;
     return entries.slice(
