@@ -418,6 +418,9 @@ interface Answer {
   readonly ref: string | undefined;
   readonly use: string | undefined;
   output: number;
+  /** As it was last written; of one that was asked for again, once more. */
+  usage?: string;
+  readonly isAgain?: true;
 }
 
 /** Makes one file. */
@@ -526,6 +529,10 @@ class Maker {
     };
     const parts = 1 + choose.below(3);
     for (let part = 0; part < parts; part++) this.#part(answer, part === parts - 1);
+    if (choose.isRare(25)) {
+      if (choose.isRare(2)) this.#between();
+      this.#part({ ...answer, id: `${answer.id}b`, use: undefined, ...(!choose.isRare(4) && { isAgain: true }) }, true);
+    }
     if (choose.isOdd(60)) this.#synthetic();
     return use;
   }
@@ -543,7 +550,8 @@ class Maker {
       ["stop_reason", this.#value(stop, 60)],
     ];
     if (!choose.isRare(3)) members.push(["stop_details", this.#value("null", 60)]);
-    if (!choose.isRare(20)) members.push(["usage", this.#value(this.#usage(answer.output), 40)]);
+    if (answer.isAgain !== true || answer.usage === undefined) answer.usage = this.#usage(answer.output);
+    if (!choose.isRare(20)) members.push(["usage", this.#value(answer.usage, 40)]);
     const line: Member[] = [
       ["type", '"assistant"'],
       ["message", this.#object(members)],

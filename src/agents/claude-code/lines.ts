@@ -1,4 +1,5 @@
 import { defined } from "../../model/defined.ts";
+import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { isRandomId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
@@ -28,14 +29,16 @@ export interface LineState {
   readonly launched?: string;
   /** The last answers that a server gave no ids. */
   readonly nameless?: readonly NamelessAnswer[];
-  /** The last answer that had figures of its own; not kept between two readings. */
+  /** The last answer that had figures of its own. */
   readonly answer?: ToldAnswer;
 }
 
-interface ToldAnswer {
+/** What a line told of an answer that has an id and a request. */
+export interface ToldAnswer {
   readonly id: string;
   readonly requestId: string;
-  readonly usage: unknown;
+  /** Absent where nobody counted anything. */
+  readonly usage?: TokenUsage;
 }
 
 /** What is kept between two readings of a file. */
@@ -427,7 +430,8 @@ function assistantLine(here: Here) {
     id !== undefined && (requestId !== undefined || isOfOneAnswer(id))
       ? { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state }
       : namelessAnswer(here, id, facts.state);
-  const answer = id === undefined || requestId === undefined ? undefined : { id, requestId, usage: message["usage"] };
+  const used = usageOf(asObject(message["usage"]));
+  const answer = toldAnswer(id, requestId, used);
   const isAgain = repeats(here.state.answer, answer);
   const finishReason = asString(message["stop_reason"]);
   const requested = ownOf(here.state.requests ?? {}, asString(o["requestRef"]));
@@ -440,7 +444,7 @@ function assistantLine(here: Here) {
     requestedModel: asString(o["requestedModel"]),
     startMs: requested ?? here.state.inputMs,
     endMs: here.timeMs,
-    usage: isAgain ? undefined : usageOf(asObject(message["usage"])),
+    usage: isAgain ? undefined : used,
     complete: finishReason !== undefined && !isBrokenOff(o, message),
     finishReason,
     asksForTools: finishReason === "tool_use" ? true : undefined,
@@ -480,6 +484,15 @@ function assistantLine(here: Here) {
   return { entries, state: last === undefined ? rest : { ...rest, answer: last } };
 }
 
+const toldAnswer = (
+  id: string | undefined,
+  requestId: string | undefined,
+  usage: TokenUsage | undefined,
+): ToldAnswer | undefined => {
+  if (id === undefined || requestId === undefined) return undefined;
+  return usage === undefined || usage.input + usage.output === 0 ? { id, requestId } : { id, requestId, usage };
+};
+
 /**
  * 2.1.120 asks again, without a stream, where one broke off, and gives the lines of the broken answer the request and the
  * figures of the new one.
@@ -488,7 +501,7 @@ const repeats = (before: ToldAnswer | undefined, now: ToldAnswer | undefined): b
   before !== undefined &&
   before.requestId === now?.requestId &&
   before.id !== now.id &&
-  JSON.stringify(before.usage) === JSON.stringify(now.usage);
+  TOKEN_KINDS.every((kind) => before.usage?.[kind] === now.usage?.[kind]);
 
 /** A fork gives each block that it copies an id of its own, where a server gave the answer none. */
 const isMadeUp = (id: string, o: Line): boolean =>

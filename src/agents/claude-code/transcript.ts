@@ -62,8 +62,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
         entries.unshift(subagentEntry(file.agentId, meta?.bytes, entries[0]?.timeMs ?? state.timeMs));
         first = false;
       }
-      const { answer: _, ...kept } = state;
-      const memoNow: Memo = { state: kept, fingerprint: await jsonl.fingerprint(batch.endBytes) };
+      const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
       const next = { bytes: batch.endBytes, memo: { ...memoNow } };
       yield { entries, next, unreadable, content, records: batch.lines.length, unknownKinds: kinds.take() };
     }

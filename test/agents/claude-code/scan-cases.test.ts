@@ -49,6 +49,25 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     answer(4, "m3", ',"requestId":"req_1"'),
     answer(5, "m4", ',"requestId":"req_2"'),
   ],
+  "one request that two answers name, around lines that are read the long way": [
+    prompt(1, '"x"'),
+    answer(2, "m1", ',"requestId":"req_1"'),
+    line(2, '"type":"system","subtype":"turn_duration"'),
+    answer(2, "m2", ',"requestId":"req_1"'),
+    answer(3, "m3", ',"requestId":"req_2"').replace('{"type":"text"', '{"type":"tool_use","id":"t1"},{"type":"text"'),
+    answer(3, "m4", ',"requestId":"req_2"'),
+    answer(3, "m3", ',"requestId":"req_2"'),
+  ],
+  "one request that two answers name, of which nobody told the figures": [
+    prompt(1, '"x"'),
+    ...["m1", "m2"].map((id) =>
+      answer(2, id, ',"requestId":"req_1"').replace(
+        /"usage":\{[^}]*\}/,
+        '"usage":{"input_tokens":0,"output_tokens":0}',
+      ),
+    ),
+    answer(3, "m3", ',"requestId":"req_1"'),
+  ],
   "usage that nobody told, at first or at all, and reasoning beside the output": [
     prompt(1, '"x"'),
     ...[0, 3].map((tokens) =>
@@ -367,7 +386,6 @@ const LEFT_TO_LINES: readonly string[] = [
   "answers with an id that others may have, too",
   "answers with an id that a fork made up",
   "answers without an id",
-  "one request that two answers name, with the same figures and with others",
   "answers with passes of their own, and with some that count beside them",
   "answers of a model that another one was asked instead of",
   "answers at one speed and at another",

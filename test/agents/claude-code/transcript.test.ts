@@ -146,6 +146,21 @@ describe("read", () => {
     expect(prompts((await read({ path }, next)).entries)).toEqual(["p9"]);
   });
 
+  test("an answer that was asked for again is known as that, though the one before it was read earlier", async () => {
+    const answer = (id: string) =>
+      `${JSON.stringify({
+        type: "assistant",
+        requestId: "req_1",
+        message: { id, model: "m", stop_reason: "end_turn", usage: { input_tokens: 1000, output_tokens: 77 } },
+      })}\n`;
+    const path = put(join(project, "s.jsonl"), answer("msg_broken"));
+    const first = await read({ path });
+    appendFileSync(path, answer("msg_whole"));
+    const second = await read({ path }, first.next);
+    const told = [...first.entries, ...second.entries].filter((entry) => entry.kind === "model_call");
+    expect(told.map(({ usage }) => usage?.output)).toEqual([77, undefined]);
+  });
+
   test("another file under the same name is read from its start", async () => {
     const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
     const { next } = await read({ path });

@@ -31,6 +31,8 @@ export interface Kernel {
   promptBefore(): number;
   factsAt(): number;
   factsLength(): number;
+  /** Nine whole numbers of the last answer that had figures: its id, its request, its tokens. Without one the first is -1. */
+  answerAt(): number;
   requests(): number;
   requestText(n: number): number;
   requestMs(n: number): number;

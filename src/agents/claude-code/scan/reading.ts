@@ -11,6 +11,7 @@ import { MAX_STRING_BYTES } from "../../shared/shorten.ts";
 import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
+import { answerOf, putAnswer } from "./answer.ts";
 import type { Kernel } from "./kernel.ts";
 import { memoryOf, numberOf, textAt, Unfit } from "./texts.ts";
 
@@ -146,12 +147,14 @@ export class Reading {
     mustBeATime(state.inputMs ?? state.timeMs);
     const prompt = state.promptKey === undefined ? NONE : numberOf(kernel, state.promptKey);
     const isTold = this.#agent === NONE && entries.some(({ kind }) => TELLS_SESSION.has(kind));
+    putAnswer(kernel, state.answer);
     kernel.setState(state.timeMs, state.inputMs ?? Number.NaN, prompt, isTold);
   }
 
   #state(): LineState {
     const kernel = this.#kernel;
     const [inputMs, prompt] = [kernel.inputMs(), kernel.promptText()];
+    const answer = answerOf(kernel);
     const requests = Object.fromEntries(
       Array.from({ length: kernel.requests() }, (_, n) => [textAt(kernel, kernel.requestText(n)), kernel.requestMs(n)]),
     );
@@ -162,6 +165,7 @@ export class Reading {
       ...(kernel.requests() > 0 && { requests }),
       ...(this.#facts !== undefined && { facts: this.#facts }),
       ...(this.#launched !== undefined && { launched: this.#launched }),
+      ...(answer !== undefined && { answer }),
     };
   }
 

@@ -70,6 +70,7 @@ export function file(agent: i32, timeMs: f64): void {
   State.lastLength = -1;
   State.hereLength = -1;
   State.requests = 0;
+  State.noAnswer();
   State.firstMs = NaN;
   lines = 0;
 }
@@ -148,6 +149,10 @@ export function promptBefore(): i32 {
 }
 export function promptText(): i32 {
   return State.prompt;
+}
+/** The last answer that had figures of its own: nine whole numbers, see `State.answer`. */
+export function answerAt(): usize {
+  return State.answer;
 }
 export function requests(): i32 {
   return State.requests;

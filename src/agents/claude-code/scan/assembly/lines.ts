@@ -42,7 +42,7 @@ import { Guess, NAMES, nameAt } from "./names";
 import * as N from "./numbers";
 import { exitCodeOf, firstOf, ODD_CODE, saysHow } from "./outcomes";
 import { ODD_PROGRAM, programOf } from "./programs";
-import { Call, putCall, putPrompt, putResult, putUse } from "./rows";
+import { Call, noteAnswer, putCall, putPrompt, putResult, putUse } from "./rows";
 import { State } from "./state";
 import { CALL_ASKS, CALL_COMPLETE, CALL_USAGE, NONE, textOf } from "./tables";
 import { idOf, isCounted, isOfOneAnswer, isText, ODD_VERSION, timeOf, utf16Length, versionOf } from "./values";
@@ -155,11 +155,12 @@ function assistantLine(): i32 {
     if (program === ODD_PROGRAM) return HARD;
     setBlockProgram(n, program);
   }
-  if (!takeTime()) return HARD;
-
-  const finish = idOf(stopReason);
   Call.id = idOf(messageId);
   Call.request = idOf(requestId);
+  // The figures of one of the two may be those of the other
+  if (State.isAskedAgain(Call.id, Call.request) || !takeTime()) return HARD;
+
+  const finish = idOf(stopReason);
   Call.model = idOf(model);
   Call.requested = idOf(requestedModel);
   Call.finish = finish;
@@ -177,6 +178,7 @@ function assistantLine(): i32 {
     Call.input = Call.output = Call.cacheRead = Call.cacheWrite = NO_COUNT;
     Call.cacheWrite5m = Call.cacheWrite1h = Call.reasoning = NO_COUNT;
   }
+  noteAnswer();
   State.saw(State.timeMs);
   if (!putCall()) return GIVE_UP;
   for (let n = 0; n < Blocks.count; n++) {

@@ -1,5 +1,6 @@
 // A row for each record, and one row for what several lines say of the same: as `src/model/merge.ts` merges them. What it
 // would have to weigh is not decided here: then the session is read the long way.
+import { State } from "./state";
 import {
   CALL_USAGE,
   calls,
@@ -61,8 +62,6 @@ export function putCall(): bool {
     if ((load<i32>(row, 24) === NONE) !== (Call.agent === NONE)) return false;
     n = load<i32>(row, NEXT);
   }
-  // One request has two answers: the figures of one of them are those of the other
-  if (Call.request !== NONE && calls.rows > 0 && load<i32>(calls.row(calls.rows - 1), 4) === Call.request) return false;
   // `a:b` with `c` and `a` with `b:c` have one key
   if (has(Call.id, 0x3a)) return false;
   const row = claim(calls, Call.id, Call.request, slot, KEY_CALL);
@@ -96,13 +95,24 @@ function claim(table: Table, text: i32, second: i32, slot: usize, key: i32): usi
 }
 
 function storeUsage(row: usize): void {
-  store<u32>(row, Call.input, 32);
-  store<u32>(row, Call.output, 36);
-  store<u32>(row, Call.cacheRead, 40);
-  store<u32>(row, Call.cacheWrite, 44);
-  store<u32>(row, Call.cacheWrite5m, 48);
-  store<u32>(row, Call.cacheWrite1h, 52);
-  store<u32>(row, Call.reasoning, 56);
+  storeFigures(row + 32);
+}
+
+function storeFigures(at: usize): void {
+  store<u32>(at, Call.input);
+  store<u32>(at, Call.output, 4);
+  store<u32>(at, Call.cacheRead, 8);
+  store<u32>(at, Call.cacheWrite, 12);
+  store<u32>(at, Call.cacheWrite5m, 16);
+  store<u32>(at, Call.cacheWrite1h, 20);
+  store<u32>(at, Call.reasoning, 24);
+}
+
+/** Notes it as the last answer that was told. Without a request none is. */
+export function noteAnswer(): void {
+  store<i32>(State.answer, Call.request === NONE ? NONE : Call.id);
+  store<i32>(State.answer, Call.request, 4);
+  storeFigures(State.answer + 8);
 }
 
 function mergeCall(row: usize): bool {

@@ -6,6 +6,7 @@ import { NONE, take } from "./tables";
 
 const MAX_FACTS: i32 = 16384;
 const REQUESTS: i32 = 8;
+const ANSWER_BYTES: usize = 36;
 
 export class State {
   /** The subagent whose file this is. */
@@ -27,6 +28,9 @@ export class State {
   static isNews: bool = false;
   /** Whose turn it was before the line. */
   static promptBefore: i32 = NONE;
+
+  /** The last answer that had figures of its own: its id, its request, and what it took. An id of `NONE`: there is none. */
+  static answer: usize = take(ANSWER_BYTES);
 
   static requests: i32 = 0;
   static requestAt: usize = take(REQUESTS * 16);
@@ -67,6 +71,17 @@ export class State {
     const before = State.last;
     State.last = State.here;
     State.here = before;
+  }
+
+  /** Whether one has another id and the same request as the last one. */
+  @inline
+  static isAskedAgain(id: i32, request: i32): bool {
+    const before = load<i32>(State.answer);
+    return request !== NONE && before !== NONE && before !== id && load<i32>(State.answer, 4) === request;
+  }
+
+  static noAnswer(): void {
+    store<i32>(State.answer, NONE);
   }
 
   /** The last ones alone, in the order in which they came. */
