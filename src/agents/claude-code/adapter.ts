@@ -9,7 +9,7 @@ import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
-import { mintedSessionId } from "../shared/minted.ts";
+import { arrivalKey, mintedSessionId } from "../shared/minted.ts";
 import { isOfMachine } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
@@ -69,6 +69,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     extensions: { ...shared, ...extras },
   });
 
+  // Without it payloads of two turns or two stretches are equal to the byte; told twice, what they say changes nothing
+  const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
+
   const callId = asString(p["tool_use_id"]);
   // Where the agent gives the call no id, its input has to do
   const digest = callId === undefined ? inputDigest(p["tool_input"]) : undefined;
@@ -83,7 +86,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "session.start",
-          ...envelope(undefined, defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) })),
+          ...envelope(
+            origin === "resume" ? moment : undefined,
+            defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) }),
+          ),
           data: defined<{ model: string }>({ model: asString(p["model"]) }),
         },
       ];
@@ -93,7 +99,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "session.end",
-          ...envelope(undefined, { native_reason: reason }),
+          ...envelope(moment, { native_reason: reason }),
           data: defined<{ reason: SessionEndReason; transcript_path: string }>({
             reason: ownOf(END_REASON, reason) ?? "completed",
             transcript_path: asString(p["transcript_path"]),
@@ -168,13 +174,13 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     case "PermissionDenied":
       return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callId, { tool_call_ids: [callId] }) }];
     case "Stop":
-      return [{ type: "turn.end", ...signal(undefined, { background_count: asArray(p["background_tasks"]).length }) }];
+      return [{ type: "turn.end", ...signal(moment, { background_count: asArray(p["background_tasks"]).length }) }];
     case "StopFailure":
-      return [{ type: "turn.error", ...signal(undefined, { error_type: asCode(p["error"]) ?? "_OTHER" }) }];
+      return [{ type: "turn.error", ...signal(moment, { error_type: asCode(p["error"]) ?? "_OTHER" }) }];
     case "SubagentStart":
-      return [{ type: "subagent.start", ...signal(undefined) }];
+      return [{ type: "subagent.start", ...signal(moment) }];
     case "SubagentStop":
-      return [{ type: "subagent.end", ...signal(undefined) }];
+      return [{ type: "subagent.end", ...signal(moment) }];
     case "PreCompact":
       return [{ type: "compaction", ...signal(undefined, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
     default:

@@ -29,7 +29,7 @@ export default {
     subagents: true,
     sessionIds: "native",
     callIds: "native",
-    eventIds: "payload",
+    eventIds: "arrival",
   },
   setsVariablesFrom: [".claude/settings.json", ".claude/settings.local.json"],
   own: CLAUDE_NAMES,

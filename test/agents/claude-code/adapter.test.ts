@@ -175,8 +175,25 @@ describe("ids", () => {
   test("the same event told twice, at another time, is the same event", () => {
     const later = intake({ timeMs: NOW_MS + 5_000 });
     for (const event of ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"]) {
-      expect(id(event, { tool_use_id: "t1" }, later)).toBe(id(event, { tool_use_id: "t1" }));
+      const told = { tool_use_id: "t1", prompt_id: "p1" };
+      expect(id(event, told, later)).toBe(id(event, told));
     }
+    expect(id("SessionStart", { source: "startup" }, later)).toBe(id("SessionStart", { source: "startup" }));
+    expect(id("UserPromptSubmit", { prompt: "on" }, later)).toBe(id("UserPromptSubmit", { prompt: "on" }));
+  });
+
+  test.each([
+    ["Stop", { stop_hook_active: false }],
+    ["StopFailure", { error: "rate_limit" }],
+    ["SubagentStart", { agent_id: "a1" }],
+    ["SubagentStop", { agent_id: "a1" }],
+    ["SessionStart", { source: "resume" }],
+    ["SessionEnd", { reason: "resume" }],
+  ])("where nothing names the prompt, %s at two moments is two events", (event, rest) => {
+    const facts = { env: { CLAUDE_PID: "1" }, hookPid: 41 };
+    const [first, again] = [intake(facts), intake(facts)];
+    expect(id(event, rest, again)).toBe(id(event, rest, first));
+    expect(id(event, rest, intake({ ...facts, hookPid: 42, timeMs: NOW_MS + 5_000 }))).not.toBe(id(event, rest, first));
   });
 
   test("start and end of one call, two calls, and two sessions are different events", () => {
