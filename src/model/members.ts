@@ -17,6 +17,7 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "agentId",
   "responseId",
   "requestId",
+  "besideResponseId",
   "callId",
   "spawnedAgentId",
   "parentCallId",

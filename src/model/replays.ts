@@ -26,7 +26,7 @@ export function withoutReplays(
   return entries.filter(({ key }) => !left.has(key));
 }
 
-/** The id of an answer that a subagent's file tells, where it was drawn by lot. */
+/** The id of an answer that a subagent's file tells, where it was drawn by lot; of a pass, that of the answer it stands beside. */
 export const replayedId = (entry: TranscriptEntry): string | undefined =>
   entry.agentId === undefined ? undefined : drawnId(entry);
 
@@ -38,11 +38,16 @@ export const answerId = (entry: TranscriptEntry): string | undefined =>
 export function isReplay(copy: TranscriptEntry, answer: TranscriptEntry): boolean {
   if (copy.kind !== "model_call" || answer.kind !== "model_call") return false;
   if (copy.agentId === undefined || answer.agentId !== undefined) return false;
+  // A pass beside an answer is one of it, and never the answer
+  if (copy.besideResponseId !== answer.besideResponseId) return false;
   const [a, b] = [copy.usage, answer.usage];
   return a?.input === b?.input && a?.cacheRead === b?.cacheRead && a?.cacheWrite === b?.cacheWrite;
 }
 
 // --- internal ---
 
-const drawnId = (entry: TranscriptEntry): string | undefined =>
-  entry.kind === "model_call" && /[A-Za-z0-9]{16}/.test(entry.responseId ?? "") ? entry.responseId : undefined;
+function drawnId(entry: TranscriptEntry): string | undefined {
+  if (entry.kind !== "model_call") return undefined;
+  const id = entry.responseId ?? entry.besideResponseId;
+  return id !== undefined && /[A-Za-z0-9]{16}/.test(id) ? id : undefined;
+}

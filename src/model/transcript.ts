@@ -64,6 +64,8 @@ export const ModelCallEntry = z.object({
   ...at,
   responseId: z.string().optional(),
   requestId: z.string().optional(),
+  /** Of a pass that counts as a call of its own: the id of the answer that it stands beside, whose figures leave it out. */
+  besideResponseId: z.string().optional(),
   model: z.string().optional(),
   /** OpenTelemetry's name of who answered, where the agent talks to several. */
   provider: z.string().optional(),

@@ -56,3 +56,38 @@ test.each([true, false])(
     expect(segment?.totals).toMatchObject({ modelCalls: 3, input: 21, output: 27, subagents: 1 });
   },
 );
+
+test("what stands beside an answer that a side question copies counts once, too", async () => {
+  const usage = {
+    input_tokens: 7,
+    output_tokens: 9,
+    iterations: [
+      { type: "message", input_tokens: 7, output_tokens: 9 },
+      ...[1, 2].map(() => ({ type: "advisor_message", model: "n", input_tokens: 700, output_tokens: 50 })),
+    ],
+  };
+  const answer = (id: string, requestId: string, rest = {}) =>
+    `${JSON.stringify({
+      type: "assistant",
+      uuid: id,
+      timestamp: "2026-11-21T10:00:00.000Z",
+      requestId,
+      message: { id, model: "m", stop_reason: "end_turn", usage },
+      ...rest,
+    })}\n`;
+  const aside = { isSidechain: true, agentId: "aside_question-1" };
+  const files = made.put([
+    { bytes: Buffer.from(LINE + answer("msg_01Xw3nPq7RtYkLmZb9", "req_1")) },
+    {
+      agentId: aside.agentId,
+      bytes: Buffer.from(
+        answer("msg_01Xw3nPq7RtYkLmZb9", "req_2", aside) + answer("msg_01Bz6uWy4MhVjSxGa2", "req_3", aside),
+      ),
+    },
+  ]);
+  const roots = files.map(({ path }) => dirname(path));
+  const task = { source: "claude-code", sessionId: "s1", files, roots };
+  const read = await readSession(task, claudeCode, redact, true);
+  const [segment] = read.session?.packed.segments ?? [];
+  expect(segment?.totals).toMatchObject({ modelCalls: 6, input: 2 * 1_407, output: 2 * 109 });
+});

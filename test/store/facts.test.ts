@@ -163,6 +163,28 @@ describe("entries", () => {
     }
   });
 
+  test("what stands beside a copied answer is left out with it, whichever is told first", () => {
+    const [id, other] = ["msg_01Xw3nPq7RtYkLmZb9", "msg_01Kd8vHs2JfTgNcQe5"];
+    const told = (request: string, agentId?: string, of = id) => {
+      const key = `response:${of}:${request}`;
+      const whose = { requestId: request, ...(agentId !== undefined && { agentId }) };
+      const pass = { besideResponseId: of, usage: { input: 700, output: 50 } };
+      return [
+        answer({ key, globalKey: key, responseId: of, ...whose }),
+        answer({ key: `${key}:1`, globalKey: `${key}:1`, ...pass, ...whose }),
+        answer({ key: `${key}:2`, globalKey: `${key}:2`, ...pass, ...whose }),
+      ];
+    };
+    const [main, copy, own] = [told("req_1"), told("req_2", "aside-1"), told("req_3", "aside-1", other)];
+    const keys = [...own, ...main].map(({ key }) => key);
+    for (const order of permutations([main, copy, own])) {
+      const db = stores.open();
+      const session = sessionIn(db);
+      addEntries(db, session, order.flat());
+      expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual(keys);
+    }
+  });
+
   test("a copy in a session that began later is left out", () => {
     const db = stores.open();
     const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];

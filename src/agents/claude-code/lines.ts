@@ -458,6 +458,7 @@ function assistantLine(here: Here) {
     return defined<EntryOf<"model_call">>({
       kind: "model_call",
       ...at(here, key, key),
+      besideResponseId: id,
       ...told,
     } as EntryOf<"model_call">);
   });
