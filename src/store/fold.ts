@@ -1,6 +1,6 @@
-import type { Attributes, MetricShape } from "../model/telemetry.ts";
+import type { Attributes, Increment, MetricShape } from "../model/telemetry.ts";
 import { addToStream, type Histogram } from "./counters.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 /**
  * Gives streams other attributes. What no backend was told of a stream yet goes to the one that takes its place; what it was
@@ -14,25 +14,33 @@ export function foldStreams(
   nowMs: number,
   change: (stream: { readonly attributes: Attributes; readonly resource: Attributes }) => Attributes,
 ): void {
+  const remove = db.prepare("DELETE FROM counters WHERE id = ?");
+  const untold: { readonly stream: Omit<Increment, "amount">; readonly what: number | Histogram }[] = [];
   for (const row of db.prepare("SELECT * FROM counters ORDER BY id").all()) {
     const attributes = JSON.parse(String(row["attributes"])) as Attributes;
     const resource = JSON.parse(String(row["resource"])) as Attributes;
     const changed = change({ attributes, resource });
     if (changed === attributes) continue;
-    db.prepare("DELETE FROM counters WHERE id = ?").run(Number(row["id"]));
-    const metric = String(row["metric"]);
-    const stream = { metric, attributes: changed, resource };
-    if (row["histogram"] === null) {
-      const untold = Number(row["value"]) - Number(row["sent_value"] ?? 0);
-      if (untold > 0) addToStream(db, stream, untold, shapes, nowMs);
-      continue;
-    }
-    const untold = difference(histogramIn(row["histogram"]), row["sent_histogram"]);
-    if (untold.count > 0) addToStream(db, stream, untold, shapes, nowMs);
+    remove.run(Number(row["id"]));
+    const what = untoldOf(row);
+    const stream = { metric: String(row["metric"]), attributes: changed, resource };
+    if (what !== undefined) untold.push({ stream, what });
   }
+  // A stream's place can be one that goes as well, and there is room only once they are gone
+  for (const { stream, what } of untold) addToStream(db, stream, what, shapes, nowMs);
 }
 
 // --- internal ---
+
+/** What no backend was told of a stream; `undefined` where that is nothing. */
+function untoldOf(row: Row): number | Histogram | undefined {
+  if (row["histogram"] === null) {
+    const amount = Number(row["value"]) - Number(row["sent_value"] ?? 0);
+    return amount > 0 ? amount : undefined;
+  }
+  const histogram = difference(histogramIn(row["histogram"]), row["sent_histogram"]);
+  return histogram.count > 0 ? histogram : undefined;
+}
 
 const histogramIn = (text: unknown): Histogram => JSON.parse(String(text)) as Histogram;
 
