@@ -2,10 +2,12 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { count } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
 import type { StoredSession } from "../store/sessions.ts";
+import { changeTotals } from "../store/settle.ts";
 import { revise } from "../store/work.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { modelCallRevision } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import { reviseTotals, type Totals } from "../telemetry/totals.ts";
 import { bareEntry } from "./bare.ts";
 import { cardOf, type Drain } from "./deps.ts";
 import { factsOf } from "./derive.ts";
@@ -13,8 +15,8 @@ import { countsAtLevel, levelOf } from "./level.ts";
 import { protectCounts, protectEntries } from "./protect.ts";
 
 /**
- * Entries → store. What was counted already and is told more fully now, counts what it is more. Call it inside the
- * transaction that also settles where they came from.
+ * Entries → store. What was counted already and is told more fully now, counts what it is more, also in its segment's sums.
+ * Call it inside the transaction that also settles where they came from.
  */
 export function keepEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
   const kept = entriesAtLevel(drain, session, entries);
@@ -39,7 +41,11 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   const facts = factsOf(drain, session);
   const revised = revise(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
   if (revised === undefined) return;
-  const counts = [modelCallRevision(revised.before, revised.after, facts)];
+  const { segment, before: was, after: is } = revised;
+  changeTotals(drain.db, session.id, segment, (totals) =>
+    JSON.stringify(reviseTotals(JSON.parse(totals) as Totals, was, is)),
+  );
+  const counts = [modelCallRevision(was, is, facts)];
   const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));
   count(drain.db, kept, METRIC_SHAPES, drain.now());
 }

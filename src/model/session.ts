@@ -27,6 +27,12 @@ export interface ModelCall {
   readonly agentId?: string;
 }
 
+/** A model call with its price in whole billionths of a US dollar; absent: not known. */
+export interface PricedCall {
+  readonly call: ModelCall;
+  readonly costNanoUsd?: number;
+}
+
 /** One use of a tool. */
 export interface ToolCall {
   readonly callId: string;

@@ -1,4 +1,4 @@
-import type { ModelCall, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { ModelCall, PricedCall, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
@@ -94,11 +94,9 @@ export function settledTools(db: Database, session: number): ReadonlyMap<string,
 export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<string, number> =>
   countsBy(db, "SELECT origin AS name, sum(turns) AS n FROM turn_usage WHERE session = ? GROUP BY origin", session);
 
-/** A model call with what the store knows beside it; `costNanoUsd` absent: price not known. */
-export interface SettledCall {
+/** A model call with what the store knows beside it. */
+export interface SettledCall extends PricedCall {
   readonly segment: number;
-  readonly call: ModelCall;
-  readonly costNanoUsd?: number;
 }
 
 /** Settled model calls in order of time. */

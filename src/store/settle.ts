@@ -165,6 +165,22 @@ export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY
     .map((row) => ({ segment: toSegment(row), totals: String(row["totals"]), delivered: row["delivered"] === 1 }));
 }
 
+/** Changes what a segment adds up to. @param change as JSON of the caller's */
+export function changeTotals(
+  db: Database,
+  sessionNumber: number,
+  ordinal: number,
+  change: (totals: string) => string,
+): void {
+  const row = db.prepare("SELECT totals FROM segments WHERE session = ? AND ordinal = ?").get(sessionNumber, ordinal);
+  if (row === undefined) return;
+  db.prepare("UPDATE segments SET totals = ? WHERE session = ? AND ordinal = ?").run(
+    change(String(row["totals"])),
+    sessionNumber,
+    ordinal,
+  );
+}
+
 // --- internal ---
 
 /** Facts without a prompt id go to the last turn that had begun; no agent is this far behind. */

@@ -1,11 +1,13 @@
-import type { ModelCall } from "../model/session.ts";
+import { defined } from "../model/defined.ts";
+import type { ModelCall, PricedCall } from "../model/session.ts";
 import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 
 /**
  * Replaces a settled model call by what a fuller record of it says.
  *
- * @returns both states, or `undefined` when the call was never settled
+ * @returns its segment and both states, the former one with the price that was counted for it; `undefined` when the call was
+ *          never settled
  */
 export function revise(
   db: Database,
@@ -13,9 +15,9 @@ export function revise(
   entryBefore: EntryOf<"model_call">,
   entryAfter: EntryOf<"model_call">,
   price: (call: ModelCall) => number | undefined,
-): { readonly before: ModelCall; readonly after: ModelCall } | undefined {
+): { readonly segment: number; readonly before: PricedCall; readonly after: PricedCall } | undefined {
   const row = db
-    .prepare("SELECT body FROM model_calls WHERE session = ? AND key = ?")
+    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? AND key = ?")
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
@@ -26,6 +28,7 @@ export function revise(
     ...(usage !== undefined && { usage }),
     ...(finishReason !== undefined && { finishReason }),
   };
+  const cost = price(after);
   db.prepare(
     `UPDATE model_calls SET input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
      WHERE session = ? AND key = ?`,
@@ -34,11 +37,16 @@ export function revise(
     usage?.output ?? null,
     usage?.cacheRead ?? null,
     usage?.cacheWrite ?? null,
-    price(after) ?? null,
+    cost ?? null,
     complete ? 1 : 0,
     JSON.stringify(after),
     sessionNumber,
     entryBefore.key,
   );
-  return { before, after };
+  const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
+  return {
+    segment: Number(row["segment"]),
+    before: defined<PricedCall>({ call: before, costNanoUsd: costBefore }),
+    after: defined<PricedCall>({ call: after, costNanoUsd: cost }),
+  };
 }

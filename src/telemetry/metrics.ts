@@ -1,4 +1,14 @@
-import type { Compaction, ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
+import { defined } from "../model/defined.ts";
+import type {
+  Compaction,
+  ModelCall,
+  PricedCall,
+  Segment,
+  SessionFacts,
+  Subagent,
+  ToolCall,
+  Turn,
+} from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd } from "./cost.ts";
@@ -20,13 +30,15 @@ export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly C
   const own = isTurn && run.origin === "none" ? [] : runSteps(run, agent, facts);
   return [
     { key: keyOf(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] },
-    ...run.modelCalls.map((call) => modelCallCounts(call, facts)),
+    ...run.modelCalls.map((call) =>
+      modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts),
+    ),
     ...run.toolCalls.map((tool) => toolCallCounts(tool, agent, facts)),
   ];
 }
 
 /** What a fuller record of a call that was counted already adds: tokens and cost only, and only the difference. */
-export function modelCallRevision(before: ModelCall, after: ModelCall, facts: SessionFacts): Counted {
+export function modelCallRevision(before: PricedCall, after: PricedCall, facts: SessionFacts): Counted {
   const grows = new Set<string>([...TOKEN_SHAPES.map((shape) => shape.name), SHAPES.tokens.name, SHAPES.cost.name]);
   const was = modelCallCounts(before, facts).increments;
   const identity = ({ metric, attributes }: Increment): string =>
@@ -36,9 +48,9 @@ export function modelCallRevision(before: ModelCall, after: ModelCall, facts: Se
     .increments.filter((step) => grows.has(step.metric))
     .map((step) => ({ ...step, amount: step.amount - (amountBefore.get(identity(step)) ?? 0) }))
     .filter((step) => step.amount > 0);
-  const usage = after.usage;
+  const { key, usage } = after.call;
   return {
-    key: keyOf(facts, "model_call", `${after.key}#${usage?.input ?? 0}/${usage?.output ?? 0}`),
+    key: keyOf(facts, "model_call", `${key}#${usage?.input ?? 0}/${usage?.output ?? 0}`),
     increments,
   };
 }
@@ -95,7 +107,7 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
   ];
 }
 
-function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
+function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: SessionFacts): Counted {
   const { usage } = call;
   const conventional = {
     [semconv.GEN_AI_OPERATION_NAME]: "chat",
@@ -108,7 +120,6 @@ function modelCallCounts(call: ModelCall, facts: SessionFacts): Counted {
     [semconv.OPENHOOK_SUBAGENT]: call.agentId !== undefined,
     ...repository(facts),
   };
-  const cost = costNanoUsd(call, facts.provider);
   const tokens = TOKEN_KINDS.flatMap(([shape, type, pick]) => {
     const amount = usage === undefined ? undefined : pick(usage);
     return amount === undefined

@@ -1,7 +1,7 @@
 import { defined } from "../model/defined.ts";
 import { greatestOf, leastOf } from "../model/extremes.ts";
 import type { SummedTotals } from "../model/fact-tables.ts";
-import type { ModelCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
+import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs, with what their calls cost. */
 export interface Totals extends Omit<SummedTotals, "cacheRead" | "cacheWrite" | "firstMs" | "lastMs"> {
@@ -38,22 +38,9 @@ export type Cost = (call: ModelCall) => number | undefined;
 /** Sums of the given runs alone; turns and subagents are for the caller to count. */
 export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   const calls = runs.flatMap((run) => run.modelCalls);
-  const used = calls.flatMap((call) => call.usage ?? []);
-  const costs = calls.map(cost);
-  const priced = costs.filter((cost) => cost !== undefined);
-  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   return {
-    ...NO_TOTALS,
-    modelCalls: calls.filter((call) => call.covers === undefined).length,
+    ...totalOfCalls(calls.map((call) => defined<PricedCall>({ call, costNanoUsd: cost(call) }))),
     toolCalls: sum(runs.map((run) => run.toolCalls.length)),
-    input: sum(used.map((u) => u.input)),
-    output: sum(used.map((u) => u.output)),
-    ...cached(used),
-    callsWithUsage: used.length,
-    incompleteCalls: calls.filter((call) => !call.complete).length,
-    costNanoUsd: sum(priced),
-    pricedCalls: priced.length,
-    unpricedCalls: calls.length - priced.length,
     ...(runs.length > 0 && {
       firstMs: leastOf(runs.map((r) => r.startMs)),
       lastMs: greatestOf(runs.map((r) => r.endMs)),
@@ -63,9 +50,7 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
 
 /** Adds two sums; what the agent reports is cumulative, so the later one replaces the earlier. */
 export function addTotals(a: Totals, b: Totals): Totals {
-  const numbers = Object.fromEntries(
-    (Object.keys(NO_TOTALS) as (keyof typeof NO_TOTALS)[]).map((k) => [k, (a[k] as number) + (b[k] as number)]),
-  ) as unknown as Totals;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
   const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
   const lasts = [a.lastMs, b.lastMs].filter((ms) => ms !== undefined);
   const reported = b.reported ?? a.reported;
@@ -76,6 +61,11 @@ export function addTotals(a: Totals, b: Totals): Totals {
     ...(lasts.length > 0 && { lastMs: Math.max(...lasts) }),
     ...(reported !== undefined && { reported }),
   };
+}
+
+/** Sums that hold a call as it was → with the call as it is. When its run began and ended stays. */
+export function reviseTotals(totals: Totals, was: PricedCall, is: PricedCall): Totals {
+  return addTotals(totals, addTotals(totalOfCalls([is]), negative(totalOfCalls([was]))));
 }
 
 /** What the closed runs of a session add to one of its segments. */
@@ -106,6 +96,36 @@ export function sumTold(values: readonly (number | undefined)[]): number | undef
 }
 
 // --- internal ---
+
+function totalOfCalls(calls: readonly PricedCall[]): Totals {
+  const used = calls.flatMap(({ call }) => call.usage ?? []);
+  const costs = calls.flatMap(({ costNanoUsd }) => costNanoUsd ?? []);
+  return {
+    ...NO_TOTALS,
+    modelCalls: calls.filter(({ call }) => call.covers === undefined).length,
+    input: sum(used.map((u) => u.input)),
+    output: sum(used.map((u) => u.output)),
+    ...cached(used),
+    callsWithUsage: used.length,
+    incompleteCalls: calls.filter(({ call }) => !call.complete).length,
+    costNanoUsd: sum(costs),
+    pricedCalls: costs.length,
+    unpricedCalls: calls.length - costs.length,
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+const negative = (totals: Totals): Totals => ({
+  ...(Object.fromEntries(NUMBERS.map((name) => [name, -totals[name]])) as Pick<Totals, Summed>),
+  ...defined<Cached>({ cacheRead: minus(totals.cacheRead), cacheWrite: minus(totals.cacheWrite) }),
+});
+
+const minus = (value: number | undefined): number | undefined => (value === undefined ? undefined : -value);
+
+/** What every sum tells, and what is added up by itself. */
+type Summed = Exclude<keyof Totals, keyof Cached | "firstMs" | "lastMs" | "reported">;
+const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
 type Cached = Pick<Totals, "cacheRead" | "cacheWrite">;
 

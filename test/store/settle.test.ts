@@ -215,10 +215,12 @@ describe("revise", () => {
     if (entry?.kind !== "model_call" || entry.usage === undefined) throw new Error("there is no model call");
     const usage = { ...entry.usage, output: entry.usage.output + 1000 };
     const revised = revise(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
-    expect(revised?.before.usage).toEqual(entry.usage);
-    expect(revised?.after).toMatchObject({ usage, complete: true, finishReason: "end_turn" });
+    expect(revised?.before.call.usage).toEqual(entry.usage);
+    expect(revised?.before.costNanoUsd).toBe(price(revised?.before.call as ModelCall));
+    expect(revised?.after.call).toMatchObject({ usage, complete: true, finishReason: "end_turn" });
     const row = db.prepare("SELECT output, cost_nano_usd FROM model_calls WHERE key = ?").get(entry.key);
-    expect(row).toMatchObject({ output: usage.output, cost_nano_usd: price(revised?.after as ModelCall) });
+    expect(row).toMatchObject({ output: usage.output, cost_nano_usd: price(revised?.after.call as ModelCall) });
+    expect(revised?.after.costNanoUsd).toBe(row?.["cost_nano_usd"]);
   });
 
   test("a call that was never settled is nobody's to revise", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ModelCall, SessionFacts } from "../../src/model/session.ts";
+import { defined } from "../../src/model/defined.ts";
+import type { ModelCall, PricedCall, SessionFacts } from "../../src/model/session.ts";
 import type { Counted, Increment } from "../../src/model/telemetry.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
@@ -115,6 +116,9 @@ describe("modelCallRevision", () => {
       },
       complete,
     }) satisfies ModelCall;
+  const priced = (modelCall: ModelCall): PricedCall =>
+    defined<PricedCall>({ call: modelCall, costNanoUsd: costNanoUsd(modelCall, facts.provider) });
+  const revision = (was: ModelCall, is: ModelCall): Counted => modelCallRevision(priced(was), priced(is), facts);
   const countsOf = (modelCall: ModelCall): Counted => {
     const run = {
       key: "p1",
@@ -140,7 +144,7 @@ describe("modelCallRevision", () => {
           cacheWrite: first.cacheWrite + more.cacheWrite,
         };
         const [was, is] = [call(first, false), call(grown, true)];
-        const revised = [...countsOf(was).increments, ...modelCallRevision(was, is, facts).increments];
+        const revised = [...countsOf(was).increments, ...revision(was, is).increments];
         const expected = countsOf(is).increments;
         for (const metric of new Set(expected.filter((s) => counted(s)).map((s) => s.metric))) {
           expect(byAttributes(revised, metric), metric).toEqual(byAttributes(expected, metric));
@@ -153,10 +157,24 @@ describe("modelCallRevision", () => {
     );
   });
 
+  test("of a call that was counted with another price, as an earlier version's table had it, the difference to that counts", () => {
+    const usage = { fresh: 100, output: 10, cacheRead: 0, cacheWrite: 0 };
+    const [was, is] = [call(usage, false), call({ ...usage, output: 500 }, true)];
+    const costs = (costNanoUsd: number | undefined): number =>
+      sum(
+        modelCallRevision(defined<PricedCall>({ call: was, costNanoUsd }), priced(is), facts).increments,
+        "openhook.cost.usage",
+      );
+    const { costNanoUsd: cost = 0 } = priced(is);
+    expect(costs(priced(was).costNanoUsd)).toBe(490 * 15_000);
+    expect(costs(7)).toBe(cost - 7);
+    expect(costs(undefined)).toBe(cost);
+  });
+
   test("the same again adds nothing", () => {
     fc.assert(
       fc.property(before, (usage) => {
-        expect(modelCallRevision(call(usage, true), call(usage, true), facts).increments).toEqual([]);
+        expect(revision(call(usage, true), call(usage, true)).increments).toEqual([]);
       }),
     );
   });
@@ -166,15 +184,15 @@ describe("modelCallRevision", () => {
       { fresh: 10, output: 10, cacheRead: 10, cacheWrite: 10 },
       { fresh: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
     ];
-    expect(modelCallRevision(call(more, false), call(less, true), facts).increments).toEqual([]);
+    expect(revision(call(more, false), call(less, true)).increments).toEqual([]);
   });
 
   test("two revisions of one call are two facts, the same one told twice is one", () => {
     const [a, b, c] = [1, 2, 3].map((n) => call({ fresh: n, output: n, cacheRead: 0, cacheWrite: 0 }, true));
     if (a === undefined || b === undefined || c === undefined) throw new Error("three calls");
-    const keys = [countsOf(a), modelCallRevision(a, b, facts), modelCallRevision(b, c, facts)].map((f) => f.key);
+    const keys = [countsOf(a), revision(a, b), revision(b, c)].map((f) => f.key);
     expect(new Set(keys).size).toBe(3);
-    expect(modelCallRevision(a, b, facts).key).toBe(keys[1]);
+    expect(revision(a, b).key).toBe(keys[1]);
   });
 });
 

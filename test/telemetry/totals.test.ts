@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ModelCall, Turn } from "../../src/model/session.ts";
+import { defined } from "../../src/model/defined.ts";
+import type { ModelCall, PricedCall, Turn } from "../../src/model/session.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
-import { addTotals, NO_TOTALS, totalOf } from "../../src/telemetry/totals.ts";
+import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "../../src/telemetry/totals.ts";
 
 const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | undefined)[]): Turn => ({
   ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", promptTold: true, backgroundCount: 0 },
@@ -33,6 +34,26 @@ describe("sums of parts", () => {
     expect(total(first, later)).toMatchObject({ cacheRead: 4 });
     expect(total(first, later).cacheWrite).toBeUndefined();
     expect(total(turn(0, 1, { input: 1, output: 1, cacheWrite: 0 })).cacheWrite).toBe(0);
+  });
+
+  test("with a call that was told more fully since are those of all as they are", () => {
+    const [unknown, placeholder, whole] = [
+      turn(100, 200, undefined),
+      turn(100, 200, { input: 10, output: 1 }),
+      turn(100, 200, { input: 10, output: 70, cacheRead: 4 }),
+    ];
+    const pricedOf = (one: Turn): PricedCall => {
+      const [call] = one.modelCalls;
+      if (call === undefined) throw new Error("a turn without a call");
+      return defined<PricedCall>({ call, costNanoUsd: call.usage?.output });
+    };
+    const states = [unknown, placeholder, whole];
+    for (const was of states) {
+      for (const is of states.slice(states.indexOf(was))) {
+        const revised = reviseTotals(total(was, later), pricedOf(was), pricedOf(is));
+        expect(revised).toEqual(total(is, later));
+      }
+    }
   });
 
   test("have what the agent reported last", () => {
