@@ -18,13 +18,21 @@ import type { Database } from "../store/database.ts";
 import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
-import { contextOf, type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
+import { contextOf, type StoredSpan, segmentsOf, settle, traceOfSpan } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { type SettledPlaces, subagentPlaces } from "../telemetry/places.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
-import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
+import {
+  type KeyedSpan,
+  type SpanSettings,
+  segmentSpan,
+  spanKeyOf,
+  subagentSpans,
+  turnSpans,
+} from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
 import { countsAtLevel, levelOf, ownNamesOf } from "./level.ts";
@@ -65,13 +73,17 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const turns = session.turns.filter((turn) => turn.closed);
     const subagents = session.subagents.filter((subagent) => subagent.closed);
     const settings = spanSettings(drain);
-    const placeOf = (key: string | undefined) => {
+    const turnOf = (key: string | undefined) => {
       const settled = context.turns.get(key ?? "");
       // The span of a turn that was renamed has the old key; that of its first further part is there or comes now
       const part = key !== undefined && settled?.renamed === true ? `${key}~1` : key;
       const segment = session.turns.find((t) => t.key === part)?.segment ?? settled?.segment;
       return part === undefined || segment === undefined ? undefined : { key: part, segment };
     };
+    const placeOf = subagentPlaces(session, facts, settings.traceScope, {
+      turnOf,
+      traceOfCall: settledTraces(db, facts),
+    });
     const level = levelOf(drain, stored);
     const content = keepsContent(level)
       ? { pieces: contentOf(db, sessionNumber), ...sourcesOf(open.events, open.entries, context) }
@@ -79,7 +91,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const spans: StoredSpan[] = [
       ...turns.flatMap((turn) => inSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content))),
       ...subagents.flatMap((s) =>
-        inSegment(s.segment, withContent(subagentSpans(s, placeOf(s.turnKey), facts, settings), s, content)),
+        inSegment(s.segment, withContent(subagentSpans(s, placeOf(s), facts, settings), s, content)),
       ),
     ];
     const counts: Counted[] = [
@@ -185,6 +197,12 @@ export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">):
   semconv: config.semconv,
   traceScope: config.traces.scope,
 });
+
+/** For `subagentPlaces`. */
+export const settledTraces =
+  (db: Database, facts: SessionFacts): SettledPlaces["traceOfCall"] =>
+  (callId) =>
+    traceOfSpan(db, spanKeyOf(facts, "tool_call", callId));
 
 // --- internal ---
 

@@ -1,5 +1,5 @@
 import { cardOf, type DrainDeps } from "../drain/deps.ts";
-import { factsOf, openPart } from "../drain/derive.ts";
+import { factsOf, openPart, settledTraces } from "../drain/derive.ts";
 import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
@@ -23,6 +23,7 @@ import { isPacked } from "../store/packed.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { segmentsOf } from "../store/settle.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
+import { subagentPlaces } from "../telemetry/places.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
@@ -316,10 +317,14 @@ function openSpansOf(
 ): readonly OpenSpan[] {
   const turnSegments = new Map(settledTurns(db, stored.id).map((turn) => [turn.key, turn.segment]));
   for (const turn of session.turns) turnSegments.set(turn.key, turn.segment);
-  const placeOf = (key: string | undefined) => {
+  const turnOf = (key: string | undefined) => {
     const segment = turnSegments.get(key ?? "");
     return key === undefined || segment === undefined ? undefined : { key, segment };
   };
+  const placeOf = subagentPlaces(session, facts, settings.traceScope, {
+    turnOf,
+    traceOfCall: settledTraces(db, facts),
+  });
   const roots = segmentsWith(db, stored, session, facts)
     .filter(({ delivered }) => !delivered)
     .map(({ segment, totals }) => ({
@@ -330,7 +335,7 @@ function openSpansOf(
   return [
     ...roots,
     ...session.turns.flatMap((turn) => shown(turn, turnSpans(turn, facts, settings))),
-    ...session.subagents.flatMap((s) => shown(s, subagentSpans(s, placeOf(s.turnKey), facts, settings))),
+    ...session.subagents.flatMap((s) => shown(s, subagentSpans(s, placeOf(s), facts, settings))),
   ];
 }
 

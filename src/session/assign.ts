@@ -158,13 +158,15 @@ export function assign(
     const key = ms === undefined ? NO_PROMPT : timeline.findLast((t) => t.ms <= ms)?.key;
     return key === NO_PROMPT ? undefined : key;
   };
-  /** Whoever took up a settled subagent; `undefined` where its work is of the turn that it was settled with. */
+  /** Whoever took up a settled subagent; `undefined` where no call did and its work is of the turn that it was settled with. */
   const againBy = (agentId: string, bin: Bin): Draft["again"] => {
     const settled = context.subagents.get(agentId);
     const named = promptNamedIn(bin) ?? bin.calls.map((call) => call.promptKey).find((key) => key !== undefined);
-    if (settled === undefined || (named !== undefined && named === settled.turnKey)) return undefined;
     const parentCallId = parentOf(agentId);
     const owner = callOwner.get(parentCallId ?? "");
+    const isOfItsTurn = named !== undefined && named === settled?.turnKey;
+    // That turn can go on in a later segment, and take it up there
+    if (settled === undefined || (isOfItsTurn && owner === undefined)) return undefined;
     const key = turnKeyOf(named ?? (owner?.agentId === undefined ? owner?.promptKey : undefined), firstMs(bin) ?? 0);
     return defined<NonNullable<Draft["again"]>>({
       turnKey: key === NO_PROMPT ? undefined : key,

@@ -165,6 +165,12 @@ export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY
     .map((row) => ({ segment: toSegment(row), totals: String(row["totals"]), delivered: row["delivered"] === 1 }));
 }
 
+/** The trace that a stored span is in; `undefined` where it is not stored, as of pruned sessions. */
+export function traceOfSpan(db: Database, key: string): string | undefined {
+  const row = db.prepare("SELECT json_extract(record, '$.traceId') AS id FROM spans WHERE key = ?").get(key);
+  return row === undefined ? undefined : String(row["id"]);
+}
+
 /** Changes what a segment adds up to. @param change as JSON of the caller's */
 export function changeTotals(
   db: Database,

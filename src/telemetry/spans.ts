@@ -2,6 +2,7 @@ import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from 
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
+import { placeOfTurn, type SpanPlace } from "./places.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { sumTold, type Totals, totalOf } from "./totals.ts";
@@ -23,15 +24,19 @@ export interface KeyedSpan {
   readonly record: SpanRecord;
 }
 
+/** The key of the span of a thing in a session; `key` is the agent's own id of it. */
+export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubject, key: string): string =>
+  JSON.stringify([source, sessionId, subject, key]);
+
 /** Turn → its span, with its model calls and tool calls. A turn without a prompt has only these. */
 export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): readonly KeyedSpan[] {
-  const place = placeOfTurn(turn, facts, settings);
+  const place = placeOfTurn(turn, facts, settings.traceScope);
   const own: KeyedSpan[] =
     turn.origin === "none"
       ? []
       : [
           span(facts, "turn", turn.key, place.traceId, {
-            parentSpanId: place.parentOfTurn,
+            parentSpanId: place.parentSpanId,
             name: `invoke_agent ${facts.source}`,
             kind: "internal",
             startMs: turn.startMs,
@@ -59,27 +64,16 @@ export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSetting
   return [...own, ...workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source)];
 }
 
-/** Subagent → its span below the tool call that started it, with what it did. */
+/** Subagent → its span below the tool call that started it, with what it did. @param place see `subagentPlaces` */
 export function subagentSpans(
   subagent: Subagent,
-  turn: { readonly key: string; readonly segment: number } | undefined,
+  { traceId, parentSpanId }: SpanPlace,
   facts: SessionFacts,
   settings: SpanSettings,
 ): readonly KeyedSpan[] {
-  const { source, sessionId } = facts;
-  const trace =
-    settings.traceScope === "turn" && turn !== undefined
-      ? traceIdOf(source, sessionId, `turn:${turn.key}`)
-      : traceIdOf(source, sessionId, `segment:${subagent.segment}`);
-  const parentSpanId =
-    subagent.parentCallId !== undefined
-      ? spanIdOf(source, sessionId, "tool_call", subagent.parentCallId)
-      : turn !== undefined && turn.key !== "none"
-        ? spanIdOf(source, sessionId, "turn", turn.key)
-        : spanIdOf(source, sessionId, "session", String(subagent.segment));
   const name = subagent.agentType ?? "subagent";
   const lastError = subagent.errors.findLast((e) => e.final);
-  const own = span(facts, "subagent", subagent.key, trace, {
+  const own = span(facts, "subagent", subagent.key, traceId, {
     parentSpanId,
     name: `invoke_agent ${name}`,
     kind: "internal",
@@ -92,8 +86,8 @@ export function subagentSpans(
       [semconv.OPENHOOK_SUBAGENT_ID]: subagent.agentId,
     },
   });
-  const ownId = spanIdOf(source, sessionId, "subagent", subagent.key);
-  return [own, ...workSpans(subagent, facts, settings, trace, ownId, name)];
+  const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", subagent.key);
+  return [own, ...workSpans(subagent, facts, settings, traceId, ownId, name)];
 }
 
 /** An ended segment → the root span of its trace, with the sums of everything settled in it. */
@@ -167,7 +161,7 @@ type Loose = Readonly<Record<string, AttributeValue | undefined>>;
 function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: string, shape: Shape): KeyedSpan {
   const { source, sessionId } = facts;
   return {
-    key: JSON.stringify([source, sessionId, subject, key]),
+    key: spanKeyOf(facts, subject, key),
     subject,
     name: key,
     record: {
@@ -190,19 +184,6 @@ function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: s
       resource: given({ [semconv.SERVICE_NAME]: source, [semconv.SERVICE_VERSION]: facts.agentVersion }),
     },
   };
-}
-
-function placeOfTurn(turn: Turn, facts: SessionFacts, settings: SpanSettings) {
-  const { source, sessionId } = facts;
-  const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
-  const sessionTrace = traceIdOf(source, sessionId, `segment:${turn.segment}`);
-  if (turn.origin === "none") return { traceId: sessionTrace, parentOfTurn: rootId, ownSpanId: rootId, links: [] };
-  const ownSpanId = spanIdOf(source, sessionId, "turn", turn.key);
-  if (settings.traceScope === "session") {
-    return { traceId: sessionTrace, parentOfTurn: rootId, ownSpanId, links: [] };
-  }
-  const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
-  return { traceId: traceIdOf(source, sessionId, `turn:${turn.key}`), parentOfTurn: undefined, ownSpanId, links };
 }
 
 function workSpans(

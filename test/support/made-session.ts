@@ -1,0 +1,123 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt } from "./clock.ts";
+import { Replay } from "./replay.ts";
+
+export interface MadeUsage {
+  readonly fresh: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+}
+
+/** A line of an answer. */
+export interface MadeAnswer {
+  /** @default a new one: the line is an answer of its own */
+  readonly id?: string;
+  readonly usage?: MadeUsage;
+  /** `null`: the line is not its last one. @default what it asks for */
+  readonly stopReason?: string | null;
+  /** Ids and tools of the calls that it asks for. */
+  readonly calls?: readonly (readonly [callId: string, tool: string])[];
+  /** Whose answer; absent: the main thread's. */
+  readonly agentId?: string;
+}
+
+/** A session of Claude Code that is written line by line, for drains in between; each line and hook a second after the last. */
+export class MadeSession {
+  readonly sessionId = "22222222-2222-4222-8222-222222222222";
+  readonly #replay = new Replay("claude-code", "basic", { withTranscripts: false });
+  readonly #clock = clockAt(Date.UTC(2026, 10, 21, 10));
+  readonly #project = join(this.#replay.home, ".claude", "projects", "-home-dev-shop");
+  #lines = 0;
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    this.#replay.env = env;
+  }
+
+  get storePath(): string {
+    return this.#replay.places.storePath;
+  }
+
+  async hook(event: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const shared = { session_id: this.sessionId, transcript_path: this.#path(undefined), cwd: "/home/dev/shop" };
+    this.#replay.put({ received_at: await this.#now(), event, stdin: { ...shared, hook_event_name: event, ...more } });
+  }
+
+  /** What the user says, or what a subagent is told. */
+  async user(promptId: string | undefined, agentId?: string): Promise<void> {
+    await this.#write({ type: "user", promptId, message: { role: "user", content: "go on" } }, agentId);
+  }
+
+  async answer({ id = `msg_${this.#lines}`, usage, stopReason, calls = [], agentId }: MadeAnswer = {}): Promise<void> {
+    const { fresh, output, cacheRead } = usage ?? { fresh: 100, output: 10 };
+    const content = calls.map(([callId, name]) => ({ type: "tool_use", id: callId, name, input: {} }));
+    const message = {
+      ...{ id, role: "assistant", model: "claude-sonnet-4-5-20250929" },
+      content: content.length > 0 ? content : [{ type: "text", text: "ok" }],
+      stop_reason: stopReason === undefined ? (content.length > 0 ? "tool_use" : "end_turn") : stopReason,
+      usage: { input_tokens: fresh, output_tokens: output, cache_read_input_tokens: cacheRead },
+    };
+    await this.#write({ type: "assistant", requestId: `req_${id}`, message }, agentId);
+  }
+
+  /** @param spawned the subagent that the call started or took up */
+  async result(callId: string, spawned?: string, agentId?: string): Promise<void> {
+    const content = [{ type: "tool_result", tool_use_id: callId, content: "ok" }];
+    const message = { role: "user", content };
+    await this.#write(
+      { type: "user", message, toolUseResult: spawned === undefined ? {} : { agentId: spawned } },
+      agentId,
+    );
+  }
+
+  /** The file beside a subagent's own. */
+  startedBy(agentId: string, callId: string): void {
+    const path = this.#path(agentId).replace(/\.jsonl$/, ".meta.json");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify({ agentType: "Explore", toolUseId: callId }));
+  }
+
+  async pause(ms: number): Promise<void> {
+    await this.#clock.sleep(ms);
+  }
+
+  async drain(): Promise<void> {
+    await this.#replay.drain({}, this.#clock);
+  }
+
+  spans(): readonly SpanRecord[] {
+    const db = openDatabase(this.storePath);
+    try {
+      return db
+        .prepare("SELECT record FROM spans ORDER BY seq")
+        .all()
+        .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+    } finally {
+      db.close();
+    }
+  }
+
+  remove(): void {
+    this.#replay.remove();
+  }
+
+  #path(agentId: string | undefined): string {
+    if (agentId === undefined) return join(this.#project, `${this.sessionId}.jsonl`);
+    return join(this.#project, this.sessionId, "subagents", `agent-${agentId}.jsonl`);
+  }
+
+  async #now(): Promise<string> {
+    await this.#clock.sleep(1_000);
+    return new Date(this.#clock.now()).toISOString();
+  }
+
+  async #write(line: object, agentId: string | undefined): Promise<void> {
+    const path = this.#path(agentId);
+    mkdirSync(dirname(path), { recursive: true });
+    const shared = { sessionId: this.sessionId, version: "2.1.329", uuid: `line-${this.#lines++}` };
+    const side = agentId === undefined ? { isSidechain: false } : { isSidechain: true, agentId };
+    appendFileSync(path, `${JSON.stringify({ ...shared, ...side, timestamp: await this.#now(), ...line })}\n`);
+  }
+}
