@@ -61,7 +61,10 @@ export interface Increment {
   readonly attributes: Attributes;
   /** Resource attributes of the stream: `service.name` alone, so that an agent's update does not start a new series. */
   readonly resource: Attributes;
-  /** Added to a counter, recorded in a histogram; never negative. */
+  /**
+   * Added to a counter, recorded in a histogram. Negative, of counters alone: so much was counted too much; it is taken off
+   * what is counted next, since a sum never goes back.
+   */
   readonly amount: number;
 }
 

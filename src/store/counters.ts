@@ -138,15 +138,18 @@ export const counterValues = (
   readonly attributes: Attributes;
   readonly resource: Attributes;
   readonly value: number;
+  /** What of it was too much, and is taken off what is counted next. */
+  readonly owed: number;
 }[] =>
   db
-    .prepare("SELECT metric, attributes, resource, value, histogram FROM counters ORDER BY metric, id")
+    .prepare("SELECT metric, attributes, resource, value, owed, histogram FROM counters ORDER BY metric, id")
     .all()
     .map((row) => ({
       metric: String(row["metric"]),
       attributes: JSON.parse(String(row["attributes"])) as Attributes,
       resource: JSON.parse(String(row["resource"])) as Attributes,
       value: row["value"] === null ? (JSON.parse(String(row["histogram"])) as Histogram).count : Number(row["value"]),
+      owed: Number(row["owed"]),
     }));
 
 /** Adds an amount, or a histogram of the same bounds, to one stream; makes the stream where there is none. */
@@ -160,7 +163,7 @@ export function addToStream(
   const amount = typeof what === "number" ? what : 0;
   const identity = makeStream(db, { metric, attributes, resource, amount }, shapeOf(shapes, metric), nowMs);
   if (typeof what === "number") {
-    db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(what, identity);
+    grow(db, identity, what);
     return;
   }
   const row = db.prepare("SELECT histogram FROM counters WHERE identity = ?").get(identity);
@@ -215,13 +218,21 @@ function add(
   const identity = makeStream(db, first, shape, nowMs);
   if (shape.type === "counter") {
     const amount = increments.reduce((sum, increment) => sum + increment.amount, 0);
-    db.prepare("UPDATE counters SET value = value + ?, changed = 1 WHERE identity = ?").run(amount, identity);
+    grow(db, identity, amount);
     return;
   }
   const row = db.prepare("SELECT histogram FROM counters WHERE identity = ?").get(identity);
   const before = JSON.parse(String(row?.["histogram"])) as Histogram;
   const grown = increments.reduce((h, increment) => record(h, shape.bounds ?? [], increment.amount), before);
   db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(grown), identity);
+}
+
+/** Adds to a counter what is more than it owes. */
+function grow(db: Database, identity: string, amount: number): void {
+  db.prepare(
+    `UPDATE counters SET value = value + max(0, ?1 - owed), owed = max(0, owed - ?1),
+       changed = CASE WHEN ?1 >= owed THEN 1 ELSE changed END WHERE identity = ?2`,
+  ).run(amount, identity);
 }
 
 /** Makes a stream where there is none. @returns its identity, or that of the stream that takes what has no room */

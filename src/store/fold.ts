@@ -32,11 +32,11 @@ export function foldStreams(
 
 // --- internal ---
 
-/** What no backend was told of a stream; `undefined` where that is nothing. */
+/** What no backend was told of a stream, negative where it was told too much; `undefined` where that is nothing. */
 function untoldOf(row: Row): number | Histogram | undefined {
   if (row["histogram"] === null) {
-    const amount = Number(row["value"]) - Number(row["sent_value"] ?? 0);
-    return amount > 0 ? amount : undefined;
+    const amount = Number(row["value"]) - Number(row["owed"]) - Number(row["sent_value"] ?? 0);
+    return amount === 0 ? undefined : amount;
   }
   const histogram = difference(histogramIn(row["histogram"]), row["sent_histogram"]);
   return histogram.count > 0 ? histogram : undefined;

@@ -338,4 +338,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX packed_by_reader ON packed (read_by);
   DELETE FROM meta WHERE key LIKE 'packed.read_by.%';
   `,
+  `
+  -- What a counter was told too much: sums never go back, so that much of what comes next is in its value already
+  ALTER TABLE counters ADD COLUMN owed INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

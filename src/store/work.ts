@@ -28,7 +28,9 @@ export function revise(
     ...(usage !== undefined && { usage }),
     ...(finishReason !== undefined && { finishReason }),
   };
-  const cost = price(after);
+  const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
+  const isSameUsage = JSON.stringify(usage) === JSON.stringify(before.usage);
+  const cost = isSameUsage ? costBefore : price(after);
   db.prepare(
     `UPDATE model_calls SET input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
      WHERE session = ? AND key = ?`,
@@ -43,7 +45,6 @@ export function revise(
     sessionNumber,
     entryBefore.key,
   );
-  const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
   return {
     segment: Number(row["segment"]),
     before: defined<PricedCall>({ call: before, costNanoUsd: costBefore }),

@@ -14,7 +14,7 @@ import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd } from "./cost.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
-import { SHAPES } from "./shapes.ts";
+import { METRIC_SHAPES, SHAPES } from "./shapes.ts";
 import { mcpServerOf, toolErrorType } from "./spans.ts";
 
 /** A turn or subagent that closed → what it and everything in it adds to the counters. */
@@ -37,21 +37,23 @@ export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly C
   ];
 }
 
-/** What a fuller record of a call that was counted already adds: tokens and cost only, and only the difference. */
+/**
+ * What a fuller record of a call that was counted already changes in the counters: the difference alone, negative where it
+ * tells less, or tells a price or an end that was not known. Histograms keep what was recorded.
+ */
 export function modelCallRevision(before: PricedCall, after: PricedCall, facts: SessionFacts): Counted {
-  const grows = new Set<string>([...TOKEN_SHAPES.map((shape) => shape.name), SHAPES.tokens.name, SHAPES.cost.name]);
-  const was = modelCallCounts(before, facts).increments;
-  const identity = ({ metric, attributes }: Increment): string =>
-    JSON.stringify([metric, Object.entries(attributes).sort()]);
-  const amountBefore = new Map(was.map((step) => [identity(step), step.amount]));
-  const increments = modelCallCounts(after, facts)
-    .increments.filter((step) => grows.has(step.metric))
-    .map((step) => ({ ...step, amount: step.amount - (amountBefore.get(identity(step)) ?? 0) }))
-    .filter((step) => step.amount > 0);
-  const { key, usage } = after.call;
+  const steps = new Map<string, Increment>();
+  const see = (sign: 1 | -1) => (step: Increment) => {
+    if (METRIC_SHAPES.get(step.metric)?.type !== "counter") return;
+    const identity = JSON.stringify([step.metric, Object.entries(step.attributes).sort()]);
+    steps.set(identity, { ...step, amount: (steps.get(identity)?.amount ?? 0) + sign * step.amount });
+  };
+  modelCallCounts(after, facts).increments.forEach(see(1));
+  modelCallCounts(before, facts).increments.forEach(see(-1));
+  const { key, usage, complete } = after.call;
   return {
-    key: keyOf(facts, "model_call", `${key}#${usage?.input ?? 0}/${usage?.output ?? 0}`),
-    increments,
+    key: keyOf(facts, "model_call", `${key}#${JSON.stringify([usage ?? null, complete])}`),
+    increments: [...steps.values()].filter(({ amount }) => amount !== 0),
   };
 }
 
@@ -166,7 +168,6 @@ const TOKEN_KINDS: readonly (readonly [MetricShape, string, (usage: TokenUsage) 
   [SHAPES.cacheWriteTokens, "cache_write", (u) => u.cacheWrite],
   [SHAPES.reasoningTokens, "reasoning", (u) => u.reasoning],
 ];
-const TOKEN_SHAPES: readonly MetricShape[] = TOKEN_KINDS.map(([shape]) => shape);
 
 function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Counted {
   const line = (change: string, amount: number | undefined): Increment[] =>

@@ -2,6 +2,8 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
 import { booksOf } from "../support/summary.ts";
 
@@ -68,7 +70,64 @@ test("an answer's last line, whenever it is read before the session ends: counte
   );
 });
 
+/** What one line after the other says that an answer used; of those that tell more output the later one is right. */
+const tellings = fc.array(
+  fc.record({
+    fresh: fc.nat(500),
+    output: fc.nat(50),
+    cacheRead: fc.nat(500),
+    isLast: fc.boolean(),
+    drains: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+test("an answer that is told differently each time: what counters hold less what they owe is what the rows say", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(tellings, { minLength: 1, maxLength: 3 }), async (answers) => {
+      session?.remove();
+      session = new MadeSession();
+      let held: Readonly<Record<string, number>> = {};
+      for (const [n, lines] of answers.entries()) {
+        await session.hook("UserPromptSubmit", { prompt_id: `p${n}`, prompt: "go on" });
+        await session.user(`p${n}`);
+        for (const [i, { drains, isLast, ...usage }] of lines.entries()) {
+          await session.answer({ id: `msg_${n}`, usage, stopReason: isLast ? "end_turn" : null });
+          if (i === 0) await session.hook("Stop", { prompt_id: `p${n}` });
+          if (!drains) continue;
+          await session.drain();
+          const now = heldIn(session);
+          for (const [stream, value] of Object.entries(held)) expect(now[stream]).toBeGreaterThanOrEqual(value);
+          held = now;
+        }
+      }
+      await session.hook("SessionEnd", { reason: "other" });
+      await session.drain();
+      const { counters, rows } = booksOf(session.storePath);
+      expect(counters).toEqual(rows);
+      const root = rootIn(session);
+      expect(root["openhook.session.input_tokens"] ?? 0).toBe(rows.input);
+      expect(root["openhook.session.output_tokens"] ?? 0).toBe(rows.output);
+      expect(root["openhook.cost.usd"] ?? 0).toBe(rows.cost / 1e9);
+      expect(root["openhook.cost.unpriced_calls"] ?? 0).toBe(rows.unpriced);
+      expect(root["openhook.usage.incomplete"] ?? false).toBe(rows.incomplete > 0);
+    }),
+    { numRuns: 25 },
+  );
+});
+
 // --- internal ---
+
+function heldIn(made: MadeSession): Readonly<Record<string, number>> {
+  const db = openDatabase(made.storePath);
+  try {
+    return Object.fromEntries(
+      counterValues(db).map(({ metric, attributes, value }) => [JSON.stringify([metric, attributes]), value]),
+    );
+  } finally {
+    db.close();
+  }
+}
 
 function rootIn(made: MadeSession): SpanRecord["attributes"] {
   const root = made.spans().find(({ attributes }) => attributes["openhook.span.kind"] === "session");

@@ -58,6 +58,37 @@ describe("count", () => {
     expect([tokens?.value, length?.value]).toEqual([100, 100]);
   });
 
+  test("a sum that was too high stays until what comes next has caught up, in whatever steps", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.integer({ min: -50, max: 100 }), { maxLength: 3 })), (all) => {
+        const db = stores.open(`${stores.folder()}/owed-${facts++}.db`);
+        let before = 0;
+        for (const amounts of all) {
+          count(db, [fact(...amounts.map((amount) => step("tokens", amount)))], SHAPES, NOW_MS);
+          const value = counterValues(db)[0]?.value ?? 0;
+          expect(value).toBeGreaterThanOrEqual(before);
+          before = value;
+        }
+        const [{ value, owed } = { value: 0, owed: 0 }] = counterValues(db);
+        expect(value - owed).toBe(all.flat().reduce((sum, amount) => sum + amount, 0));
+        expect(owed).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("a counter that has not grown has nothing to tell", () => {
+    const db = stores.open();
+    count(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
+    markSent(db, pendingStreams(db, SHAPES, "delta", NOW_MS));
+    count(db, [fact(step("tokens", -2))], SHAPES, NOW_MS);
+    expect(hasChangedStreams(db)).toBe(false);
+    count(db, [fact(step("tokens", 1))], SHAPES, NOW_MS);
+    expect(hasChangedStreams(db)).toBe(false);
+    count(db, [fact(step("tokens", 3))], SHAPES, NOW_MS);
+    expect(last(only(pendingStreams(db, SHAPES, "delta", NOW_MS + 1))).data).toMatchObject({ value: 2 });
+  });
+
   test("attributes in another order are the same stream", () => {
     const db = stores.open();
     count(db, [fact(step("tokens", 1, { model: "a", kind: "b" }))], SHAPES, NOW_MS);

@@ -62,6 +62,16 @@ test("a machine that goes on under another id loses nothing of a metric that has
   expect(sums(db)).toEqual({ crates: 5, weight: 2 });
 });
 
+test("what was told too much is owed by the stream that takes its place", () => {
+  const db = stores.open();
+  pick(db, "apple", 5);
+  tellAll(db);
+  pick(db, "apple", -2);
+  db.transaction(() => foldStreams(db, SHAPES, NOW_MS + 2, () => ({ sort: "fruit" })));
+  pick(db, "fruit", 3);
+  expect(sums(db)["crates"]).toBe(1);
+});
+
 test("whatever names become one, and in whatever order: what was not told yet is all there", () => {
   const SORTS = ["apple", "pear", "plum", "quince", "medlar"];
   fc.assert(

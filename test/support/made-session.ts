@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
+import type { DrainOptions } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "./clock.ts";
 import { Replay } from "./replay.ts";
@@ -83,8 +84,8 @@ export class MadeSession {
     await this.#clock.sleep(ms);
   }
 
-  async drain(): Promise<void> {
-    await this.#replay.drain({}, this.#clock);
+  async drain(options: DrainOptions = {}): Promise<void> {
+    await this.#replay.drain(options, this.#clock);
   }
 
   spans(): readonly SpanRecord[] {

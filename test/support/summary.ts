@@ -74,23 +74,27 @@ export function summaryOf(storePath: string, sessionId: string) {
   }
 }
 
-/** What the counters hold, beside what the rows they count add up to: the two are the same or something counted twice. */
+/**
+ * What the counters hold without what they owe, beside what the rows they count add up to: the two are the same or something
+ * counted twice.
+ */
 export function booksOf(storePath: string) {
   const db = openDatabase(storePath);
   try {
     const counted = (metric: string, attribute?: string): Record<string, number> => {
       const sums: Record<string, number> = {};
-      for (const { metric: name, attributes, value } of counterValues(db)) {
+      for (const { metric: name, attributes, value, owed } of counterValues(db)) {
         if (name !== metric) continue;
         const key = attribute === undefined ? "all" : String(attributes[attribute]);
-        sums[key] = (sums[key] ?? 0) + value;
+        sums[key] = (sums[key] ?? 0) + value - owed;
       }
       return sums;
     };
     const calls = db
       .prepare(
         `SELECT count(*) - count(json_extract(body, '$.covers')) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
-           sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost FROM model_calls`,
+           sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost,
+           count(*) - count(cost_nano_usd) AS unpriced, count(*) - sum(complete) AS incomplete FROM model_calls`,
       )
       .get();
     const tools = db.prepare("SELECT status, count(*) AS n FROM tool_calls GROUP BY status").all();
@@ -104,6 +108,8 @@ export function booksOf(storePath: string) {
         cache_read: number(tokens["cache_read"]),
         cache_write: number(tokens["cache_write"]),
         cost: number(counted("openhook.cost.usage")["all"]),
+        unpriced: number(counted("openhook.cost.unpriced.count")["all"]),
+        incomplete: number(counted("openhook.usage.incomplete.count")["all"]),
         tools: counted("openhook.tool.call.count", "openhook.tool.status"),
       },
       rows: {
@@ -113,6 +119,8 @@ export function booksOf(storePath: string) {
         cache_read: number(calls?.["cache_read"]),
         cache_write: number(calls?.["cache_write"]),
         cost: number(calls?.["cost"]),
+        unpriced: number(calls?.["unpriced"]),
+        incomplete: number(calls?.["incomplete"]),
         tools: Object.fromEntries(tools.map((row) => [String(row["status"]), number(row["n"])])),
       },
     };

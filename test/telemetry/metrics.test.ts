@@ -149,9 +149,8 @@ describe("modelCallRevision", () => {
         for (const metric of new Set(expected.filter((s) => counted(s)).map((s) => s.metric))) {
           expect(byAttributes(revised, metric), metric).toEqual(byAttributes(expected, metric));
         }
-        // One call is one call, and stays marked as once incomplete
         expect(sum(revised, "openhook.model.call.count")).toBe(1);
-        expect(sum(revised, "openhook.usage.incomplete.count")).toBe(1);
+        expect(sum(revised, "openhook.usage.incomplete.count")).toBe(0);
         expect(revised.filter((s) => s.metric === "gen_ai.client.inference.duration").length).toBe(1);
       }),
     );
@@ -179,12 +178,26 @@ describe("modelCallRevision", () => {
     );
   });
 
-  test("less adds nothing: counters never go back", () => {
+  test("less is the difference too, for the counters to take off what comes next", () => {
     const [more, less] = [
       { fresh: 10, output: 10, cacheRead: 10, cacheWrite: 10 },
       { fresh: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
     ];
-    expect(revision(call(more, false), call(less, true)).increments).toEqual([]);
+    const revised = revision(call(more, false), call(less, true)).increments;
+    const expected = [...countsOf(call(less, true)).increments, ...countsOf(call(more, false)).increments.map(negated)];
+    for (const metric of new Set(revised.map((step) => step.metric))) {
+      expect(sum(revised, metric), metric).toBe(sum(expected, metric));
+    }
+    expect(sum(revised, "openhook.token.usage", { "openhook.token.type": "output" })).toBe(-9);
+    expect(sum(revised, "openhook.usage.incomplete.count")).toBe(-1);
+  });
+
+  test("a price that was not known when the call was counted takes it off those without one", () => {
+    const usage = { fresh: 100, output: 10, cacheRead: 0, cacheWrite: 0 };
+    const { usage: _, ...unknown } = call(usage, false);
+    const revised = revision(unknown, call(usage, true)).increments;
+    expect(sum(revised, "openhook.cost.unpriced.count")).toBe(-1);
+    expect(sum(revised, "openhook.cost.usage")).toBe(priced(call(usage, true)).costNanoUsd);
   });
 
   test("two revisions of one call are two facts, the same one told twice is one", () => {
@@ -193,6 +206,10 @@ describe("modelCallRevision", () => {
     const keys = [countsOf(a), revision(a, b), revision(b, c)].map((f) => f.key);
     expect(new Set(keys).size).toBe(3);
     expect(revision(a, b).key).toBe(keys[1]);
+    // Told whole, and of other kinds of the same sums
+    const kinds = call({ fresh: 1, output: 2, cacheRead: 1, cacheWrite: 0 }, true);
+    expect(revision(a, { ...b, complete: false }).key).not.toBe(keys[1]);
+    expect(revision(a, kinds).key).not.toBe(keys[1]);
   });
 });
 
@@ -216,6 +233,8 @@ const KINDS: Readonly<Record<string, (u: TokenUsage) => number | undefined>> = {
   cache_write: (u) => u.cacheWrite,
   reasoning: (u) => u.reasoning,
 };
+
+const negated = (step: Increment): Increment => ({ ...step, amount: -step.amount });
 
 const counted = (s: Increment): boolean =>
   s.metric.startsWith(PREFIX) || s.metric === "openhook.token.usage" || s.metric === "openhook.cost.usage";

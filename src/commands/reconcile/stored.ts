@@ -126,6 +126,8 @@ export interface StoredStream {
   readonly attributes: Attributes;
   readonly service: string;
   readonly value: StreamValue;
+  /** What of it was too much, and is taken off what is counted next. */
+  readonly owed: number;
   /** Absent: never sent. */
   readonly told?: StreamValue & { readonly atMs: number };
 }
@@ -242,6 +244,7 @@ function streamsOf(db: Database): readonly StoredStream[] {
         attributes: own,
         service: String(resource[semconv.SERVICE_NAME] ?? ""),
         value: valueIn(row, "value", "histogram") ?? { sum: 0 },
+        owed: Number(row["owed"]),
         ...(told !== undefined && row["sent_ms"] !== null && { told: { ...told, atMs: Number(row["sent_ms"]) } }),
       };
     });

@@ -18,7 +18,7 @@ export function compareSums({ streams, tokens, tokensSince, hasPruned }: Machine
   const differences: Difference[] = [];
   const unknown: string[] = [];
   for (const kind of KINDS) {
-    const counted = tokensIn(streams, kind, ({ value }) => value.sum) ?? 0;
+    const counted = tokensIn(streams, kind, ({ value, owed }) => value.sum - owed) ?? 0;
     const [all, least] = [tokens[kind], tokensSince[kind]];
     if (counted === all) continue;
     const what = `${KIND_NAME[kind]} tokens`;

@@ -15,7 +15,7 @@ const only = (output: number): Readonly<Record<Kind, number>> => ({
 });
 
 /** A machine that counted some output tokens; of those, and since the sums were begun, its sessions still tell so many. */
-const machine = (counted: number, told: number, toldSince: number, hasPruned: boolean): MachineBook => ({
+const machine = (counted: number, told: number, toldSince: number, hasPruned: boolean, owed = 0): MachineBook => ({
   instanceId: "a",
   streams: [
     {
@@ -23,6 +23,7 @@ const machine = (counted: number, told: number, toldSince: number, hasPruned: bo
       attributes: { "openhook.token.type": "output" },
       service: "agent",
       value: { sum: counted },
+      owed,
     },
   ],
   tokens: only(told),
@@ -36,6 +37,7 @@ describe("the sums of the counters against the sessions of the store", () => {
   test.each([
     ["the same", machine(100, 100, 100, false), 0, 0],
     ["more, and nothing was pruned", machine(101, 100, 100, false), 1, 0],
+    ["more, and so much is owed", machine(101, 100, 100, false, 1), 0, 0],
     ["more after a prune", machine(101, 100, 100, true), 0, 1],
     ["less, and all of it ended since the sums were begun", machine(99, 100, 100, false), 1, 0],
     ["less in a store that was copied", machine(60, 100, 60, false), 0, 1],
@@ -53,6 +55,7 @@ describe("the series of a Prometheus that has one service name for all agents", 
     attributes: { "openhook.turn.state": "ended", "openhook.source": source },
     service: "my-laptop",
     value: { sum },
+    owed: 0,
     told: { sum, atMs: 1 },
   });
   const labels = (openhook_source: string) => ({
