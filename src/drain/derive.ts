@@ -35,6 +35,7 @@ import {
 } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
+import { withForgotten } from "./forgotten.ts";
 import { countsAtLevel, levelOf, ownNamesOf } from "./level.ts";
 import { attributesOfProject, withAttributes } from "./project.ts";
 import { protectCounts, protectSpan } from "./protect.ts";
@@ -60,7 +61,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const stored = sessionById(db, sessionNumber);
     const facts = factsOf(drain, stored);
     const open = openFacts(db, sessionNumber, options.untilMs);
-    const context = contextFor(db, sessionNumber, open);
+    const context = contextFor(db, sessionNumber, facts, open);
     const session = buildSession({
       facts,
       ...open,
@@ -164,10 +165,12 @@ export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSess
     });
   }
   const open = openFacts(drain.db, stored.id);
+  const facts = factsOf(drain, stored);
   return buildSession({
-    facts: factsOf(drain, stored),
+    facts,
     ...open,
-    context: open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, open),
+    context:
+      open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, facts, open),
     expectsTranscript: expectsTranscript(drain, stored),
   });
 }
@@ -208,11 +211,15 @@ export const settledTraces =
 
 const endsSilently = (card: Agent): boolean => card.endsSilently ?? !card.emits.includes("session.end");
 
-const contextFor = (
+function contextFor(
   db: Database,
   sessionNumber: number,
+  facts: SessionFacts,
   { events, entries }: ReturnType<typeof openFacts>,
-): SessionContext => withLatePrompts(contextOf(db, sessionNumber, events, entries), events, entries);
+): SessionContext {
+  const settled = withForgotten(db, contextOf(db, sessionNumber, events, entries), facts, events, entries);
+  return withLatePrompts(settled, events, entries);
+}
 
 const reportedOf = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);

@@ -229,7 +229,7 @@ function putSegment(db: Database, sessionNumber: number, s: Segment, totals: str
 function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
   db.prepare(
     `INSERT INTO turns (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
        hook_seen = max(hook_seen, excluded.hook_seen)`,
   ).run(
@@ -242,6 +242,7 @@ function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
     turn.endMs,
     turn.promptLength ?? null,
     turn.promptTold ? 1 : 0,
+    partsUpTo(turn.key),
   );
 }
 
@@ -261,7 +262,7 @@ const RENAMED = 2;
 function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
   db.prepare(
     `INSERT INTO subagents (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms)`,
   ).run(
     sessionNumber,
@@ -272,6 +273,7 @@ function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
     s.parentCallId ?? null,
     s.startMs,
     s.endMs,
+    partsUpTo(s.key),
   );
 }
 
@@ -337,6 +339,9 @@ function putSpans(db: Database, sessionNumber: number, spans: readonly StoredSpa
 
 /** A continuation is `<key>~<n>`; prompt ids hold no tilde. */
 const baseKey = (key: string): string => key.replace(/~\d+$/, "");
+
+/** How many parts there are with this one: the first that is stored is a further one where those before it were pruned. */
+const partsUpTo = (key: string): number => Number(/~(\d+)$/.exec(key)?.[1] ?? "0") + 1;
 
 const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
 

@@ -29,13 +29,17 @@ export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly C
   );
   const own = isTurn && run.origin === "none" ? [] : runSteps(run, agent, facts);
   return [
-    { key: keyOf(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] },
+    { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] },
     ...run.modelCalls.map((call) =>
       modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts),
     ),
     ...run.toolCalls.map((tool) => toolCallCounts(tool, agent, facts)),
   ];
 }
+
+/** The key that a run is counted by. */
+export const runCountKey = (facts: SessionFacts, kind: "turn" | "subagent", key: string): string =>
+  keyOf(facts, kind, key);
 
 /**
  * What a fuller record of a call that was counted already changes in the counters: the difference alone, negative where it

@@ -1,0 +1,60 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { SessionContext, SessionFacts, SettledSubagent, SettledTurn } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Database } from "../store/database.ts";
+import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { runCountKey } from "../telemetry/metrics.ts";
+
+/**
+ * Of a session that was pruned nothing is left but digests of what was counted. Turns and subagents of it that go on are
+ * told by those: what they do now is a further part, with a span of its own, since the first one's is not made again.
+ *
+ * @param events what is not settled
+ * @param entries what is not settled
+ * @returns the context itself where there is nothing of that kind
+ */
+export function withForgotten(
+  db: Database,
+  context: SessionContext,
+  facts: SessionFacts,
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+): SessionContext {
+  if (!hasForgotten(db)) return context;
+  const segment = context.segment?.ordinal ?? 0;
+  const turns = new Map<string, SettledTurn>();
+  const subagents = new Map<string, SettledSubagent>();
+  /** How many parts of it were counted. */
+  const partsOf = (kind: "turn" | "subagent", key: string): number => {
+    const isGone = (part: string) => isForgotten(db, "increment", runCountKey(facts, kind, part));
+    let parts = 0;
+    while (isGone(parts === 0 ? key : `${key}~${parts}`)) parts++;
+    return parts;
+  };
+  const seeTurn = (key: string | undefined, ms: number): void => {
+    if (key === undefined || context.turns.has(key) || turns.has(key)) return;
+    const parts = partsOf("turn", key);
+    // How it went is forgotten too
+    if (parts > 0) turns.set(key, { segment, state: "unfinished", startMs: ms, endMs: ms, parts, hookSeen: true });
+  };
+  const seeSubagent = (id: string | undefined): void => {
+    if (id === undefined || context.subagents.has(id) || subagents.has(id)) return;
+    const parts = partsOf("subagent", id);
+    if (parts > 0) subagents.set(id, { segment, parts });
+  };
+  seeTurn("none", Number.POSITIVE_INFINITY);
+  for (const event of [...events].sort((a, b) => timeMsOf(a) - timeMsOf(b))) {
+    seeTurn(extrasOf(event).prompt_id, timeMsOf(event));
+    seeSubagent(extrasOf(event).agent_id);
+  }
+  for (const entry of [...entries].sort((a, b) => a.timeMs - b.timeMs)) {
+    seeTurn(entry.promptKey, entry.timeMs);
+    seeSubagent(entry.agentId);
+  }
+  if (turns.size + subagents.size === 0) return context;
+  return {
+    ...context,
+    turns: new Map([...context.turns, ...turns]),
+    subagents: new Map([...context.subagents, ...subagents]),
+  };
+}
