@@ -19,6 +19,8 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
       const cut = read.p["status"] === "aborted" ? [interruption(read, payload, intake)] : [];
       return [...usage, ...cut];
     }
+    case "beforeSubmitPrompt":
+      return turnModel(read, intake);
     case "afterAgentResponse":
       // Which turn's it is, is told by the generation alone
       if (read.promptId === undefined) return [];
@@ -54,6 +56,12 @@ function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | 
 /** A turn that ended without a word on its tokens, as cancelled ones do, used nobody knows how many. */
 const untoldUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
   sumOf(read, read.promptId ?? payloadDigest(payload), intake);
+
+/** A turn's end can name no model where its prompt did: both are of one sum. */
+function turnModel(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
+  if (read.promptId === undefined || modelOf(read.p) === undefined) return [];
+  return [{ ...sumOf(read, read.promptId, intake), complete: false }];
+}
 
 const sumOf = (read: Payload, turn: string, intake: IntakeFacts): EntryOf<"model_call"> => ({
   kind: "model_call",

@@ -76,6 +76,21 @@ describe.each([1, 2])("told %i times", (times) => {
     expect(segments).toEqual([{ reason, native: "idle", ended: true }]);
   });
 
+  test("an end that names no model has that of its prompt", async () => {
+    replay = new Replay("cursor", "basic");
+    for (const call of replay.calls) {
+      const { model_id: _, ...unnamed } = call.stdin ?? {};
+      const stdin =
+        call.event === "stop" || call.event === "afterAgentResponse" ? { ...unnamed, model: "default" } : undefined;
+      for (let i = 0; i < times; i++) replay.put(stdin === undefined ? call : { ...call, stdin });
+    }
+    await replay.drain({ endIdle: true });
+    const books = booksOf(replay.places.storePath);
+    expect(books.counters).toEqual(books.rows);
+    const got = summaryOf(replay.places.storePath, String(replay.calls[0]?.stdin?.["conversation_id"]));
+    expect(got?.modelCalls).toMatchObject([{ model: "composer-2.5", input: 43_859, output: 1_076 }]);
+  });
+
   test("a tool of a server, a subagent, and marks before the text", async () => {
     expect((await drained("mcp", times)).statuses).toEqual(["success"]);
     expect((await drained("subagent", times)).tokens).toEqual([[50_110, 900, 30_000]]);
