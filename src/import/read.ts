@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/open.ts";
+import { isPacked } from "../agents/shared/packed.ts";
 import { boundMemo } from "../drain/bound.ts";
 import { messageOf } from "../drain/deps.ts";
 import { partSizeOf } from "../drain/sizes.ts";
@@ -32,6 +33,8 @@ export interface FileRead {
   readonly modifiedMs: number;
   readonly records: number;
   readonly unreadable: number;
+  /** It does not end where its last whole line does. */
+  readonly endsInLine: boolean;
 }
 
 /** What is known of the session itself. */
@@ -140,7 +143,9 @@ class Told {
     { next, records, unreadable }: Pick<FileScan, "next" | "records" | "unreadable">,
   ): void {
     const offset = { ...next, memo: boundMemo(next.memo) };
-    this.files.push({ key: key ?? path, offset, ...before, records, unreadable });
+    // What is read as one whole has no lines, and a packed one is smaller than what is in it
+    const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isPacked(path);
+    this.files.push({ key: key ?? path, offset, ...before, records, unreadable, endsInLine });
   }
 
   addKinds(kinds: ReadonlyMap<string, number> = new Map()): void {

@@ -59,6 +59,8 @@ export interface AgentImport {
   leftOut: number;
   /** Not all of them could be read, what could is kept; tried again by the next import. */
   failed: number;
+  /** Files that were read and have ended inside a line for a while: what is in it is not counted. */
+  unfinished: number;
   /** Read by now; for a dry run what would be read. */
   bytes: number;
 }
@@ -144,6 +146,8 @@ const CACHE_KILOBYTES = 6_000;
 const GROUP_BYTES = 4 << 20;
 const GROUP_SESSIONS = 32;
 const PROGRESS_MS = 100;
+/** Whoever has not gone on with a line for so long has stopped in it. */
+const WRITING_MS = 10 * 60_000;
 /** A reader that makes objects of what it reads takes so many times as long as one that scans. */
 const TIMES_LONGER = 4;
 
@@ -254,6 +258,9 @@ async function readAll(
       else {
         sums.imported++;
         if (arrived.isAgain) sums.again++;
+        sums.unfinished += arrived.result.files.filter(
+          ({ endsInLine, modifiedMs }) => endsInLine && modifiedMs < drain.now() - WRITING_MS,
+        ).length;
       }
     }
   };
@@ -383,5 +390,6 @@ const emptyImport = (): AgentImport => ({
   older: 0,
   leftOut: 0,
   failed: 0,
+  unfinished: 0,
   bytes: 0,
 });

@@ -291,11 +291,17 @@ describe("a session that changed after it was imported", () => {
 
   test("a half line at the end, whole later", async () => {
     const [last = ""] = whole.lines.slice(-1);
-    writeFileSync(ensured(claudePath(at, A)), `${whole.lines.slice(0, -1).join("\n")}\n${last.slice(0, 100)}`);
-    await imported();
-    expect(books().output).toBeLessThan(whole.totals.output);
+    for (const end of [last.slice(0, 100), last]) {
+      writeFileSync(ensured(claudePath(at, A)), `${whole.lines.slice(0, -1).join("\n")}\n${end}`);
+      expect(of(await importInto(at, SOURCE)), "it may be written right now").toMatchObject({ unfinished: 0 });
+      expect(books().output).toBeLessThan(whole.totals.output);
+      touch(A, STARTED_MS);
+      expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, unfinished: 1 });
+      expect(books().output).toBeLessThan(whole.totals.output);
+    }
     writeLines(claudePath(at, A), whole.lines);
-    await imported();
+    touch(A, STARTED_MS);
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, unfinished: 0 });
     expect(books()).toEqual(whole.totals);
   });
 

@@ -42,7 +42,7 @@ test.each(cases)(
     rmSync(stateDir, { recursive: true });
 
     const first = await importInto(replay, of.source);
-    expect(first.agents.get(of.source)).toMatchObject({ found, imported: found, failed: 0 });
+    expect(first.agents.get(of.source)).toMatchObject({ found, imported: found, failed: 0, unfinished: 0 });
     const packed = await whatIsIn(replay);
     const bytes = readFileSync(storePath);
     const second = await importInto(replay, of.source);

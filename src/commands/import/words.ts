@@ -60,6 +60,7 @@ export const importJson = (report: ImportReport, isDryRun: boolean, sent: Export
         older: sums.older,
         left_out: sums.leftOut,
         failed: sums.failed,
+        unfinished_files: sums.unfinished,
         bytes: sums.bytes,
       },
     ]),
@@ -131,6 +132,7 @@ function sentences(
   }
   const speed = bytes > 0 ? ` (${megabytes((bytes / report.tookMs) * 1000)}/s)` : "";
   const failed = rows.reduce((sum, { sums }) => sum + sums.failed, 0);
+  const unfinished = rows.reduce((sum, { sums }) => sum + sums.unfinished, 0);
   const nothing = failed === 0 ? ", nothing is new" : "";
   const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? nothing : speed}`;
   return [
@@ -139,6 +141,9 @@ function sentences(
     ...(failed === 0
       ? []
       : [`${plural(failed, "session")} could not be read, or not in whole; the next import tries again`]),
+    ...(unfinished === 0
+      ? []
+      : [`${plural(unfinished, "file")} ${unfinished === 1 ? "ends" : "end"} inside a line, which is not counted`]),
     ...(sent === undefined
       ? imported === 0
         ? []
