@@ -350,16 +350,21 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
+/** NaN for anything else: JavaScript takes ` 5`, `1e3` and `0x10` for numbers, too. */
+function digits(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
 function portNumber(text: string): number {
-  const value = Number(text);
-  if (text === "" || !Number.isInteger(value) || value < 0 || value > 65_535)
+  const value = digits(text);
+  if (!(value <= 65_535))
     throw new UserError("E_USAGE", `--port takes a number from 0 to 65535, not ${JSON.stringify(text)}`);
   return value;
 }
 
 function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
+  const value = digits(text);
+  if (!(value >= 1))
     throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
   // The store counts no further
   return Math.min(value, Number.MAX_SAFE_INTEGER);

@@ -9,11 +9,11 @@ import { UserError } from "../context.ts";
 export function timeOf(option: string, text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNITS[unit ?? ""];
-  if (amount !== undefined && unitMs !== undefined) return nowMs - Number(amount) * unitMs;
+  if (amount !== undefined && unitMs !== undefined) return written(option, text, nowMs - Number(amount) * unitMs);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
   // A date alone is read as UTC, with a time as local: here both are local
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
-  if (isDate(date) && !Number.isNaN(ms)) return ms;
+  if (isDate(date) && !Number.isNaN(ms)) return written(option, text, ms);
   throw new UserError(
     "E_USAGE",
     `${option} takes an age like 7d or 36h, or a time like 2026-11-14T09:00, not ${JSON.stringify(text)}`,
@@ -35,6 +35,14 @@ export function sinceOf(text: string, nowMs: number): number {
 }
 
 // --- internal ---
+
+/** Before that a year has no four digits, and nothing can be shown as a time that is understood. */
+const FIRST_MS = Date.parse("1000-01-02T00:00Z");
+
+function written(option: string, text: string, ms: number): number {
+  if (ms >= FIRST_MS) return ms;
+  throw new UserError("E_USAGE", `${option} ${JSON.stringify(text)} is before the year 1000`);
+}
 
 /** February the 30th is read as one of March. */
 function isDate(date: string): boolean {
