@@ -31,14 +31,22 @@ afterEach(async () => {
   at.remove();
 });
 
-async function run(options: Partial<ImportCommandOptions> = {}, of = at) {
+async function exported(options: Partial<ImportCommandOptions>, of = at) {
   const { context, out } = contextAt(of.places, {
     now: () => nowMs,
     env: { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url },
   });
   const stop = new AbortController().signal;
   const code = await importPast([], { dryRun: false, export: true, json: true, stop, ...options }, context);
-  return { code, ...JSON.parse(out()) } as {
+  return { code, out: out() };
+}
+
+/** What the same says for people. */
+const said = async (): Promise<string> => (await exported({ json: false })).out;
+
+async function run(options: Partial<ImportCommandOptions> = {}, of = at) {
+  const { code, out } = await exported(options, of);
+  return { code, ...JSON.parse(out) } as {
     readonly code: number;
     readonly stopped: boolean;
     readonly exported: Readonly<Record<"sessions" | "spans" | "sent" | "waiting", number>> | null;
@@ -91,6 +99,7 @@ describe("--export", () => {
     expect(Math.max(...times)).toBeLessThan(STARTED_MS + 4 * DAY_MS);
     expect(packedCount(at.places.storePath)).toBe(0);
     expect(await run()).toMatchObject({ code: 0, exported: { sessions: 0, spans: 0, sent: 0 } });
+    expect(await said()).toContain("\nnothing was left to be sent\n");
     expectAllOnce();
   });
 

@@ -149,8 +149,10 @@ function sentences(
         ? []
         : ["they stay on this machine; openhook-otel import --export sends them too"]
       : [
-          `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} for the backend: ${sent.sent} sent` +
-            (sent.waiting > 0 ? `, ${sent.waiting} wait for the next drain` : ""),
+          sent.sessions + sent.sent + sent.waiting === 0
+            ? "nothing was left to be sent"
+            : `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} for the backend: ${sent.sent} sent` +
+              (sent.waiting > 0 ? `, ${sent.waiting} wait for the next drain` : ""),
           ...(sent.past === 0
             ? []
             : [
