@@ -92,12 +92,23 @@ function changedLines(changes: unknown): Pick<Loose, "linesAdded" | "linesRemove
     const content = typeof file["content"] === "string" ? lineCount(file["content"]) : 0;
     if (file["type"] === "add") linesAdded += content;
     else if (file["type"] === "delete") linesRemoved += content;
-    for (const line of (asString(file["unified_diff"]) ?? "").split("\n")) {
-      if (/^\+(?!\+\+ )/.test(line)) linesAdded++;
-      else if (/^-(?!-- )/.test(line)) linesRemoved++;
+    for (const line of hunkLines(asString(file["unified_diff"]) ?? "")) {
+      if (line.startsWith("+")) linesAdded++;
+      else if (line.startsWith("-")) linesRemoved++;
     }
   }
   return { linesAdded, linesRemoved };
+}
+
+/** What comes before the first hunk names files (`--- a/x`); inside one, a line that looks so was a comment. */
+function hunkLines(diff: string): readonly string[] {
+  const lines = diff.split("\n");
+  return lines.slice(
+    Math.max(
+      0,
+      lines.findIndex((line) => line.startsWith("@@")),
+    ),
+  );
 }
 
 function lineCount(text: string): number {

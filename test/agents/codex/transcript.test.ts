@@ -516,6 +516,27 @@ describe("tools, turns and subagents", () => {
     expect(again).toMatchObject({ status: "success", exitCode: 0 });
   });
 
+  test.each([
+    ["comments and operators as they stand in a patch", "", { linesAdded: 2, linesRemoved: 3 }],
+    ["a patch with the names of its files", "--- a/plums.sql\n+++ b/plums.sql\n", { linesAdded: 2, linesRemoved: 3 }],
+  ])("every line of an edit counts, whatever it begins with: %s", async (_, head, counts) => {
+    const id = "01a1fcbb-0000-7000-8000-000000000000";
+    const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
+    const diff = `${head}@@ -1,4 +1,2 @@\n create table plums;\n--- unripe, see #12\n--- and its index\n-drop index a;\n+++ i;\n+select 1;\n`;
+    const item = { type: "FileChange", id: "call_0", status: "completed" };
+    const changes = { "/home/dev/plums.sql": { type: "update", unified_diff: diff } };
+    const path = put(session("2026/11/21", id), [
+      { timestamp: at(0), type: "session_meta", payload: { id } },
+      { timestamp: at(1), type: "response_item", payload: { type: "custom_tool_call", call_id: "call_0", name: "p" } },
+      {
+        timestamp: at(2),
+        type: "event_msg",
+        payload: { type: "item_completed", item: { ...item, changes } },
+      },
+    ]);
+    expect(kindOf((await read({ path })).entries, "tool_result")).toMatchObject([counts]);
+  });
+
   test("subagents hang below the calls that started them, at any depth", async () => {
     recorded("nested-subagents");
     const [root] = await located();
