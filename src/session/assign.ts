@@ -86,7 +86,6 @@ export function assign(
     // A command is a turn only if the model was called for it, and then its calls say so
     if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
   }
-  for (const tool of tools) binFor(tool.agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
   const knowsCalls = context.knowsCalls || entries.some(isToldCall);
   for (const entry of entries) {
     switch (entry.kind) {
@@ -132,18 +131,36 @@ export function assign(
   const spawnedBy = new Map(
     tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
   );
+  const parentsTold = (agentId: string): readonly string[] =>
+    [
+      subagents.get(agentId)?.meta?.parentCallId,
+      spawnedBy.get(agentId),
+      context.spawnedBy?.get(agentId),
+      context.subagents.get(agentId)?.parentCallId,
+    ].flatMap((told) => {
+      const id = goesBy.get(told ?? "") ?? told;
+      return id === undefined || context.unusedIds?.has(id) === true ? [] : [id];
+    });
+  /** Whether a call is an agent's own, or of one that is below it: nobody is started by those. */
+  const isBelow = (callId: string, agentId: string, depth = 0): boolean => {
+    const owner = callOwner.get(callId)?.agentId;
+    if (owner === undefined || depth > MAX_DEPTH) return false;
+    return owner === agentId || parentsTold(owner).some((id) => isBelow(id, agentId, depth + 1));
+  };
+  const parentOf = (agentId: string): string | undefined => parentsTold(agentId).find((id) => !isBelow(id, agentId));
+  /** What settled subagents hang from has left: it stays above them, whoever it turns out to be of. */
+  const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
+    const parent = context.subagents.get(agentId ?? "")?.parentCallId;
+    if (parent === undefined || depth > MAX_DEPTH) return false;
+    return parent === callId || isAbove(callId, callOwner.get(parent)?.agentId, depth + 1);
+  };
+  for (const tool of tools) {
+    const agentId = isAbove(tool.callId, tool.agentId) ? undefined : tool.agentId;
+    binFor(agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
+  }
   const turnDrafts = [...turns].flatMap(([key, bin]) =>
     isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
   );
-  const parentOf = (agentId: string): string | undefined => {
-    const told =
-      subagents.get(agentId)?.meta?.parentCallId ??
-      spawnedBy.get(agentId) ??
-      context.spawnedBy?.get(agentId) ??
-      context.subagents.get(agentId)?.parentCallId;
-    const id = goesBy.get(told ?? "") ?? told;
-    return id !== undefined && context.unusedIds?.has(id) === true ? undefined : id;
-  };
   /** The turn of the call that started it, through any depth of subagents. */
   const turnOf = (agentId: string, depth = 0): string | undefined => {
     const known = context.subagents.get(agentId)?.turnKey;

@@ -203,6 +203,69 @@ describe("buildSession", () => {
     expect(buildSession({ ...input(events), context }).subagents).toMatchObject([{ parentCallId: "t1", turnKey: "a" }]);
   });
 
+  describe("nobody is below a call of its own, or of one below it", () => {
+    const below = (agentId: string, parentCallId: string): TranscriptEntry => ({
+      kind: "subagent",
+      key: `subagent:${agentId}`,
+      timeMs: NOON_MS + 5,
+      agentId,
+      parentCallId,
+    });
+    const usedBy = (agentId: string, callId: string) => ({ ...used(callId, 10), agentId, promptKey: "p1" });
+    /** What is above each subagent: the call's agent, and so on. */
+    const circlesIn = ({ subagents, turns }: Session): readonly string[] => {
+      const runs = [...subagents, ...turns];
+      const above = ({ parentCallId }: { readonly parentCallId?: string }) =>
+        runs.find((run) => run.toolCalls.some(({ callId }) => callId === parentCallId));
+      return subagents.flatMap((subagent): string[] => {
+        let run: (typeof runs)[number] | undefined = above(subagent);
+        for (let i = 0; run !== undefined && "agentId" in run; i++) {
+          if (run === subagent || i > 100) return [subagent.agentId];
+          run = above(run);
+        }
+        return [];
+      });
+    };
+
+    test("told so, it is below its turn, or below who else was told to have started it", () => {
+      const own = [below("a1", "call_0"), usedBy("a1", "call_0")];
+      const [alone] = buildSession(input([prompted("p", 0, "p1")], own)).subagents;
+      expect(alone).toMatchObject({ turnKey: "p1", toolCalls: [{ callId: "call_0" }] });
+      expect(alone).not.toHaveProperty("parentCallId");
+      const started = { ...resulted("call_1", 11), spawnedAgentId: "a1" } as TranscriptEntry;
+      const entries = [...own, { ...used("call_1", 9), promptKey: "p1" }, started];
+      expect(buildSession(input([prompted("p", 0, "p1")], entries)).subagents).toMatchObject([
+        { parentCallId: "call_1" },
+      ]);
+    });
+
+    test("whatever is told, nothing goes round", () => {
+      const agents = ["a1", "a2", "a3", "a4"];
+      const parents = fc.array(fc.constantFrom(...agents, undefined), { minLength: 4, maxLength: 4 });
+      fc.assert(
+        fc.property(parents, (told) => {
+          const entries = agents.flatMap((agentId, n): TranscriptEntry[] => {
+            const owner = told[n];
+            const call = owner === undefined ? { ...used(`call_${n}`, 9) } : usedBy(owner, `call_${n}`);
+            return [below(agentId, `call_${n}`), call, { ...answered(12 + n, "p1"), agentId } as TranscriptEntry];
+          });
+          const session = buildSession(input([prompted("p", 0, "p1")], entries));
+          expect(circlesIn(session)).toEqual([]);
+          expect(toolCallsOf(session)).toHaveLength(4);
+        }),
+      );
+    });
+
+    test("a call that a settled subagent hangs from stays above it", () => {
+      const settled = { segment: 0, parts: 1, turnKey: "p1", parentCallId: "call_0" };
+      const context = { ...NOTHING_SETTLED, subagents: new Map([["a1", settled]]) };
+      const entries = [usedBy("a1", "call_0"), usedBy("a1", "call_1")];
+      const session = buildSession({ ...input([prompted("p", 0, "p1")], entries), context });
+      expect(session.turns).toMatchObject([{ key: "p1", toolCalls: [{ callId: "call_0" }] }]);
+      expect(session.subagents).toMatchObject([{ agentId: "a1", toolCalls: [{ callId: "call_1" }] }]);
+    });
+  });
+
   test("a subagent of a session that has not begun waits for what it is below", () => {
     const agent = { agent_id: "a1" };
     const said = { ...answered(30, "p1"), agentId: "a1" } as TranscriptEntry;
