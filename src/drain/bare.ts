@@ -64,6 +64,7 @@ const KEPT = [
   "lines_removed",
   "spawned_agent_id",
   "input_digest",
+  "given_id",
   "parent_session_id",
   "http_status",
   "background_count",

@@ -43,6 +43,8 @@ export const Extras = z.object({
   trigger: z.string().optional(),
   /** Digest of a tool call's input: pairs start and end where the agent gives no call id. Absent for an empty input. */
   input_digest: z.string().optional(),
+  /** The call's id once more, where other calls can have the same: start, end and transcript find each other by it, nothing goes by it. */
+  given_id: z.string().optional(),
   /** The session that this one is a subagent of: what it tells belongs there. */
   parent_session_id: z.string().optional(),
   http_status: z.number().int().optional(),

@@ -11,6 +11,7 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "parent_session_id",
   "process",
   "input_digest",
+  "given_id",
   "key",
   "globalKey",
   "promptKey",
@@ -21,10 +22,12 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "callId",
   "spawnedAgentId",
   "parentCallId",
+  "parentGivenId",
   "parentAgentId",
   "parentSessionId",
   "subagentSessionId",
   "inputDigest",
+  "givenId",
 ]);
 
 /** Those that hold a path: how transcripts and repositories are found. */

@@ -53,6 +53,8 @@ export interface ToolCall {
   readonly spawnedAgentId?: string;
   /** Of its input, where either side needs it to find the other. */
   readonly inputDigest?: string;
+  /** The id that its provider gave it, where other calls can have the same: in place of an input. */
+  readonly givenId?: string;
   /** What hooks without the agent's call id told of it: they tell each once, so another start or end is another call's. */
   readonly hooks?: "start" | "end" | "both";
   readonly agentId?: string;
@@ -196,7 +198,10 @@ export interface SessionContext {
   readonly calls: readonly SettledCall[];
 }
 
-export type SettledCall = Pick<ToolCall, "callId" | "name" | "inputDigest" | "startMs" | "endMs" | "hooks" | "status">;
+export type SettledCall = Pick<
+  ToolCall,
+  "callId" | "name" | "inputDigest" | "givenId" | "startMs" | "endMs" | "hooks" | "status" | "agentId"
+>;
 
 export interface SettledTurn {
   readonly segment: number;

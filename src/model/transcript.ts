@@ -98,6 +98,8 @@ export const ToolUseEntry = z.object({
   mcpServer: z.string().optional(),
   /** As in the hooks' `input_digest`, where those have no call id to join by. */
   inputDigest: z.string().optional(),
+  /** As in the hooks' `given_id`, where other calls can have the same: `callId` is the one that is told apart. */
+  givenId: z.string().optional(),
 });
 
 export const ToolResultEntry = z.object({
@@ -133,6 +135,8 @@ export const SubagentEntry = z.object({
   /** `agentId` above is the subagent itself. */
   agentType: z.string().optional(),
   parentCallId: z.string().optional(),
+  /** In its place the `givenId` of that call: of those of `parentAgentId`, the last that had begun. */
+  parentGivenId: z.string().optional(),
   parentAgentId: z.string().optional(),
 });
 

@@ -90,19 +90,16 @@ function contextGrowth(calls: readonly PlacedCall[], compactions: number): Conte
 /** What tells the inputs of tool calls apart, by call: a digest, or the input itself where it is kept. */
 function inputsOf(db: Database, { stored, toolCalls, openSpans }: SessionView): ReadonlyMap<string, string> {
   const inputs = new Map<string, string>();
-  const at = (name: string): string => `json_extract(record, '$.attributes."${name}"')`;
   const kept = db
     .prepare(
-      `SELECT ${at(semconv.GEN_AI_TOOL_CALL_ID)} AS id, ${at(semconv.GEN_AI_TOOL_CALL_ARGUMENTS)} AS input FROM spans
-       WHERE session = ? AND input IS NOT NULL`,
+      `SELECT json_extract(key, '$[3]') AS id, json_extract(record, '$.attributes."${semconv.GEN_AI_TOOL_CALL_ARGUMENTS}"') AS input
+       FROM spans WHERE session = ? AND input IS NOT NULL`,
     )
     .all(stored.id);
   for (const { id, input } of kept) inputs.set(String(id), String(input));
-  for (const { record } of openSpans) {
-    const [id, input] = [semconv.GEN_AI_TOOL_CALL_ID, semconv.GEN_AI_TOOL_CALL_ARGUMENTS].map(
-      (name) => record.attributes[name],
-    );
-    if (typeof id === "string" && typeof input === "string") inputs.set(id, input);
+  for (const { name, record } of openSpans) {
+    const input = record.attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS];
+    if (typeof input === "string") inputs.set(name, input);
   }
   for (const { tool } of toolCalls) if (tool.inputDigest !== undefined) inputs.set(tool.callId, tool.inputDigest);
   return inputs;

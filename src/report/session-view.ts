@@ -59,6 +59,8 @@ export interface SessionView extends SessionSummary {
 
 export interface OpenSpan {
   readonly segment: number;
+  /** Which one of its subject it stands for: of a tool call, its id. */
+  readonly name: string;
   readonly record: SpanRecord;
   /** Its end is still to come; false where it has ended and is only not settled yet. */
   readonly open: boolean;
@@ -329,6 +331,7 @@ function openSpansOf(
     .filter(({ delivered }) => !delivered)
     .map(({ segment, totals }) => ({
       segment: segment.ordinal,
+      name: String(segment.ordinal),
       record: segmentSpan(segment, totals, facts).record,
       open: segment.endMs === undefined,
     }));
@@ -340,7 +343,7 @@ function openSpansOf(
 }
 
 const shown = (run: Turn | Subagent, spans: readonly KeyedSpan[]): readonly OpenSpan[] =>
-  spans.map(({ record }) => ({ segment: run.segment, record, open: isOpen(run, record) }));
+  spans.map(({ name, record }) => ({ segment: run.segment, name, record, open: isOpen(run, record) }));
 
 function isOpen(run: Turn | Subagent, { attributes }: SpanRecord): boolean {
   const kind = attributes[semconv.OPENHOOK_SPAN_KIND];

@@ -6,6 +6,7 @@ import {
   type ModelCall,
   type ModelError,
   type SessionContext,
+  type SettledCall,
   type SettledTurn,
 } from "../model/session.ts";
 import { isToldCall } from "../model/told-call.ts";
@@ -131,9 +132,21 @@ export function assign(
   const spawnedBy = new Map(
     tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
   );
+  /** The call that a subagent names by an id that others have too. */
+  const callGiven = (meta: EntryOf<"subagent"> | undefined): string | undefined =>
+    meta?.parentGivenId === undefined
+      ? undefined
+      : [...tools, ...context.calls]
+          .filter((call) => call.givenId === meta.parentGivenId && call.agentId === meta.parentAgentId)
+          .filter(({ startMs }) => startMs <= meta.timeMs)
+          .reduce<SettledCall | undefined>(
+            (last, call) => (call.startMs > (last?.startMs ?? 0) ? call : last),
+            undefined,
+          )?.callId;
   const parentsTold = (agentId: string): readonly string[] =>
     [
       subagents.get(agentId)?.meta?.parentCallId,
+      callGiven(subagents.get(agentId)?.meta),
       spawnedBy.get(agentId),
       context.spawnedBy?.get(agentId),
       context.subagents.get(agentId)?.parentCallId,

@@ -7,7 +7,7 @@ import { nearestPairs } from "./nearest.ts";
 
 /**
  * Finds which calls are one and the same although only one side knows the agent's id: hooks without ids, the transcript with.
- * Same tool, same input, nearest in time first.
+ * Same tool, same input, nearest in time first; same given id in place of both, where other calls can have it too.
  *
  * @param events with call ids, minted ones included
  * @param settled calls that were counted before and could be the same
@@ -46,8 +46,9 @@ const LATE_WITHIN_MS = 60_000;
 
 interface Call {
   readonly id: string;
-  /** Tool and input. */
+  /** Tool and input, or the id that was given. */
   readonly same: string;
+  readonly agentId?: string;
   readonly startMs: number;
   readonly endMs: number;
   readonly hooks?: SettledCall["hooks"];
@@ -60,13 +61,14 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
   for (const event of events) {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
     const id = event.data?.tool_call_id;
-    const { input_digest: digest } = extrasOf(event);
+    const { input_digest: digest, given_id: givenId, agent_id: agentId } = extrasOf(event);
     if (id === undefined || !isMinted(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
     calls.set(id, {
       id,
-      same: known?.same ?? sameness(event.data?.tool_name, digest),
+      same: known?.same ?? sameness(event.data?.tool_name, digest, givenId),
+      ...(agentId !== undefined && { agentId }),
       startMs: Math.min(known?.startMs ?? ms, ms),
       endMs: Math.max(known?.endMs ?? ms, ms),
       hooks: known !== undefined ? "both" : event.type === "tool.start" ? "start" : "end",
@@ -75,32 +77,54 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
   return [...calls.values()];
 }
 
-const usedCall = ({ callId, name, inputDigest, timeMs }: EntryOf<"tool_use">): Call => ({
+const usedCall = ({ callId, name, inputDigest, givenId, timeMs, agentId }: EntryOf<"tool_use">): Call => ({
   id: callId,
-  same: sameness(name, inputDigest),
+  same: sameness(name, inputDigest, givenId),
+  ...(agentId !== undefined && { agentId }),
   startMs: timeMs,
   endMs: timeMs,
 });
 
-const settledCall = ({ callId, name, inputDigest, startMs, endMs, hooks, status }: SettledCall): Call => ({
+const settledCall = ({
+  callId,
+  name,
+  inputDigest,
+  givenId,
+  startMs,
+  endMs,
+  hooks,
+  status,
+  agentId,
+}: SettledCall): Call => ({
   id: callId,
   isUnanswered: status === "unfinished",
-  same: sameness(name, inputDigest),
+  same: sameness(name, inputDigest, givenId),
+  ...(agentId !== undefined && { agentId }),
   startMs,
   endMs,
   ...(hooks !== undefined && { hooks }),
 });
 
-const sameness = (name: string | undefined, digest: string | undefined): string =>
-  JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""]);
+/** Hooks and transcript need not call a tool by one name: a given id says more than that. */
+const sameness = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
+  givenId === undefined
+    ? JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""])
+    : JSON.stringify([givenId]);
 
 function matches(
   from: readonly Call[],
   to: readonly Call[],
   withinMs = Number.POSITIVE_INFINITY,
 ): readonly (readonly [string, string])[] {
+  const like = new Map<string, Place[]>();
+  for (const [j, b] of to.entries()) {
+    const places = like.get(b.same) ?? [];
+    like.set(b.same, places);
+    places.push({ b, j });
+  }
+  for (const places of like.values()) places.sort((one, other) => one.b.startMs - other.b.startMs);
   const candidates = from.flatMap((a, i) =>
-    to.flatMap((b, j) => {
+    nearIn(like.get(a.same) ?? [], a).flatMap(({ b, j }) => {
       if (!canBeOne(a, b)) return [];
       const apartMs = distanceMs(a, b);
       return apartMs <= withinMs || isOfGivenUp(a, b) ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
@@ -109,8 +133,28 @@ function matches(
   return [...nearestPairs(candidates)];
 }
 
+/** A call with its place among those that were given. */
+interface Place {
+  readonly b: Call;
+  readonly j: number;
+}
+
+/** Of thousands of calls that are like each other, as where every answer counts from nought, all pairs are too many to look at. */
+const MAX_LIKE = 64;
+
+function nearIn(places: readonly Place[], { startMs }: Call): readonly Place[] {
+  if (places.length <= MAX_LIKE) return places;
+  const behind = places.findIndex(({ b }) => b.startMs > startMs);
+  const at = behind === -1 ? places.length : behind;
+  return places.slice(Math.max(0, at - MAX_LIKE / 2), at + MAX_LIKE / 2);
+}
+
 /** Equal, and no hook told the same of both; half a call that lies within another one may be the half of one like it. */
-const canBeOne = (a: Call, b: Call): boolean => a.same === b.same && (!isToldTwice(a, b) || isHalfWithin(a, b));
+const canBeOne = (a: Call, b: Call): boolean => !isOfAnother(a, b) && (!isToldTwice(a, b) || isHalfWithin(a, b));
+
+/** Not all hooks tell whose call it is. */
+const isOfAnother = (a: Call, b: Call): boolean =>
+  a.agentId !== undefined && b.agentId !== undefined && a.agentId !== b.agentId;
 
 /** What waited for a user's word goes on long after everybody gave it up: what hooks have not told of it yet is still to come. */
 const isOfGivenUp = (a: Call, b: Call): boolean =>

@@ -9,7 +9,8 @@ export const isMinted = (callId: string | undefined): boolean => callId?.startsW
  * Gives tool events without a call id one: an end gets that of the oldest open start of the same session, subagent, tool and
  * input; one that tells no input that of the oldest open start of the same tool. Starts of this turn go before those that
  * an earlier one left open: such calls were refused, most likely, and tried again. Never by order alone across different
- * inputs. An end that finds no start gets an id of its own.
+ * inputs. A given id stands for the input, and its last start is the one at work. An end that finds no start gets an id of its
+ * own.
  *
  * Pure. The same events give the same ids, in whatever order they come.
  *
@@ -17,7 +18,8 @@ export const isMinted = (callId: string | undefined): boolean => callId?.startsW
  */
 export function mintCallIds<T extends Event>(events: readonly T[]): readonly T[] {
   const ids = new Map<string, string>();
-  const open = new Map<string, Start[]>();
+  const open = new Map<string, Half[]>();
+  const ends = new Map<string, readonly Half[]>();
   const turns = new Map<string, number>();
   for (const event of events.filter((e) => isNameless(e) || isTurnMark(e)).sort(byTime)) {
     if (ids.has(event.id)) continue; // told twice
@@ -27,27 +29,43 @@ export function mintCallIds<T extends Event>(events: readonly T[]): readonly T[]
       turns.set(session, turn + 1);
       continue;
     }
-    const { agent_id, input_digest } = extrasOf(event);
+    const { agent_id, input_digest, given_id } = extrasOf(event);
+    const digest = given_id ?? input_digest;
     const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", event.data?.tool_name ?? ""]);
     const starts = open.get(tool) ?? [];
     open.set(tool, starts);
     if (event.type === "tool.start") {
-      const id = `${MINTED}${event.id}`;
+      // Hooks that run beside each other can arrive end first, and a given id says that the two are one
+      const early = given_id === undefined ? undefined : ends.get(tool)?.find((end) => end.digest === digest);
+      const id = early?.id ?? `${MINTED}${event.id}`;
       ids.set(event.id, id);
-      starts.push({ id, digest: input_digest, turn });
+      if (early === undefined) starts.push({ id, digest, turn });
+      else ends.set(tool, ends.get(tool)?.filter((end) => end !== early) ?? []);
       continue;
     }
-    const like = starts.filter((start) => input_digest === undefined || start.digest === input_digest);
-    const start = like.find((one) => one.turn === turn) ?? like[0];
+    const like = starts.filter((start) => digest === undefined || start.digest === digest);
+    // No conversation has two calls of one given id at work: those before it were refused
+    const start = given_id === undefined ? (like.find((one) => one.turn === turn) ?? like[0]) : like.at(-1);
     if (start !== undefined) starts.splice(starts.indexOf(start), 1);
-    ids.set(event.id, start?.id ?? `${MINTED}${event.id}`);
+    const id = start?.id ?? `${MINTED}${event.id}`;
+    ids.set(event.id, id);
+    if (start === undefined && given_id !== undefined)
+      ends.set(tool, [...(ends.get(tool) ?? []), { id, digest, turn }]);
   }
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids.get(event.id)));
 }
 
+/** An id that other calls can have too names none of them. */
+export function withoutGivenId<T extends Event>(event: T): T {
+  const isTool = event.type === "tool.start" || event.type === "tool.end";
+  if (!isTool || extrasOf(event).given_id === undefined) return event;
+  const { tool_call_id: _, ...data } = event.data ?? {};
+  return { ...event, data };
+}
+
 // --- internal ---
 
-interface Start {
+interface Half {
   readonly id: string;
   readonly digest: string | undefined;
   readonly turn: number;

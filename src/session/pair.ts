@@ -3,7 +3,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { joinCalls } from "./join.ts";
-import { isMinted, mintCallIds } from "./mint.ts";
+import { isMinted, mintCallIds, withoutGivenId } from "./mint.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {
@@ -15,7 +15,7 @@ export interface PairedTool extends ToolCall {
 
 /**
  * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call. Agents that give
- * no id: by tool and input, see `mintCallIds` and `joinCalls`.
+ * no id, or one that other calls can have: by tool and input, or by that id, see `mintCallIds` and `joinCalls`.
  *
  * Of two ends of one call the earlier time counts, and a failure. Hook times win, since they are exact; a status that a hook
  * told wins; a transcript knows refusals, which hooks do not, and the name that the model used.
@@ -31,7 +31,7 @@ export function pairTools(
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[] = [],
 ): readonly PairedTool[] {
-  const named = mintCallIds([...events].sort(byTime));
+  const named = mintCallIds(events.map(withoutGivenId).sort(byTime));
   const joined = joinCalls(named, entries, settled);
   const calls = new Map<string, Told>();
   const told = (given: string): Told => {
@@ -40,11 +40,15 @@ export function pairTools(
     calls.set(callId, known);
     return known;
   };
+  /** The last call that began under a given id. */
+  const begun = new Map<string, string>();
   for (const event of named) {
+    const { agent_id: agentId, given_id: givenId } = extrasOf(event);
     if (event.type === "tool.start" || event.type === "tool.end") {
       const call = told(event.data?.tool_call_id ?? event.id);
       call.uses.push(event.id);
       if (event.type === "tool.start") {
+        if (givenId !== undefined) begun.set(JSON.stringify([agentId, givenId]), event.data?.tool_call_id ?? event.id);
         call.isReused ||= call.end !== undefined;
         call.start ??= event;
       } else if (call.end === undefined) call.end = event;
@@ -53,7 +57,7 @@ export function pairTools(
       }
     } else if (event.type === "tool.batch") {
       for (const callId of extrasOf(event).tool_call_ids ?? []) {
-        const call = told(callId);
+        const call = told(begun.get(JSON.stringify([agentId, callId])) ?? callId);
         call.batch ??= event;
       }
     }
@@ -137,6 +141,7 @@ function pair(callId: string, call: Told): PairedTool {
     linesRemoved: atEnd.lines_removed ?? result?.linesRemoved,
     spawnedAgentId: atEnd.spawned_agent_id ?? result?.spawnedAgentId,
     inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
+    givenId: atStart.given_id ?? atEnd.given_id ?? use?.givenId,
     hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
     writtenId: use?.callId === callId ? undefined : use?.callId,

@@ -88,12 +88,14 @@ export function contextOf(
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
     add(callIds, event.data?.tool_call_id);
     if (event.data?.tool_call_id === undefined) add(digests, extras.input_digest);
+    add(digests, extras.given_id);
   }
   for (const entry of entries) {
     add(promptKeys, entry.promptKey);
     add(agentIds, entry.agentId);
     if (entry.kind === "tool_use" || entry.kind === "tool_result") callIds.add(entry.callId);
-    if (entry.kind === "tool_use") add(digests, entry.inputDigest);
+    if (entry.kind === "tool_use") add(digests, entry.givenId ?? entry.inputDigest);
+    if (entry.kind === "subagent") add(digests, entry.parentGivenId);
     if (entry.kind === "subagent") add(callIds, entry.parentCallId);
   }
   const subagents = new Map<string, SettledSubagent>();
@@ -315,7 +317,8 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
       tool.agentId === undefined ? 0 : 1,
       tool.startMs,
       tool.endMs,
-      tool.inputDigest ?? null,
+      // What it is found by, where its id is not told or says nothing
+      tool.givenId ?? tool.inputDigest ?? null,
       tool.spawnedAgentId ?? null,
       JSON.stringify(tool),
     );

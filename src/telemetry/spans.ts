@@ -262,7 +262,8 @@ function toolCallSpan(
       [semconv.GEN_AI_AGENT_NAME]: agentName,
       [semconv.GEN_AI_TOOL_NAME]: tool.name,
       [semconv.GEN_AI_TOOL_TYPE]: "function",
-      [semconv.GEN_AI_TOOL_CALL_ID]: tool.callId,
+      // As the agent and its provider know it
+      [semconv.GEN_AI_TOOL_CALL_ID]: tool.givenId ?? tool.callId,
       [semconv.OPENHOOK_SPAN_KIND]: "tool_call",
       [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
       [semconv.OPENHOOK_TOOL_EXECUTION]: tool.executionMs,

@@ -239,6 +239,21 @@ describe("buildSession", () => {
       ]);
     });
 
+    test("by an id that others have too, it is below the last that had begun in the agent that started it", () => {
+      const call = (callId: string, ms: number, agentId?: string): TranscriptEntry =>
+        ({ ...used(callId, ms), promptKey: "p1", givenId: "Task:0", agentId }) as TranscriptEntry;
+      const { parentCallId: _, ...told } = below("a1", "") as Extract<TranscriptEntry, { kind: "subagent" }>;
+      const entries = [call("one", 1), call("two", 3), call("three", 4, "a2"), call("four", 7), call("own", 8, "a1")];
+      const parentOf = (parentAgentId?: string) =>
+        buildSession(
+          input(
+            [prompted("p", 0, "p1")],
+            [...entries, { ...told, parentGivenId: "Task:0", ...(parentAgentId !== undefined && { parentAgentId }) }],
+          ),
+        ).subagents.find(({ agentId }) => agentId === "a1")?.parentCallId;
+      expect([parentOf(), parentOf("a2"), parentOf("a3")]).toEqual(["two", "three", undefined]);
+    });
+
     test("whatever is told, nothing goes round", () => {
       const agents = ["a1", "a2", "a3", "a4"];
       const parents = fc.array(fc.constantFrom(...agents, undefined), { minLength: 4, maxLength: 4 });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
+import type { Event, Extras } from "../../src/model/event.ts";
 import type { SettledCall } from "../../src/model/session.ts";
-import { mintCallIds } from "../../src/session/mint.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import { mintCallIds, withoutGivenId } from "../../src/session/mint.ts";
 import { type PairedTool, pairTools } from "../../src/session/pair.ts";
 import {
   batch,
@@ -18,7 +19,7 @@ import {
 
 const idOf = (event: Event): string | undefined =>
   event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
-const idsOf = (events: readonly Event[]) => mintCallIds(events).map(idOf);
+const idsOf = (events: readonly Event[]) => mintCallIds(events.map(withoutGivenId)).map(idOf);
 
 describe("mintCallIds", () => {
   test("an end has the id of the oldest open start with the same tool and input", () => {
@@ -98,6 +99,60 @@ describe("mintCallIds", () => {
         expect(new Set(kind("tool.end")).size).toBe(kind("tool.end").length);
       }),
     );
+  });
+});
+
+describe("calls whose id others have too", () => {
+  const start = (id: string, ms: number, extras: Extras = {}) =>
+    toolStarted(id, ms, "Bash:0", { given_id: "Bash:0", ...extras });
+  const end = (id: string, ms: number, extras: Extras = {}) =>
+    toolEnded(id, ms, "Bash:0", { status: "success" }, { given_id: "Bash:0", ...extras });
+  const use = (callId: string, ms: number, agentId?: string): TranscriptEntry =>
+    ({
+      ...used(callId, ms, "exec_command"),
+      givenId: "Bash:0",
+      ...(agentId !== undefined && { agentId }),
+    }) as TranscriptEntry;
+  const inside = { agent_id: "a1" };
+
+  test("are each one of their own, in their own agent", () => {
+    const events = [start("s1", 0), end("e1", 10), start("s2", 20, inside), end("e2", 30, inside), start("s3", 40)];
+    expect(idsOf(events)).toEqual(["minted:s1", "minted:s1", "minted:s2", "minted:s2", "minted:s3"]);
+    expect(pairTools(events, []).map(({ agentId, status, givenId }) => [agentId, status, givenId])).toEqual([
+      [undefined, "success", "Bash:0"],
+      ["a1", "success", "Bash:0"],
+      [undefined, "open", "Bash:0"],
+    ]);
+  });
+
+  test("an end belongs to the last one that began, and to one that is told to have begun after it", () => {
+    expect(idsOf([start("s1", 0), start("s2", 10), end("e2", 20)])).toEqual(["minted:s1", "minted:s2", "minted:s2"]);
+    expect(idsOf([end("e1", 0), start("s1", 10), end("e2", 20)])).toEqual(["minted:e1", "minted:e1", "minted:e2"]);
+  });
+
+  test("go by the transcript's, whatever it calls the tool, and never by those of another agent", () => {
+    const events = [start("s1", 0), end("e1", 10), start("s2", 20, inside), end("e2", 30, inside)];
+    const written = [use("Bash:0#one", 5), use("Bash:0#two", 400, "a1"), use("Bash:0#three", 21, "a2")];
+    expect(pairTools(events, written).map(({ callId, uses }) => [callId, uses.length])).toEqual([
+      ["Bash:0#one", 3],
+      ["Bash:0#two", 3],
+      ["Bash:0#three", 1],
+    ]);
+  });
+
+  test("thousands of one id are joined one by one, and in no time", () => {
+    const numbers = Array.from({ length: 3_000 }, (_, n) => n);
+    const events = numbers.flatMap((n) => [start(`s${n}`, 100 * n + 3), end(`e${n}`, 100 * n + 50)]);
+    const calls = pairTools(
+      events,
+      numbers.map((n) => use(`Bash:0#${n}`, 100 * n)),
+    );
+    expect(calls.map(({ callId, uses }) => [callId, uses[0]])).toEqual(numbers.map((n) => [`Bash:0#${n}`, `s${n}`]));
+  });
+
+  test("a batch says of the last one that began that it never ran", () => {
+    const events = [start("s1", 0), end("e1", 10), start("s2", 20), batch("b", 30, ["Bash:0"])];
+    expect(pairTools(events, []).map(({ status }) => status)).toEqual(["success", "denied"]);
   });
 });
 

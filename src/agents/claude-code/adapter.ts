@@ -5,6 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
+import { isCountedId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
@@ -73,6 +74,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);
+  const isCounted = callId !== undefined && isCountedId(callId);
+  /** An id that is counted comes again, in a subagent or behind a compaction: its input and its turn tell two calls apart. */
+  const callKey = isCounted ? undefined : callId;
+  const givenId = isCounted ? callId : undefined;
   // Where the agent gives the call no id, its input has to do
   const digest = callId === undefined ? inputDigest(p["tool_input"]) : undefined;
   const tool = defined<{ tool_name: string; tool_call_id: string }>({
@@ -124,9 +129,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "tool.start",
           ...envelope(
-            callId,
+            callKey,
             defined<Extras>({
               input_digest: digest,
+              given_id: givenId,
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
             }),
           ),
@@ -139,9 +145,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "tool.end",
           ...envelope(
-            callId,
+            callKey,
             defined<Extras>({
               input_digest: digest,
+              given_id: givenId,
               ...patchLines(response),
               spawned_agent_id: asString(response?.["agentId"]),
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -156,9 +163,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "tool.end",
           ...envelope(
-            callId,
+            callKey,
             defined<Extras>({
               input_digest: digest,
+              given_id: givenId,
               exit_code: exitCodeOf(p["error"]),
               error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
               executable: executableOf(asObject(p["tool_input"])?.["command"]),
@@ -169,10 +177,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       ];
     case "PostToolBatch": {
       const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
-      return [{ type: "tool.batch", ...signal(ids[0], { tool_call_ids: ids }) }];
+      return [{ type: "tool.batch", ...signal(ids.some(isCountedId) ? undefined : ids[0], { tool_call_ids: ids }) }];
     }
     case "PermissionDenied":
-      return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callId, { tool_call_ids: [callId] }) }];
+      return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callKey, { tool_call_ids: [callId] }) }];
     case "Stop":
       return [{ type: "turn.end", ...signal(moment, { background_count: asArray(p["background_tasks"]).length }) }];
     case "StopFailure":

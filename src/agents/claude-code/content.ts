@@ -1,6 +1,7 @@
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
+import { goesBy } from "../shared/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/content.ts";
 import { asArray, asObject, asString } from "../shared/json.ts";
 import { parsedLine } from "./lines.ts";
@@ -13,7 +14,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
   const blockOf = (name: string, callId: string) =>
     asArray(blocks)
       .map(asObject)
-      .find((block) => block?.[name] === callId);
+      .find((block) => goesBy(callId, asString(block?.[name]) ?? ""));
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
-import { isRandomId } from "../shared/call-ids.ts";
+import { isCountedId, laterId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedObject } from "../shared/json.ts";
@@ -27,10 +27,18 @@ export interface LineState {
   readonly facts?: string;
   /** The last result of a call that launched a command or a skill. */
   readonly launched?: string;
+  /** The last calls whose ids somebody counts; a result names the last one of its id. */
+  readonly counted?: readonly CountedCall[];
   /** The last answers that a server gave no ids. */
   readonly nameless?: readonly NamelessAnswer[];
   /** The last answer that had figures of its own. */
   readonly answer?: ToldAnswer;
+}
+
+interface CountedCall {
+  readonly given: string;
+  readonly callId: string;
+  readonly agentId?: string;
 }
 
 /** What a line told of an answer that has an id and a request. */
@@ -347,14 +355,15 @@ function toolResults(here: Here, blocks: readonly unknown[]) {
   const patch = patchLines(result);
   const entries = blocks.flatMap((block): TranscriptEntry[] => {
     const b = asObject(block) ?? {};
-    const callId = asString(b["tool_use_id"]);
-    if (callId === undefined) return [];
+    const given = asString(b["tool_use_id"]);
+    if (given === undefined) return [];
+    const callId = here.state.counted?.findLast((call) => isCallOf(call, given, here.agentId))?.callId ?? given;
     const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
     const status = statusOf(o, b, text);
     return [
       defined<EntryOf<"tool_result">>({
         kind: "tool_result",
-        ...at(here, `result:${callId}`, `result:${placeOf(callId, lineId(here))}`),
+        ...at(here, `result:${callId}`, `result:${placeOf(given, lineId(here))}`),
         callId,
         status,
         errorType: status === "error" && isInterrupted(o, text) ? "interrupted" : undefined,
@@ -428,7 +437,11 @@ function assistantLine(here: Here) {
   const id = told !== undefined && isMadeUp(told, o) ? undefined : told;
   const { globalKey, within, state } =
     id !== undefined && (requestId !== undefined || isOfOneAnswer(id))
-      ? { globalKey: `response:${id}:${requestId ?? ""}`, within: id, state: facts.state }
+      ? {
+          globalKey: `response:${id}:${requestId ?? ""}`,
+          within: isOfOneAnswer(id) ? id : `${id}:${requestId}`,
+          state: facts.state,
+        }
       : namelessAnswer(here, id, facts.state);
   const used = usageOf(asObject(message["usage"]));
   const answer = toldAnswer(id, requestId, used);
@@ -463,24 +476,29 @@ function assistantLine(here: Here) {
     } as EntryOf<"model_call">);
   });
   const isJoinedByInput = hooksTellNoCallId(o);
+  const counted: CountedCall[] = [];
   const uses = asArray(message["content"]).flatMap((block): TranscriptEntry[] => {
     const b = asObject(block) ?? {};
-    const callId = asString(b["id"]);
+    const given = asString(b["id"]);
     const name = asString(b["name"]);
-    if (b["type"] !== "tool_use" || callId === undefined || name === undefined) return [];
+    if (b["type"] !== "tool_use" || given === undefined || name === undefined) return [];
+    const isCounted = isCountedId(given);
+    const callId = isCounted ? laterId(given, within) : given;
+    if (isCounted) counted.push(defined<CountedCall>({ given, callId, agentId: here.agentId }));
     return [
       defined<EntryOf<"tool_use">>({
         kind: "tool_use",
-        ...at(here, `use:${callId}`, `use:${placeOf(callId, within)}`),
+        ...at(here, `use:${callId}`, `use:${placeOf(given, within)}`),
         callId,
         name,
+        givenId: isCounted && !isJoinedByInput ? given : undefined,
         executable: executableOf(asObject(b["input"])?.["command"]),
         inputDigest: isJoinedByInput ? inputDigest(b["input"]) : undefined,
       } as EntryOf<"tool_use">),
     ];
   });
   const entries = [...facts.entries, call, ...(isAgain ? [] : beside), ...uses];
-  const { answer: before, ...rest } = state;
+  const { answer: before, ...rest } = withCounted(state, counted);
   const last = isAgain ? before : answer;
   return { entries, state: last === undefined ? rest : { ...rest, answer: last } };
 }
@@ -527,9 +545,20 @@ function namelessAnswer(here: Here, id: string | undefined, before: LineState) {
  * What names a call in all sessions: mostly its id. Some providers count theirs in every conversation (`Bash:0`), and have to
  * be told apart by what they stand in.
  */
-const placeOf = (callId: string, within: string): string => (isCounted(callId) ? `${callId}@${within}` : callId);
-const isCounted = (callId: string): boolean =>
-  !callId.startsWith("toolu_") && /(?:^|[^A-Za-z0-9])\d+$/.test(callId) && !isRandomId(callId);
+const placeOf = (given: string, within: string): string => (isCountedId(given) ? `${given}@${within}` : given);
+
+const isCallOf = (call: CountedCall, given: string, agentId: string | undefined): boolean =>
+  call.given === given && call.agentId === agentId;
+
+/** A subagent counts anew, and so does a conversation behind its compaction: the last call of an id is the one at work. */
+function withCounted(state: LineState, calls: readonly CountedCall[]): LineState {
+  if (calls.length === 0) return state;
+  const others = (state.counted ?? []).filter((one) => !calls.some((c) => isCallOf(c, one.given, one.agentId)));
+  return { ...state, counted: [...others, ...calls].slice(-REMEMBERED_CALLS) };
+}
+
+/** More are never at work at once. */
+const REMEMBERED_CALLS = 200;
 
 /** Passes of an answer that its own figures leave out: a stronger model was asked for advice, the server compacted the input. */
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);

@@ -1,5 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
+import { isCountedId } from "../shared/call-ids.ts";
 import { asString, parsedObject } from "../shared/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;
@@ -15,6 +16,8 @@ export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".met
  */
 export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
   const told = parsedObject(meta ?? "{}") ?? {};
+  const started = asString(told["toolUseId"]);
+  const isCounted = started !== undefined && isCountedId(started);
   return defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${agentId}`,
@@ -23,7 +26,8 @@ export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs:
     promptKey: undefined,
     agentId,
     agentType: asString(told["agentType"]),
-    parentCallId: asString(told["toolUseId"]),
+    parentCallId: isCounted ? undefined : started,
+    parentGivenId: isCounted ? started : undefined,
     parentAgentId: asString(told["parentAgentId"]),
   });
 }

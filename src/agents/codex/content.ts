@@ -29,7 +29,7 @@ export function lineContent(
       case "tool_use":
         return [
           ...contentOf(entry.key, "arguments", parsedJson(p["arguments"] ?? p["input"] ?? p["action"])),
-          ...answerPiece(answer, askedTool(entry.callId, entry.name)),
+          ...answerPiece(answer, askedTool(entry.givenId ?? entry.callId, entry.name)),
         ];
       case "tool_result":
         return contentOf(entry.key, "result", outputOf(p["output"] ?? p["tools"]));

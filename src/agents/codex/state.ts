@@ -84,9 +84,9 @@ export function at({ timeMs, state }: Pick<Here, "timeMs" | "state">, key: strin
   });
 }
 
-/** Call ids are the provider's: the same one can come in another thread of the session. */
+/** Call ids are the provider's: the same one can come in another thread of the session, and those that are counted say which. */
 export const callKey = (kind: string, { state }: Here, callId: string): string =>
-  `${kind}:${isSubagent(state) ? `${state.threadId}:` : ""}${callId}`;
+  `${kind}:${isSubagent(state) && !callId.includes(`#${state.threadId}`) ? `${state.threadId}:` : ""}${callId}`;
 
 /** The turn that a line names; lines that name none stay in theirs. */
 export function inTurn(state: LineState, p: Line): LineState {

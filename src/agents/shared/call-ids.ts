@@ -4,6 +4,10 @@
  */
 export const isRandomId = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(callId);
 
+/** Whether somebody counts it: a number stands by itself at its end (`Bash:0`). Another conversation has the same. */
+export const isCountedId = (callId: string): boolean =>
+  !callId.startsWith("toolu_") && /(?:^|[^A-Za-z0-9])\d+$/.test(callId) && !isRandomId(callId);
+
 /** The id of a call whose given one another call had before. @param place tells the two apart, whenever they are read */
 export const laterId = (given: string, place: string): string => `${given}#${place}`;
 

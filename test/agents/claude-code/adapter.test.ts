@@ -121,6 +121,19 @@ describe("toEvents", () => {
     expect(told("PostToolUseFailure", { tool_use_id: "t1" })).toMatchObject({ data: { status: "error" } });
   });
 
+  test("an id that a server counts names no call", () => {
+    const call = { tool_name: "Bash", tool_use_id: "Bash:0", tool_input: { command: "ls" }, prompt_id: "p1" };
+    const [main, again] = [told("PreToolUse", call), told("PreToolUse", call)];
+    expect(main).toMatchObject({ data: { tool_call_id: "Bash:0" }, extensions: { given_id: "Bash:0" } });
+    // A hook that is installed twice tells it twice
+    expect(again.id).toBe(main.id);
+    const others = [{ agent_id: "a1" }, { prompt_id: "p2" }].map((rest) => told("PreToolUse", { ...call, ...rest }).id);
+    expect(new Set([main.id, ...others]).size).toBe(3);
+    const drawn = { ...call, tool_use_id: "toolu_01A8gqXv7Yd2Kp4Rz9Tn3Wbs" };
+    expect(extrasOf(told("PreToolUse", drawn)).given_id).toBeUndefined();
+    expect(told("PreToolUse", { ...drawn, agent_id: "a1" }).id).toBe(told("PreToolUse", drawn).id);
+  });
+
   test("lines of an edit are counted from its patch", () => {
     const hunk = { lines: [" kept", "+new", "+newer", "-old"] };
     const edited = told("PostToolUse", { tool_use_id: "t1", tool_response: { structuredPatch: [hunk] } });

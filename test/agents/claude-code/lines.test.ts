@@ -268,7 +268,7 @@ describe("tool results", () => {
       ]).flatMap(({ kind, key, globalKey }) => (kind === "model_call" ? [] : [[key, globalKey]]));
     for (const id of ["Bash:0", "functions.Bash:12", "call_0", "7"]) {
       const [one, other] = [namesOf(id, "msg_1", 0), namesOf(id, "msg_2", 5)];
-      expect(one.map(([key]) => key)).toEqual([`use:${id}`, `result:${id}`]);
+      expect(one.map(([key]) => key)).toEqual([`use:${id}#msg_1:req_1`, `result:${id}#msg_1:req_1`]);
       // A fork's copy has the same
       expect(namesOf(id, "msg_1", 0)).toEqual(one);
       expect(one.filter(([, name]) => other.some(([, another]) => another === name))).toEqual([]);
@@ -276,6 +276,27 @@ describe("tool results", () => {
     for (const id of ["toolu_01A8gq", "toolu_1", "call_00_Nb7Xk2QpLr9TzVw3Ys5M_0", "chatcmpl-tool-3f2a"]) {
       expect(namesOf(id, "msg_1", 0)).toEqual([`use:${id}`, `result:${id}`].map((key) => [key, key]));
     }
+  });
+
+  test("of calls with one id a result is that of the last one, in its own agent", () => {
+    const use = (answer: string, ms: number, rest: Json = {}) =>
+      assistant({ id: answer, content: [{ type: "tool_use", id: "Bash:0", name: "Bash", input: {} }] }, rest, ms);
+    const ok = (ms: number, rest: Json = {}) => result({ tool_use_id: "Bash:0", content: "ok" }, rest, ms);
+    const [one, two, three] = [1, 2, 3].map((n) => `msg_01AbCdEfGhIj${n}`) as [string, string, string];
+    const inside = { isSidechain: true, agentId: "a1" };
+    const lines = [use(one, 1), ok(2), use(two, 3), use(three, 4, inside), ok(5), ok(6, inside), ok(7)];
+    const calls = entriesOf(lines).flatMap((entry) =>
+      entry.kind === "tool_use" || entry.kind === "tool_result" ? [[entry.kind, entry.callId, entry.agentId]] : [],
+    );
+    expect(calls).toEqual([
+      ["tool_use", `Bash:0#${one}`, undefined],
+      ["tool_result", `Bash:0#${one}`, undefined],
+      ["tool_use", `Bash:0#${two}`, undefined],
+      ["tool_use", `Bash:0#${three}`, "a1"],
+      ["tool_result", `Bash:0#${two}`, undefined],
+      ["tool_result", `Bash:0#${three}`, "a1"],
+      ["tool_result", `Bash:0#${two}`, undefined],
+    ]);
   });
 
   test("several in one line", () => {

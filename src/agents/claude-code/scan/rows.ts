@@ -42,9 +42,10 @@ export function putRow(kernel: Kernel, entry: TranscriptEntry): boolean {
       return true;
     }
     case "tool_use": {
-      const { callId, name, executable, mcpServer, inputDigest, timeMs } = entry;
+      const { callId, name, executable, mcpServer, inputDigest, givenId, timeMs } = entry;
       const program = executable === undefined ? NONE : PROGRAMS.indexOf(executable);
-      if (mcpServer !== undefined || inputDigest !== undefined || !isKey(`${KEYS.use}${callId}`)) throw new Unfit();
+      if (mcpServer !== undefined || inputDigest !== undefined || givenId !== undefined) throw new Unfit();
+      if (!isKey(`${KEYS.use}${callId}`)) throw new Unfit();
       if (executable !== undefined && program === -1) throw new Unfit();
       mustFit(kernel.putUse(number(callId), number(name), program, ...place, timeMs));
       return true;

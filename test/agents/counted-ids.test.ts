@@ -1,0 +1,206 @@
+// Some servers count their tool calls in every conversation or answer: whoever draws ids by lot and whoever counts has the same told.
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt } from "../support/clock.ts";
+import { ensureBuilt, PROGRAM } from "../support/program.ts";
+import { CASES, type RecordedCall, Replay, type ReplayOptions } from "../support/replay.ts";
+
+const RECORDED = [
+  ["claude-code", "subagent"],
+  ["claude-code", "nested-subagents"],
+  ["claude-code", "parallel-tools"],
+  ["claude-code", "permission-denied"],
+  ["claude-code", "compaction"],
+  ["claude-code", "older-version-2.0.77"],
+  ["codex", "subagent"],
+  ["codex", "nested-subagents"],
+  ["codex", "parallel-tools"],
+] as const;
+
+beforeAll(ensureBuilt, 60_000);
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+describe.each(RECORDED)("%s %s", (source, name) => {
+  const renamed = { conversation: countedIn(source, name, "conversation"), answer: countedIn(source, name, "answer") };
+
+  test("the ids come again", () => {
+    const ids = [...renamed.answer.values()];
+    expect(new Set(ids).size).toBeLessThan(ids.length);
+  });
+
+  describe.each(["conversation", "answer"] as const)("counted in every %s", (within) => {
+    const edit = (text: string): string =>
+      text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {
+        const counted = renamed[within].get(id);
+        return counted === undefined ? quoted : `"${counted}"`;
+      });
+    const same = async (play: (replay: Replay) => Promise<void>, options: ReplayOptions = {}) => {
+      const told = async (more: ReplayOptions) => {
+        replay = new Replay(source, name, { ...options, ...more });
+        await play(replay);
+        const paths = pathsOf(replay.places.storePath);
+        replay.remove();
+        return paths;
+      };
+      const drawn = await told({});
+      expect(drawn.length).toBeGreaterThan(2);
+      expect(await told({ edit })).toEqual(drawn);
+    };
+
+    test("told by hooks alone, a drain after every one of them", { timeout: 60_000 }, () =>
+      same(
+        async (there) => {
+          for (const call of there.calls) {
+            there.put(call);
+            await there.drain({}, clockAt(msOf(call)));
+          }
+          await there.drain({ endIdle: true });
+        },
+        { withTranscripts: false },
+      ),
+    );
+
+    test("told by the transcript alone", { timeout: 60_000 }, () =>
+      same(async (there) => {
+        const end = there.calls.findLast((call) => call.stdin?.["session_id"] !== undefined);
+        if (end?.event === "SessionEnd") there.put(end);
+        else there.sessionEnd(String(end?.stdin?.["session_id"]), msOf(end));
+        await there.drain({ endIdle: true }, clockAt(msOf(end)));
+      }),
+    );
+
+    test("told by both, twice and backwards", { timeout: 60_000 }, () =>
+      same(async (there) => {
+        for (const call of [...there.calls, ...there.calls].reverse()) there.put(call);
+        await there.drain({ endIdle: true });
+      }),
+    );
+
+    test("as it happened: a drain at each hook, the transcript as long as it was", { timeout: 60_000 }, () =>
+      same(
+        async (there) => {
+          for (const call of there.calls) {
+            there.writeTranscripts({ untilMs: msOf(call) });
+            there.put(call);
+            await there.drain({}, clockAt(msOf(call)));
+          }
+          there.writeTranscripts();
+          await there.drain({ endIdle: true });
+        },
+        { withTranscripts: false },
+      ),
+    );
+
+    test("with what was asked and answered", { timeout: 60_000 }, async () => {
+      const content = async (more: ReplayOptions) => {
+        replay = new Replay(source, name, more);
+        replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
+        for (const call of replay.calls) replay.put(call);
+        await replay.drain({ endIdle: true });
+        const db = openDatabase(replay.places.storePath);
+        const tools = db
+          .prepare("SELECT record FROM spans")
+          .all()
+          .map((row) => (JSON.parse(String(row["record"])) as SpanRecord).attributes)
+          .filter((attributes) => attributes["gen_ai.tool.name"] !== undefined)
+          .map((of) => ["name", "call.arguments", "call.result"].map((what) => of[`gen_ai.tool.${what}`]));
+        db.close();
+        const home = replay.home;
+        replay.remove();
+        return tools.map((tool) => JSON.stringify(tool).replaceAll(home, "")).sort();
+      };
+      const drawn = await content({});
+      expect(drawn.some((text) => !text.includes("null"))).toBe(true);
+      expect(await content({ edit })).toEqual(drawn);
+    });
+
+    test("imported", { timeout: 60_000 }, () => {
+      const tools = (options: ReplayOptions) => {
+        replay = new Replay(source, name, options);
+        const env = { PATH: process.env["PATH"], HOME: replay.home };
+        const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "import", source], { env, encoding: "utf8" });
+        expect([status, stderr]).toEqual([0, ""]);
+        const db = openDatabase(replay.places.storePath);
+        const rows = db.prepare("SELECT name, calls, subagent FROM packed_tools ORDER BY name, subagent").all();
+        db.close();
+        replay.remove();
+        return rows;
+      };
+      const drawn = tools({});
+      expect(drawn.length).toBeGreaterThan(0);
+      expect(tools({ edit })).toEqual(drawn);
+    });
+  });
+});
+
+// --- internal ---
+
+const msOf = (call: RecordedCall | undefined): number => Date.parse(call?.received_at ?? "");
+
+/** What stands above each span, up to its root. */
+function pathsOf(storePath: string): readonly string[] {
+  const db = openDatabase(storePath);
+  try {
+    const spans = db
+      .prepare("SELECT record FROM spans")
+      .all()
+      .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+    const byId = new Map(spans.map((span) => [span.spanId, span]));
+    expect(byId.size).toBe(spans.length);
+    return spans
+      .map((span) => {
+        const names: string[] = [];
+        for (
+          let at: SpanRecord | undefined = span, above = "";
+          at !== undefined;
+          at = byId.get(above as SpanRecord["spanId"])
+        ) {
+          names.push(`${at.name} ${at.status.code} ${String(at.attributes["openhook.tool.status"] ?? "")}`);
+          expect(names.length).toBeLessThan(30);
+          if (at.parentSpanId === undefined) break;
+          above = at.parentSpanId;
+        }
+        return names.join(" < ");
+      })
+      .sort();
+  } finally {
+    db.close();
+  }
+}
+
+/** By the ids of a recording's calls those that a server would have given that counts. */
+function countedIn(source: string, name: string, within: "conversation" | "answer"): ReadonlyMap<string, string> {
+  const counted = new Map<string, string>();
+  const folder = join(CASES, source, name, "transcripts");
+  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
+    if (!path.endsWith(".jsonl")) continue;
+    let [answer, next, outputs] = ["", 0, 0];
+    const lines = readFileSync(join(folder, path), "utf8").split("\n");
+    for (const line of lines.filter((text) => text !== "")) {
+      if (/"type":\s*"\w+_output"/.test(line)) outputs++;
+      for (const [id, asked = String(outputs)] of callsIn(JSON.parse(line))) {
+        if (within === "answer" && asked !== answer) next = 0;
+        answer = asked;
+        if (!counted.has(id)) counted.set(id, `call_${next++}`);
+      }
+    }
+  }
+  return counted;
+}
+
+/** Ids of the calls that a line tells, each with that of its answer where there is one. */
+function callsIn(value: unknown, answer?: string): readonly (readonly [string, string | undefined])[] {
+  if (typeof value !== "object" || value === null) return [];
+  const o = value as Readonly<Record<string, unknown>>;
+  const inner = typeof o["id"] === "string" && o["role"] === "assistant" ? o["id"] : answer;
+  const id = o["type"] === "tool_use" ? o["id"] : /_call$/.test(String(o["type"])) ? o["call_id"] : undefined;
+  return [
+    ...(typeof id === "string" ? [[id, inner] as const] : []),
+    ...Object.values(o).flatMap((member) => callsIn(member, inner)),
+  ];
+}
