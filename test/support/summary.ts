@@ -62,7 +62,7 @@ export function summaryOf(storePath: string, sessionId: string) {
         }))
         .sort(by("response_id")),
       tools: tools
-        .map((t) => ({ id: t.givenId ?? t.callId, name: t.name, status: t.status, subagent: t.agentId !== undefined }))
+        .map((t) => ({ id: t.callId, name: t.name, status: t.status, subagent: t.agentId !== undefined }))
         .sort(by("id")),
       segments: segments.map((s) => ({ reason: s["reason"], native: s["native_reason"], ended: s["end_ms"] !== null })),
       lastTurn: turns.at(-1)?.["state"],

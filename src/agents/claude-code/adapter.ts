@@ -5,7 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { isCountedId } from "../shared/call-ids.ts";
+import { isBareCount } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
@@ -74,7 +74,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);
-  const isCounted = callId !== undefined && isCountedId(callId);
+  const isCounted = callId !== undefined && isBareCount(callId);
   /** An id that is counted comes again, in a subagent or behind a compaction: its input and its turn tell two calls apart. */
   const callKey = isCounted ? undefined : callId;
   const givenId = isCounted ? callId : undefined;
@@ -177,7 +177,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       ];
     case "PostToolBatch": {
       const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
-      return [{ type: "tool.batch", ...signal(ids.some(isCountedId) ? undefined : ids[0], { tool_call_ids: ids }) }];
+      return [{ type: "tool.batch", ...signal(ids.some(isBareCount) ? undefined : ids[0], { tool_call_ids: ids }) }];
     }
     case "PermissionDenied":
       return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callKey, { tool_call_ids: [callId] }) }];

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
-import { isCountedId, laterId } from "../shared/call-ids.ts";
+import { isBareCount, isCountedId, laterId } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedObject } from "../shared/json.ts";
@@ -482,7 +482,7 @@ function assistantLine(here: Here) {
     const given = asString(b["id"]);
     const name = asString(b["name"]);
     if (b["type"] !== "tool_use" || given === undefined || name === undefined) return [];
-    const isCounted = isCountedId(given);
+    const isCounted = isBareCount(given);
     const callId = isCounted ? laterId(given, within) : given;
     if (isCounted) counted.push(defined<CountedCall>({ given, callId, agentId: here.agentId }));
     return [

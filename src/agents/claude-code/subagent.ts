@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { isCountedId } from "../shared/call-ids.ts";
+import { isBareCount } from "../shared/call-ids.ts";
 import { asString, parsedObject } from "../shared/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;
@@ -17,7 +17,7 @@ export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".met
 export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
   const told = parsedObject(meta ?? "{}") ?? {};
   const started = asString(told["toolUseId"]);
-  const isCounted = started !== undefined && isCountedId(started);
+  const isCounted = started !== undefined && isBareCount(started);
   return defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${agentId}`,

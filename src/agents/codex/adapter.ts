@@ -6,7 +6,7 @@ import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { isCountedId } from "../shared/call-ids.ts";
+import { isBareCount } from "../shared/call-ids.ts";
 import { inputDigest } from "../shared/digest.ts";
 import { executableOf } from "../shared/executables.ts";
 import { eventId, payloadDigest } from "../shared/identity.ts";
@@ -223,7 +223,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   const callId = asString(p["tool_use_id"]);
   const told = asString(p["tool_name"]);
   const input = asObject(p["tool_input"]);
-  const isCounted = callId !== undefined && isCountedId(callId);
+  const isCounted = callId !== undefined && isBareCount(callId);
   const key = isCounted ? `${callId}:${payloadDigest(p)}` : (callId ?? arrival);
   // A script of the model's called this tool. The session file has the call of the script; this one is a part of it.
   if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];

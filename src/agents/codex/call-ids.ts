@@ -1,4 +1,4 @@
-import { goesBy, isCountedId, isRandomId, laterId } from "../shared/call-ids.ts";
+import { goesBy, isBareCount, isRandomId, laterId } from "../shared/call-ids.ts";
 import { type Here, isSubagent, type LineState } from "./state.ts";
 
 /**
@@ -11,7 +11,7 @@ import { type Here, isSubagent, type LineState } from "./state.ts";
 export function uniqueCallId({ state, timeMs }: Here, given: string) {
   if (isRandomId(given)) return { callId: given, used: {} };
   const used = state.used ?? [];
-  const first = isCountedId(given) && isSubagent(state) ? laterId(given, state.threadId ?? "") : given;
+  const first = isBareCount(given) && isSubagent(state) ? laterId(given, state.threadId ?? "") : given;
   if (used.includes(given)) return { callId: laterId(first, String(timeMs)), used: {} };
   return { callId: first, used: { used: [...used, given].slice(-REMEMBERED_IDS) } };
 }

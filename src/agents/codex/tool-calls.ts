@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { isCountedId } from "../shared/call-ids.ts";
+import { isBareCount } from "../shared/call-ids.ts";
 import { executableOf } from "../shared/executables.ts";
 import { asObject, asString, parsedObject } from "../shared/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
@@ -26,7 +26,7 @@ export function toolCall(here: Here, by: "asked" | "hosted"): Read {
     kind: "tool_use",
     ...at(here, callKey("use", here, callId)),
     callId,
-    givenId: isCountedId(given) ? given : undefined,
+    givenId: isBareCount(given) ? given : undefined,
     name: namespace === undefined ? name : `${namespace}.${name}`,
     executable: executableOf(shellCommandOf(argumentsOf(p))),
     mcpServer: mcpServerOf(namespace ?? name),

@@ -8,6 +8,14 @@ export const isRandomId = (callId: string): boolean => /[A-Za-z0-9]{16}/.test(ca
 export const isCountedId = (callId: string): boolean =>
   !callId.startsWith("toolu_") && /(?:^|[^A-Za-z0-9])\d+$/.test(callId) && !isRandomId(callId);
 
+/**
+ * Whether it says no more than which call it is, counted from the beginning: a tool's name or a plain word before its number
+ * (`Bash:0`, `call_0`). A subagent, or a conversation behind a compaction, begins anew. One that says more (`call_lint_3`)
+ * names its call.
+ */
+export const isBareCount = (callId: string): boolean =>
+  /^(?:[\w.-]*:|(?:call|tool|tool_?call|function)[_-])?\d{1,6}$/i.test(callId);
+
 /** The id of a call whose given one another call had before. @param place tells the two apart, whenever they are read */
 export const laterId = (given: string, place: string): string => `${given}#${place}`;
 
