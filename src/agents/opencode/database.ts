@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
+import { replaced, safeSelect } from "../../model/texts-as-bytes.ts";
 import { checkedPath, RefusedError } from "../shared/open.ts";
 
 /** A value of a row as SQLite gives it. */
@@ -37,9 +38,9 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
   }
   // libsql passes over `readonly`; SQLite's own address does it
   const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
-  const statements = new Map<string, Libsql.Statement<unknown[]>>();
-  const prepared = (sql: string): Libsql.Statement<unknown[]> => {
-    const statement = statements.get(sql) ?? raw.prepare(sql);
+  const statements = new Map<string, Asked>();
+  const prepared = (sql: string): Asked => {
+    const statement = statements.get(sql) ?? askSafely(raw, sql);
     statements.set(sql, statement);
     return statement;
   };
@@ -48,14 +49,14 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
       PRAGMA mmap_size = 0; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; BEGIN`);
     const after = lstatSync(real);
     if (after.ino !== before.ino || after.dev !== before.dev) throw notRegular(path);
-    refuseForeign(path, prepared(SCHEMA).all() as Row[]);
+    refuseForeign(path, prepared(SCHEMA).all());
   } catch (error) {
     letGo(raw);
     throw error;
   }
   return {
-    all: (sql, ...values) => prepared(sql).all(...values) as Row[],
-    get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
+    all: (sql, ...values) => prepared(sql).all(...values),
+    get: (sql, ...values) => prepared(sql).get(...values),
     close: () => letGo(raw),
   };
 }
@@ -82,6 +83,32 @@ export const databasesAmong = (names: readonly string[]): readonly string[] =>
 
 // --- internal ---
 
+interface Asked {
+  all(...values: readonly Value[]): readonly Row[];
+  get(...values: readonly Value[]): Row | undefined;
+}
+
+/** Texts that are no UTF-8 are OpenCode's own: what was cut between the halves of a pair of surrogates. */
+function askSafely(raw: Libsql.Database, sql: string): Asked {
+  const names = raw
+    .prepare(sql)
+    .columns()
+    .map(({ name }) => name);
+  const safe = safeSelect(sql, names);
+  const statement = raw.prepare(safe?.sql ?? sql);
+  const read = (row: Record<string, Value>): Row => {
+    safe?.row(row, replaced);
+    return row;
+  };
+  return {
+    all: (...values) => (statement.all(...values) as Record<string, Value>[]).map(read),
+    get: (...values) => {
+      const row = statement.get(...values) as Record<string, Value> | undefined;
+      return row === undefined ? undefined : read(row);
+    },
+  };
+}
+
 /** Closing alone leaves the moment that is looked at open until memory is cleared up; OpenCode could not shorten its -wal. */
 function letGo(raw: Libsql.Database): void {
   try {
@@ -100,6 +127,10 @@ const SCHEMA = `SELECT type, name, sql FROM sqlite_master
 /** A view, a virtual table or a column that is computed can make one question run for ever. */
 function refuseForeign(path: string, schema: readonly Row[]): void {
   for (const { type, name, sql } of schema) {
+    // The library would end the process over the name of such a column
+    if (`${name}${sql}`.includes("\ufffd")) {
+      throw new RefusedError(`${JSON.stringify(path)} is not read: the names in it are no UTF-8, it may be damaged`);
+    }
     const isComputed = /\bgenerated\s+always\b|\bas\s*\(|^\s*create\s+virtual\b/i.test(String(sql));
     if (type === "trigger" || (type === "table" && !isComputed)) continue;
     const what = type === "table" ? "is computed or virtual" : `is a ${String(type)}`;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -282,6 +282,50 @@ describe("what is new", () => {
     const { entries, unreadable } = await readAll({ sessionId: S, home: made.home });
     expect(unreadable).toBe(1);
     expect(ofKind(entries, "model_call").map(({ key }) => key)).toEqual([`message:${good}`]);
+  });
+});
+
+describe("texts that are no UTF-8", () => {
+  test("half an emoji, as JSON.stringify writes a text that was cut in it, does no harm to what it is in", async () => {
+    const prompt = made.prompt(S, T + 10);
+    const answer = made.answer(S, prompt, T + 1000);
+    made.tool(S, answer, T + 1050, "call_\ud83d", { input: { command: "git \ud83d" } }, "bash\ud83d");
+    const failed = { status: "error", error: "cut \ud83d" };
+    made.tool(S, answer, T + 1100, "call_2", failed);
+    made.message(S, T + 1, { role: "user", agent: "build\ud83d" });
+    const [use] = ofKind(await read(), "tool_use");
+    expect(use).toMatchObject({
+      callId: expect.stringMatching(/^call_\ufffd+$/),
+      name: expect.stringMatching(/^bash\ufffd+$/),
+    });
+    expect(ofKind(await read(), "model_call")).toHaveLength(1);
+    expect(ofKind(await read(), "tool_result")).toHaveLength(2);
+  });
+
+  test("bytes that are none, in any column, cost nothing else", async () => {
+    made.answer(S, made.prompt(S, T + 10), T + 1000);
+    made.session("ses_broken", T + 1);
+    const broken = "CAST(CAST(version AS BLOB) || x'ff' AS TEXT)";
+    made.db.exec(`UPDATE session SET directory = ${broken}, version = ${broken} WHERE id = 'ses_broken'`);
+    made.db.exec("UPDATE message SET data = replace(data, 'acme-coder-1', CAST(x'e0ff' AS TEXT))");
+    const { sessions } = await locateAll(reader, made.home);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([S, "ses_broken"]);
+    expect(ofKind(await read(), "model_call")).toMatchObject([{ model: "\ufffd\ufffd", usage: { input: 100 } }]);
+  });
+
+  test("a database whose own names are none is refused", async () => {
+    const path = join(dirname(made.path), "opencode-torn.db");
+    const torn = new Libsql(path, {});
+    torn.exec("CREATE TABLE session (id text, parent_id text, directory text, version text, time_created integer)");
+    torn.close();
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf("directory text") + 10] = 0xf4;
+    writeFileSync(path, bytes);
+    const { sessions, problems } = await locateAll(reader, made.home);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([S]);
+    expect(problems.map(({ error }) => error.message)).toEqual([
+      expect.stringMatching(/opencode-torn\.db" is not read.* UTF-8/),
+    ]);
   });
 });
 
