@@ -48,8 +48,8 @@ export const replaced: OnNoText = (bytes) => bytes.toString("utf8");
  * The text where all that is wrong with it are halves of pairs of surrogates, with U+FFFD for them: they come of a sound
  * `\ud83d`. `undefined` for any other that is no UTF-8.
  */
-export function withoutHalves(bytes: Buffer): string | undefined {
-  const mended = Buffer.from(bytes.toString("latin1").replace(HALF, REPLACEMENT), "latin1");
+export function withoutHalves(bytes: Uint8Array): string | undefined {
+  const mended = Buffer.from(Buffer.from(bytes).toString("latin1").replace(HALF, REPLACEMENT), "latin1");
   return isUtf8(mended) ? mended.toString("utf8") : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type Libsql from "libsql";
 import type { Step } from "../model/steps.ts";
+import { type OnNoText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
 
 /** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
 export type Value = string | number | null | Uint8Array;
@@ -41,24 +42,40 @@ export interface Around {
   readonly write: <T>(work: () => T) => T;
 }
 
-/** A statement is prepared once per connection. */
-export function preparerOf(raw: Libsql.Database, around: Around = BARE): Database["prepare"] {
+/**
+ * A statement is prepared once per connection. What it selects is read as `safeSelect` has it, in this one place, so that no
+ * damage ends the process.
+ *
+ * @param onNoText what is made of a text that is no UTF-8. @default it is damage, which is thrown
+ */
+export function preparerOf(
+  raw: Libsql.Database,
+  around: Around = BARE,
+  onNoText: OnNoText = damagedText,
+): Database["prepare"] {
   const prepared = new Map<string, Statement>();
   return (sql) => {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    const statement = around.look(() => raw.prepare(sql));
+    const { statement, read } = around.look(() => prepareSafely(raw, sql, onNoText));
     const made: Statement = {
       // As one list: the library would make one of them, twice
       run: (...values) => around.write(() => statement.run(values) as { changes: number }),
-      get: (...values) => around.look(() => statement.get(values) as Row | undefined),
-      all: (...values) => around.look(() => statement.all(values) as Row[]),
+      get: (...values) =>
+        around.look(() => {
+          const row = statement.get(values) as Record<string, Value> | undefined;
+          return row === undefined ? undefined : read(row);
+        }),
+      all: (...values) => around.look(() => (statement.all(values) as Record<string, Value>[]).map(read)),
       *each(...values) {
-        const rows = around.look(() => statement.iterate(values) as IterableIterator<Row>);
+        const rows = around.look(() => statement.iterate(values) as IterableIterator<Record<string, Value>>);
         for (;;) {
-          const next = around.look(() => rows.next());
-          if (next.done === true) return;
-          yield next.value;
+          const next = around.look(() => {
+            const { done, value } = rows.next();
+            return done === true ? undefined : read(value);
+          });
+          if (next === undefined) return;
+          yield next;
         }
       },
     };
@@ -66,6 +83,16 @@ export function preparerOf(raw: Libsql.Database, around: Around = BARE): Databas
     return made;
   };
 }
+
+/**
+ * Reads what the tables and columns are called. To be done before anything else: libsql ends the process over the name of a
+ * column that is no UTF-8 as well, and there it cannot be asked for bytes.
+ *
+ * @throws what SQLite says of a schema that makes no sense
+ */
+export const checkNames = (prepare: Database["prepare"]): void => {
+  prepare("SELECT name, sql FROM sqlite_schema").all();
+};
 
 /** The store is of a schema that this version does not know yet. */
 export const newerError = (path: string, version: number, known: number): StoreError =>
@@ -128,3 +155,21 @@ const PRIMARY: ReadonlyMap<number, string> = new Map([
 ]);
 
 const BARE: Around = { look: (work) => work(), write: (work) => work() };
+
+function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnNoText) {
+  const statement = raw.prepare(sql);
+  const names = statement.reader ? statement.columns().map(({ name }) => name) : [];
+  const safe = safeSelect(sql, names);
+  const read = (row: Record<string, Value>): Row => {
+    safe?.row(row, onNoText);
+    return row;
+  };
+  return { statement: safe === undefined ? statement : raw.prepare(safe.sql), read };
+}
+
+/** Of a store that is sound, half a pair of surrogates is all that a text can have wrong with it. */
+function damagedText(bytes: Buffer): string {
+  const text = withoutHalves(bytes);
+  if (text === undefined) throw Object.assign(new Error("a text in it is no UTF-8"), { code: "SQLITE_CORRUPT_TEXT" });
+  return text;
+}

@@ -3,7 +3,16 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { at } from "../model/steps.ts";
-import { type Database, damagedError, newerError, preparerOf, StoreError, said, unusableError } from "./connection.ts";
+import {
+  checkNames,
+  type Database,
+  damagedError,
+  newerError,
+  preparerOf,
+  StoreError,
+  said,
+  unusableError,
+} from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -28,6 +37,7 @@ export function openDatabase(path: string): Database {
   try {
     makeOurs(path);
     const database = wrap(raw, path);
+    checkNames(database.prepare);
     migrate(database, raw, path);
     return database;
   } catch (error) {

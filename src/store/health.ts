@@ -1,4 +1,8 @@
-import type { Database } from "./database.ts";
+import { isUtf8 } from "node:buffer";
+import Libsql from "libsql";
+import { withoutHalves } from "../model/texts-as-bytes.ts";
+import { type Database, preparerOf } from "./connection.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** What tells whether a store is sound, and what it last heard of whom. Looks only. */
@@ -7,7 +11,7 @@ import { type StoredSession, sessionById } from "./sessions.ts";
 const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
 
 /**
- * SQLite's own check, bounded in time.
+ * SQLite's own check, and whether every text is one; bounded in time.
  *
  * @param sizeBytes of the file
  * @returns what is wrong, one line each, at most ten; `isWhole`: all of it was looked at
@@ -17,17 +21,46 @@ export function soundness(
   sizeBytes: number,
 ): { readonly problems: readonly string[]; readonly isWhole: boolean } {
   const isWhole = sizeBytes <= WHOLE_CHECK_BYTES;
-  const checks = isWhole ? ["quick_check(10)"] : SMALL_TABLES.map((table) => `quick_check(${table})`);
-  const said = checks.flatMap((check) =>
+  return { problems: problemsOf(db, 10, isWhole ? undefined : SMALL_TABLES), isWhole };
+}
+
+/**
+ * What is wrong with a store: pages that SQLite cannot make sense of, tables and columns that are not there, texts that are no
+ * UTF-8.
+ *
+ * @param limit of lines
+ * @param only the tables that are looked at. @default all of them
+ */
+export function problemsOf(db: Database, limit: number, only?: readonly string[]): readonly string[] {
+  const said = (only ?? [undefined]).flatMap((table) =>
     db
-      .prepare(`PRAGMA ${check}`)
+      .prepare(`SELECT quick_check AS said FROM pragma_quick_check(${table === undefined ? limit : `'${table}'`})`)
       .all()
       // One row can hold many lines, below a heading
-      .flatMap((row) => String(Object.values(row)[0]).split("\n")),
+      .flatMap((row) => String(row["said"]).split("\n")),
   );
   const problems = said.filter((line) => line !== "ok" && line !== "" && !line.startsWith("***"));
-  return { problems: problems.slice(0, 10), isWhole };
+  // What it cannot find its way in cannot be read through
+  if (problems.length > 0) return problems.slice(0, limit);
+  return [...missingNames(db), ...(only ?? tablesOf(db)).flatMap((table) => brokenTexts(db, table))].slice(0, limit);
 }
+
+/** The store's own tables. */
+export const tablesOf = (db: Pick<Database, "prepare">): readonly string[] =>
+  db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    .all()
+    .map((row) => String(row["name"]));
+
+/** `key`: place in the primary key, 0 for none. */
+export const columnsOf = (
+  db: Pick<Database, "prepare">,
+  table: string,
+): readonly { readonly name: string; readonly key: number }[] =>
+  db
+    .prepare(`SELECT name, pk FROM pragma_table_info('${table}') ORDER BY cid`)
+    .all()
+    .map((row) => ({ name: String(row["name"]), key: Number(row["pk"]) }));
 
 /** Time of the latest thing any agent did; `undefined` in an empty store. */
 export function newestMs(db: Database): number | undefined {
@@ -71,3 +104,46 @@ export function lastHeardOf(db: Database, source: string): LastHeard | undefined
 // --- internal ---
 
 const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox"] as const;
+
+/** A table or a column whose name was damaged is sound to SQLite, and not there for us. */
+function missingNames(db: Database): readonly string[] {
+  const made = new Libsql(":memory:", {});
+  try {
+    for (const sql of MIGRATIONS) made.exec(sql);
+    const there = new Set(namesOf(db));
+    return namesOf({ prepare: preparerOf(made) })
+      .filter((name) => !there.has(name))
+      .map((name) => `there is no ${name} in it`);
+  } finally {
+    made.close();
+  }
+}
+
+const namesOf = (db: Pick<Database, "prepare">): readonly string[] =>
+  db
+    .prepare(
+      `SELECT 'column ' || one.name || '.' || part.name AS name FROM sqlite_schema one, pragma_table_info(one.name) part
+       WHERE one.type IN ('table', 'view')`,
+    )
+    .all()
+    .map((row) => String(row["name"]));
+
+/** The texts of many rows are read as one value: what takes the time is the number of values. */
+function brokenTexts(db: Database, table: string): readonly string[] {
+  // Texts alone: they come after numbers, and before bytes
+  const texts = columnsOf(db, table).map(({ name }) => `iif(${name} >= '' AND ${name} < x'', ${name}, '')`);
+  const some = db.prepare(
+    `SELECT count(*) AS count, CAST(group_concat(texts, char(10)) AS BLOB) AS texts FROM (
+       SELECT ${texts.join(" || ' ' || ")} AS texts FROM ${table} LIMIT ${ROWS_AT_ONCE} OFFSET ?)`,
+  );
+  for (let from = 0; ; from += ROWS_AT_ONCE) {
+    const row = some.get(from);
+    const all = row?.["texts"];
+    if (all instanceof Uint8Array && !isUtf8(all) && withoutHalves(all) === undefined)
+      return [`the table ${table} holds a text that is no UTF-8`];
+    if (Number(row?.["count"] ?? 0) < ROWS_AT_ONCE) return [];
+  }
+}
+
+/** A megabyte or so; those in front of them are counted off each time. */
+const ROWS_AT_ONCE = 1_000;

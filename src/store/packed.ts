@@ -25,7 +25,7 @@ export function packedFacts(db: Database, session: number): readonly TranscriptE
 export function packedBody(db: Database, session: number): Packed["facts"] | undefined {
   const body = db.prepare("SELECT body FROM packed WHERE session = ?").get(session)?.["body"];
   if (body === undefined) return undefined;
-  return body instanceof ArrayBuffer || body instanceof Uint8Array ? bytesOf(body) : String(body);
+  return body instanceof Uint8Array ? bytesOf(body) : String(body);
 }
 
 /** A session on its way into the store. */
@@ -385,8 +385,4 @@ const ownedAt = (bytes: Buffer, at: number): Owned => ({
 });
 
 const bytesOf = (value: unknown): Buffer =>
-  value instanceof ArrayBuffer
-    ? Buffer.from(value)
-    : value instanceof Uint8Array
-      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      : Buffer.alloc(0);
+  value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.alloc(0);

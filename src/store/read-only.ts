@@ -2,7 +2,16 @@ import { closeSync, openSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { type Database, damagedError, newerError, preparerOf, type Row, StoreError, said } from "./connection.ts";
+import {
+  checkNames,
+  type Database,
+  damagedError,
+  newerError,
+  preparerOf,
+  type Row,
+  StoreError,
+  said,
+} from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -20,9 +29,11 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
     // A drain is just making it
     if (version === 0) return undefined;
     if (version !== MIGRATIONS.length) throw otherVersion(path, version);
-    const seen = guarded(path, () =>
-      look({ prepare: preparerOf(raw), transaction: (work) => work(), close: () => raw.close() }),
-    );
+    const seen = guarded(path, () => {
+      const prepare = preparerOf(raw);
+      checkNames(prepare);
+      return look({ prepare, transaction: (work) => work(), close: () => raw.close() });
+    });
     checkStill();
     return seen;
   } finally {

@@ -1,7 +1,9 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { factsOf } from "../model/fact-columns.ts";
-import { type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
+import { withoutHalves } from "../model/texts-as-bytes.ts";
+import { checkNames, type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
+import { columnsOf, problemsOf, tablesOf } from "./health.ts";
 import { markTorn } from "./packed.ts";
 
 /** What could be taken over from a damaged store. */
@@ -63,8 +65,8 @@ export function salvage(damaged: string, db: Database): Salvaged {
  * texts that are no JSON any more. `undefined` when it is sound.
  */
 export function findDamage(db: Database): string | undefined {
-  const said = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-  if (said !== "ok") return String(said);
+  const [problem] = problemsOf(db, 1);
+  if (problem !== undefined) return problem;
   for (const table of tablesOf(db)) {
     for (const { name } of columnsOf(db, table)) {
       if (!JSON_COLUMNS.has(name)) continue;
@@ -97,29 +99,39 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
   "totals",
 ]);
 
-const tablesOf = (db: Pick<Database, "prepare">): readonly string[] =>
-  db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
-    .all()
-    .map((row) => String(row["name"]));
-
-/** `key`: place in the primary key, 0 for none. */
-const columnsOf = (db: Pick<Database, "prepare">, table: string): readonly { name: string; key: number }[] =>
-  db
-    .prepare(`SELECT name, pk FROM pragma_table_info('${table}') ORDER BY cid`)
-    .all()
-    .map((row) => ({ name: String(row["name"]), key: Number(row["pk"]) }));
+/** A damaged store that is read. */
+interface Aside {
+  readonly prepare: Database["prepare"];
+  /** Whether a text that is no UTF-8 was read since it was asked last. */
+  readonly hasBroken: () => boolean;
+  readonly close: () => void;
+}
 
 /** @returns `undefined` when not even its list of tables can be read */
-function openAside(path: string): Libsql.Database | undefined {
+function openAside(path: string): Aside | undefined {
   let raw: Libsql.Database | undefined;
   try {
     // Read-only, so that SQLite does not mend it in its own way
     raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
     // Lets it look at a file that is shorter than its header says
     raw.exec("PRAGMA writable_schema = ON");
-    raw.prepare("SELECT count(*) FROM sqlite_schema").get();
-    return raw;
+    checkNames(preparerOf(raw));
+    const opened = raw;
+    let isBroken = false;
+    const onNoText = (bytes: Buffer): string => {
+      const text = withoutHalves(bytes);
+      if (text === undefined) isBroken = true;
+      return text ?? "";
+    };
+    return {
+      prepare: preparerOf(raw, undefined, onNoText),
+      hasBroken() {
+        const was = isBroken;
+        isBroken = false;
+        return was;
+      },
+      close: () => opened.close(),
+    };
   } catch {
     raw?.close();
     return undefined;
@@ -127,11 +139,7 @@ function openAside(path: string): Libsql.Database | undefined {
 }
 
 /** From the front until a page cannot be read, then from the back until one cannot. */
-function copyTable(
-  from: Libsql.Database,
-  db: Database,
-  table: string,
-): { readonly rows: number; readonly isWhole: boolean } {
+function copyTable(from: Aside, db: Database, table: string): { readonly rows: number; readonly isWhole: boolean } {
   let rows = 0;
   let isWhole = true;
   const all = columnsOf(db, table);
@@ -148,10 +156,9 @@ function copyTable(
     const order = keys.map(({ name }) => `${name} ${direction}`).join(", ");
     try {
       const read = from.prepare(`SELECT ${names.join(", ")} FROM ${table} NOT INDEXED ORDER BY ${order}`);
-      // The library's iterator is one, its types do not say so
-      for (const row of read.iterate() as unknown as Iterable<Row>) {
-        const values = names.map((name): Value => bindable(row[name]));
-        const added = isSound(row) ? inserted(() => insert.run(...values).changes) : undefined;
+      for (const row of read.each()) {
+        const values = names.map((name): Value => row[name] ?? null);
+        const added = !from.hasBroken() && isSound(row) ? inserted(() => insert.run(...values).changes) : undefined;
         if (added === undefined) isWhole = false;
         else rows += added;
       }
@@ -168,10 +175,6 @@ function copyTable(
   return { rows, isWhole };
 }
 
-/** The library reads bytes as something that it does not write. */
-const bindable = (value: unknown): Value =>
-  value instanceof ArrayBuffer ? new Uint8Array(value) : ((value ?? null) as Value);
-
 /** @returns `undefined` for a row that does not fit: one of its values is nonsense */
 function inserted(work: () => number): number | undefined {
   try {
@@ -186,7 +189,7 @@ const isSound = (row: Row): boolean =>
   Object.entries(row).every(([name, value]) => {
     if (!JSON_COLUMNS.has(name) || value === null) return true;
     try {
-      if (value instanceof ArrayBuffer || value instanceof Uint8Array) factsOf(new Uint8Array(value));
+      if (value instanceof Uint8Array) factsOf(value);
       else JSON.parse(String(value));
       return true;
     } catch {
@@ -195,9 +198,9 @@ const isSound = (row: Row): boolean =>
   });
 
 /** An earlier version's store lacks what was added since. */
-function sharedNames(from: Libsql.Database, columns: readonly { readonly name: string }[], table: string): string[] {
+function sharedNames(from: Aside, columns: readonly { readonly name: string }[], table: string): string[] {
   try {
-    const there = new Set(columnsOf({ prepare: preparerOf(from) }, table).map(({ name }) => name));
+    const there = new Set(columnsOf(from, table).map(({ name }) => name));
     return columns.map(({ name }) => name).filter((name) => there.has(name));
   } catch {
     return [];

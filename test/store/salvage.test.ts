@@ -1,11 +1,13 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { encodeFacts } from "../../src/model/facts.ts";
-import { findDamage } from "../../src/store/salvage.lazy.ts";
+import { findDamage, salvage } from "../../src/store/salvage.lazy.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
 const BYTES = Uint8Array.of(1, 2, 3);
+const NO_TEXT = Uint8Array.of(0x61, 0xff, 0x62);
 
 /** What is found of a store with one session that is packed, after a change. */
 function damageAfter(sql: string, ...values: readonly (string | Uint8Array)[]): string | undefined {
@@ -20,10 +22,30 @@ test("a store in which every text is what it should be is sound", () => {
   expect(damageAfter("UPDATE sessions SET repository = ?", '{"name":"shop"}')).toBeUndefined();
 });
 
+test("half an emoji, which a statement makes of sound JSON, is no damage", () => {
+  const sql = "UPDATE sessions SET cwd = json_extract(?, '$')";
+  expect(damageAfter(sql, JSON.stringify("cut \ud83d"))).toBeUndefined();
+});
+
+test("a row with a text that is no UTF-8 stays behind, the others are taken over", () => {
+  const from = stores.open();
+  for (const name of ["s1", "s2", "s3"]) sessionOf(from, "claude-code", name, 0);
+  from.prepare("UPDATE sessions SET cwd = CAST(? AS TEXT) WHERE session_id = 's2'").run(NO_TEXT);
+  expect(() => from.prepare("SELECT cwd FROM sessions").all()).toThrow(/is damaged: a text in it is no UTF-8/);
+  from.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  const db = stores.open(join(stores.folder(), "new", "store.db"));
+  expect(db.transaction(() => salvage(stores.path(), db))).toMatchObject({ rows: 2, incomplete: ["sessions"] });
+  expect(db.prepare("SELECT session_id FROM sessions").all()).toMatchObject([
+    { session_id: "s1" },
+    { session_id: "s3" },
+  ]);
+});
+
 test.each([
   ["a text that is none", "UPDATE sessions SET repository = ?", "{", /the table sessions holds a text that is no JSON/],
   ["bytes for a text", "UPDATE sessions SET repository = ?", BYTES, /the table sessions holds a text/],
   ["facts that are none", "UPDATE packed SET body = ?", "{", /the table packed holds a text/],
+  ["bytes that are no text", "UPDATE sessions SET session_id = CAST(? AS TEXT)", NO_TEXT, /sessions holds .* no UTF-8/],
   ["tables that are none", "UPDATE packed SET body = ?", BYTES, /the facts of session 1 .* make no sense/],
 ] as const)("%s", (_, sql, value, damage) => {
   expect(damageAfter(sql, value)).toMatch(damage);
