@@ -5,8 +5,8 @@ import type { Drain } from "./deps.ts";
 import { storeBytes } from "./self.ts";
 
 /**
- * Lets SQLite look through the store: once a day, and whenever a drain is asked for by hand. A damaged page would else be
- * seen only when something on it is needed, long after the damage.
+ * Lets SQLite look through the store: once a day, whenever a drain is asked for by hand, and by an import that finds nothing
+ * new. A damaged page would else be seen only when something on it is needed, long after the damage.
  *
  * @throws StoreError (damaged), which has the store set aside and read as far as it can be
  */

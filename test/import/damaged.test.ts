@@ -1,9 +1,10 @@
 // A store with packed sessions that is damaged: what can be read of it is kept, sums are made anew, and the rest is read again.
-import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lookAt } from "../../src/commands/look.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { soundness } from "../../src/store/health.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { packedOwners } from "../../src/store/packed.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -123,6 +124,53 @@ describe("a store of which nothing can be read", () => {
   });
 });
 
+describe("a store with bits turned over, which SQLite takes for sound", () => {
+  test.each([
+    ["the id of a session", sessionIdOf(7)],
+    ["a path", `${sessionIdOf(9)}.jsonl`],
+    ["a model", "claude-"],
+    ["a sum", '"modelCalls"'],
+    ["what is known of the store", "store.checked_ms"],
+    ["the name of a column", "cost_nano_usd"],
+    ["the name of a table", "CREATE TABLE packed_turns"],
+  ])("in %s: it is set aside, and an import makes it whole", async (_, text) => {
+    const { storePath } = at.places;
+    // An import that finds nothing new notes that it has looked
+    await importInto(at, SOURCE);
+    turnOver(storePath, (bytes) => placesOf(text, bytes).map((place) => (place + text.length - 2) * 8 + 7));
+    const report = await importInto(at, SOURCE);
+    expect(report.problems).toContainEqual(expect.stringMatching(/is damaged: .*; it was set aside/));
+    expect(books()).toEqual(TOTALS);
+    expect((await importInto(at, SOURCE)).problems).toEqual([]);
+  });
+
+  test("whichever they are, no program ends over it, and in the end it is a store like any other", {
+    timeout: 120_000,
+  }, async () => {
+    const { storePath } = at.places;
+    const sound = readFileSync(storePath);
+    let kept = 0;
+    for (let seed = 1; seed <= ROUNDS; seed++) {
+      for (const file of [`${storePath}-wal`, `${storePath}-shm`]) rmSync(file, { force: true });
+      writeFileSync(storePath, sound);
+      const random = numbersFrom(seed);
+      // From one bit to a few hundred; the first hundred bytes say that it is a database
+      const bits = Array.from({ length: 2 ** random(9) }, () => 800 + random(sound.length * 8 - 800));
+      turnOver(storePath, () => bits);
+      try {
+        books();
+      } catch (error) {
+        expect(error, `seed ${seed}`).toMatchObject({ code: expect.stringMatching(/^E_STORE/) });
+      }
+      await importInto(at, SOURCE);
+      kept += packedCount(storePath);
+      expect(soundnessOf(storePath), `seed ${seed}`).toEqual([]);
+      expect((await importInto(at, SOURCE)).problems, `seed ${seed}`).toEqual([]);
+    }
+    expect(kept).toBeGreaterThanOrEqual(ROUNDS * SESSIONS.length);
+  });
+});
+
 describe("a store of the version before", () => {
   test("is brought up to date, keeps what it has, and takes an import", async () => {
     const { storePath } = at.places;
@@ -147,6 +195,34 @@ describe("a store of the version before", () => {
 });
 
 // --- internal ---
+
+const ROUNDS = 25;
+
+/** @param bits their numbers, counted from the beginning of the file */
+function turnOver(path: string, bits: (bytes: Buffer) => readonly number[]): void {
+  const bytes = readFileSync(path);
+  for (const bit of bits(bytes)) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  writeFileSync(path, bytes);
+}
+
+/** Some of them are in what SQLite has freed. */
+function placesOf(text: string, bytes: Buffer): readonly number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) places.push(at);
+  expect(places).not.toEqual([]);
+  return places;
+}
+
+/** The same numbers for the same seed. @returns whole ones below a limit */
+function numbersFrom(seed: number): (below: number) => number {
+  let x = seed * 2_654_435_761;
+  return (below) => {
+    x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((x / 2 ** 32) * below);
+  };
+}
+
+const soundnessOf = (path: string): readonly string[] | undefined => readStore(path, (db) => soundness(db, 0).problems);
 
 /** A part of a table is not there, or is nonsense. */
 function lose(raw: Libsql.Database, table: string): void {
