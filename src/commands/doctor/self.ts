@@ -33,7 +33,11 @@ export async function* selfFindings(
   if (failed + killed > 0) {
     yield remark(
       `${plural(failed + killed, "drain")} did not come to an end (${failed} failed, ${killed} killed); the next ones took up their work`,
-      failed > 0 ? "drain.log says why" : "nothing need be done",
+      failed > 0
+        ? "drain.log says why"
+        : last_drain === null
+          ? "openhook-otel drain shows why: none came to its end yet"
+          : "nothing need be done",
     );
   }
   for (const line of driftLines(self)) {
@@ -66,5 +70,10 @@ async function* sizeFindings(
       `the quarantine takes ${megabytes(sizes.quarantine)}; openhook-otel prune --quarantine removes what is old in it`,
     );
   }
-  for (const { path, bytes } of sizes.damaged) yield ok(`the damaged store ${path} takes ${megabytes(bytes)}`);
+  for (const { path, bytes } of sizes.damaged) {
+    const text = `the damaged store ${path} takes ${megabytes(bytes)}`;
+    // Without a time in its name: whoever set it aside did not come to read it
+    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, "openhook-otel drain");
+    else yield ok(text);
+  }
 }
