@@ -5,17 +5,23 @@ import type { Drain } from "./deps.ts";
 import { storeBytes } from "./self.ts";
 
 /**
- * Lets SQLite look through the store: once a day, whenever a drain is asked for by hand, and by an import that finds nothing
- * new. A damaged page would else be seen only when something on it is needed, long after the damage.
+ * Looks through the store once a day, and whenever a drain is asked for by hand. A damaged page would else be seen only when
+ * something on it is needed, long after the damage.
  *
  * @throws StoreError (damaged), which has the store set aside and read as far as it can be
  */
-export function checkStore({ db, places, now }: Drain, isEager: boolean): void {
+export function checkStore(drain: Drain, isEager: boolean): void {
+  const { db, now } = drain;
   const lastMs = Number(readMeta(db, CHECKED) ?? "0");
   if (!isEager && Math.abs(now() - lastMs) < CHECK_AFTER_MS) return;
+  lookThrough(drain);
+  writeMeta(db, CHECKED, String(now()));
+}
+
+/** Looks through the store, and writes nothing. @throws StoreError (damaged) */
+export function lookThrough({ db, places }: Pick<Drain, "db" | "places">): void {
   const [problem] = soundness(db, storeBytes(places.storePath)).problems;
   if (problem !== undefined) throw damagedBy(places.storePath, problem);
-  writeMeta(db, CHECKED, String(now()));
 }
 
 // --- internal ---

@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-
 /** What is made of a text that is no UTF-8. It may throw. */
 export type OnNoText = (bytes: Buffer) => string;
 
@@ -50,7 +48,7 @@ export const replaced: OnNoText = (bytes) => bytes.toString("utf8");
  */
 export function withoutHalves(bytes: Uint8Array): string | undefined {
   const mended = Buffer.from(Buffer.from(bytes).toString("latin1").replace(HALF, REPLACEMENT), "latin1");
-  return isUtf8(mended) ? mended.toString("utf8") : undefined;
+  return textOf(mended);
 }
 
 // --- internal ---
@@ -64,5 +62,11 @@ const REPLACEMENT = "\xef\xbf\xbd";
 function unmarked(marked: Uint8Array, onNoText: OnNoText): string | Uint8Array {
   const bytes = Buffer.from(marked.buffer, marked.byteOffset + 1, marked.byteLength - 1);
   if (marked[0] !== TEXT) return bytes;
-  return isUtf8(bytes) ? bytes.toString("utf8") : onNoText(bytes);
+  return textOf(bytes) ?? onNoText(bytes);
+}
+
+/** U+FFFD stands for what is no UTF-8, unless the text itself has it. */
+function textOf(bytes: Buffer): string | undefined {
+  const text = bytes.toString("utf8");
+  return !text.includes("\ufffd") || Buffer.from(text, "utf8").equals(bytes) ? text : undefined;
 }
