@@ -25,8 +25,8 @@ export const adviceOn = (error: StoreError): string =>
 
 /** What to do about a damaged store. A drain reads no transcript of which nobody tells it any more. */
 export const REPAIR =
-  "openhook-otel drain sets it aside and begins a new one with what can be read of it; openhook-otel import also reads the " +
-  "sessions again that it has lost";
+  "openhook-otel drain sets it aside and begins a new one with what can be read of it; openhook-otel import after it reads " +
+  "the sessions again that it has lost";
 
 /** One line for a user who has collected nothing yet. */
 export async function nothingYet({ places }: Pick<Context, "places">): Promise<string> {

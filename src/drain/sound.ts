@@ -10,18 +10,12 @@ import { storeBytes } from "./self.ts";
  *
  * @throws StoreError (damaged), which has the store set aside and read as far as it can be
  */
-export function checkStore(drain: Drain, isEager: boolean): void {
-  const { db, now } = drain;
+export function checkStore({ db, places, now }: Drain, isEager: boolean): void {
   const lastMs = Number(readMeta(db, CHECKED) ?? "0");
   if (!isEager && Math.abs(now() - lastMs) < CHECK_AFTER_MS) return;
-  lookThrough(drain);
-  writeMeta(db, CHECKED, String(now()));
-}
-
-/** Looks through the store, and writes nothing. @throws StoreError (damaged) */
-export function lookThrough({ db, places }: Pick<Drain, "db" | "places">): void {
   const [problem] = soundness(db, storeBytes(places.storePath)).problems;
   if (problem !== undefined) throw damagedBy(places.storePath, problem);
+  writeMeta(db, CHECKED, String(now()));
 }
 
 // --- internal ---

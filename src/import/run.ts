@@ -6,7 +6,6 @@ import { ownInstance } from "../drain/instance.ts";
 import { atKnownLevel, enforceLevel } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
 import { makePrivate } from "../drain/own-state.ts";
-import { lookThrough } from "../drain/sound.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, commitLater } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
@@ -202,8 +201,6 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
   const { report } = drain;
   const known = await lookUp(drain, options.agents, options.again === true, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
-  // Where there is nothing to read, damage would not be met: who was told to import after it would be told that nothing is new
-  if (found.toRead.length === 0) lookThrough(drain);
   report.problems.push(...found.problems);
   await readAll(drain, found, workOf(found.toRead, known), options);
   return reportOf(found, report.problems, options.signal);
