@@ -3,17 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { FolderMemory } from "../shared/folder-memory.ts";
 import { openJsonl } from "../shared/jsonl.ts";
-import {
-  type Dated,
-  type Entry,
-  entriesIn,
-  foldersBelow,
-  located,
-  mapSome,
-  oldestFirst,
-  seen,
-  tell,
-} from "../shared/past.ts";
+import { type Dated, type Entry, entriesIn, foldersBelow, located, oldestFirst, seen, tell } from "../shared/past.ts";
 
 /**
  * Sessions of all projects, by the names of their files. Of a session that lies in two folders, as after somebody copied one,
@@ -93,19 +83,18 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   // What a subagent's file may be part of: folders of that name, and all sessions where one lies beside them
   const shared = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name));
   const areAlone = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
-  const dated = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
-    const file = await seen(path, query);
+  const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
+    const file = seen(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
     const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
     const only = areAlone && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
     return [{ sessionId, path, ...file, ...(only !== undefined && { only }) }];
   });
-  const mains = dated.flat();
   const known = new Set(mains.map(({ sessionId }) => sessionId));
   const left = new Map<string, Candidate>();
   const add = async (sessionId: string, part: string): Promise<void> => {
-    const file = known.has(sessionId) || left.has(sessionId) ? undefined : await seen(part, query);
+    const file = known.has(sessionId) || left.has(sessionId) ? undefined : seen(part, query);
     if (file !== undefined && file.sizeBytes > 0) {
       left.set(sessionId, { sessionId, path: join(project, `${sessionId}${LINES}`), ...file });
     }

@@ -17,7 +17,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts
 import { elementsOf } from "../shared/elements.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
 import { firstBytes, readSmall } from "../shared/open.ts";
-import { type Entry, entriesIn, foldersBelow, located, mapSome, namesIn, seen } from "../shared/past.ts";
+import { type Entry, entriesIn, foldersBelow, located, namesIn, seen } from "../shared/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
@@ -38,7 +38,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       const main = isFolder && !sessions.has(name) ? messagesPath(folder, name) : undefined;
       if (main === undefined) continue;
       const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
-      const sizes = await mapSome(parts, (part) => seen(part.path, query));
+      const sizes = parts.map((part) => seen(part.path, query));
       if (sizes.some((size) => size !== undefined && size.sizeBytes > 0)) sessions.set(name, main);
     }
   }

@@ -49,7 +49,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       ...entries.filter(isBare).map(({ name, path }) => [basename(name, LINES), path] as const),
     ];
     const dated = await mapSome(places, async ([sessionId, path]) => {
-      const file = isFolderName(sessionId) ? await seen(path, query) : undefined;
+      const file = isFolderName(sessionId) ? seen(path, query) : undefined;
       return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, beganMs: file.beganMs }];
     });
     for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);

@@ -79,7 +79,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const heads = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
     const head = headOf(path, query.roots);
     const sessionId = sessionIdIn(head) ?? (await typedIn(path, query.roots));
-    const file = sessionId === undefined ? undefined : await seen(path, query);
+    const file = sessionId === undefined ? undefined : seen(path, query);
     if (sessionId === undefined) await tellUnreadable(path, query, "its beginning does not say which session it is of");
     if (sessionId === undefined || file === undefined) return [];
     return [{ sessionId, path, ...file, beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
@@ -89,7 +89,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const left: Candidate[] = [];
   for (const { name, path, isFolder } of entries) {
     const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
-    const file = part === undefined ? undefined : await seen(part.path, query);
+    const file = part === undefined ? undefined : seen(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
       left.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
     }

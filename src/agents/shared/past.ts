@@ -70,7 +70,7 @@ export async function entriesIn(folder: string, query: LocateQuery): Promise<rea
 }
 
 /** When a file was begun and written, and its size; `undefined` for what is no file. */
-export async function seen(path: string, query: LocateQuery): Promise<Seen | undefined> {
+export function seen(path: string, query: LocateQuery): Seen | undefined {
   const found = tried(query, path, () => statSync(path));
   return found?.isFile() === true ? seenOf(found) : undefined;
 }
