@@ -7,7 +7,7 @@ import asc from "assemblyscript/asc";
 import wabt from "wabt";
 
 const AGENTS = join(resolve(dirname(fileURLToPath(import.meta.url)), ".."), "src", "agents");
-const SHORTEN = join(AGENTS, "shared", "shorten");
+const SHORTEN = join(AGENTS, "shared", "transcript", "shorten");
 const SCAN = join(AGENTS, "claude-code", "scan");
 
 /** No runtime but memory that is taken and kept. */

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
-import { type Context, UserError } from "./commands/context.ts";
 import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
+import { type Context, UserError } from "./context.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 

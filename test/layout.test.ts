@@ -64,6 +64,30 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/privacy/planted-sideways.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
   },
+  "capture-decides-alone": {
+    file: "src/capture/planted.ts",
+    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+  },
+  "transcripts-are-found-apart": {
+    file: "src/transcripts/planted.ts",
+    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+  },
+  "sessions-only-read": {
+    file: "src/sessions/planted.ts",
+    text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
+  },
+  "report-reads-sessions": {
+    file: "src/report/planted.ts",
+    text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
+  },
+  "text-knows-no-room": {
+    file: "src/text/planted.ts",
+    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+  },
+  "stations-serve-drains-and-imports": {
+    file: "src/view/planted-drain.ts",
+    text: `import { emptyReport } from "../drain/context.ts";\nvoid emptyReport;\n`,
+  },
   "otel-lives-in-otlp": {
     file: "src/drain/planted-sdk.ts",
     text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,
@@ -79,7 +103,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
   },
   "commands-are-the-edge": {
     file: "src/drain/planted-up.ts",
-    text: `import { UserError } from "../commands/context.ts";\nvoid UserError;\n`,
+    text: `import { doctor } from "../commands/doctor.ts";\nvoid doctor;\n`,
   },
   "commands-start-the-pipeline": {
     file: "src/drain/planted-pipeline.ts",
@@ -92,6 +116,12 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
 };
 
 type Files = Readonly<Record<string, string>>;
+
+/** A cycle of types alone, which the compiler would accept. */
+const CYCLE_OF_TYPES: Files = {
+  "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
+  "src/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
+};
 
 describe("who may import whom", () => {
   test("src breaks no rule, and all of it was looked at", () => {
@@ -118,6 +148,7 @@ describe("who may import whom", () => {
           writeFileSync(join(copy, path), content);
         }
       }
+      for (const [path, content] of Object.entries(CYCLE_OF_TYPES)) writeFileSync(join(copy, path), content);
       reported = cruise(copy).violations;
     });
     afterAll(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
@@ -127,6 +158,11 @@ describe("who may import whom", () => {
       expect(new Set(reported.filter(({ from }) => from === planted?.file).map(({ rule }) => rule))).toEqual(
         new Set([name]),
       );
+    });
+
+    test("a cycle of types alone", () => {
+      const found = reported.filter(({ from }) => from in CYCLE_OF_TYPES).map(({ rule }) => rule);
+      expect(new Set(found)).toEqual(new Set(["no-cycles"]));
     });
 
     test("every rule has one", () => {

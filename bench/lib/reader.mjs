@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
 import { CALL } from "../../src/model/fact-tables.ts";
-import { START } from "../../src/model/start.ts";
+import { START } from "../../src/model/initial-offset.ts";
 
 const READERS = { "claude-code": claudeCode, codex };
 const CHUNK_BYTES = 1 << 20;

@@ -1,5 +1,5 @@
 import { isCancel, multiselect } from "@clack/prompts";
-import { type Context, UserError } from "./context.ts";
+import { type Context, UserError } from "../context.ts";
 import {
   type AgentLookup,
   canAsk,
@@ -10,9 +10,9 @@ import {
   type Scope,
   streamsOf,
   targetOf,
-} from "./settings-edit.ts";
-import { tellLines } from "./signs.ts";
-import { printable } from "./terminal.ts";
+} from "../registration/settings-edit.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable } from "../text/terminal.ts";
 
 /** Which agents this machine has, and what keeps them from telling us something. */
 
@@ -86,7 +86,7 @@ export async function sayFindings(
 ): Promise<boolean> {
   const now = await readSettingsFiles(files.map(({ path }) => path));
   const findings = (await installer.check?.(now, targetOf(context))) ?? [];
-  tellLines(
+  printLines(
     context,
     findings.map(({ level, text }) => `  ${level === "broken" ? "✗" : "!"} ${printable(text)}`),
   );

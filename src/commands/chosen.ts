@@ -1,8 +1,8 @@
+import { UserError } from "../context.ts";
 import type { Database } from "../store/database.ts";
-import { findSessions, recentSessions } from "../store/overview.ts";
+import { findSessions, recentSessions } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { UserError } from "./context.ts";
-import { printable } from "./terminal.ts";
+import { printable } from "../text/terminal.ts";
 
 /**
  * The session that a user names.

@@ -8,9 +8,10 @@ import { keyOf, newLayer, putText, sourceInWords } from "../config/layer.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { hint } from "../config/nearest.ts";
 import { shownValue } from "../config/redact.ts";
-import { SECTIONS, SETTINGS, type Setting, type Target, targetOf } from "../config/settings.ts";
-import { type Context, UserError } from "./context.ts";
-import { refuseSudo } from "./sudo.ts";
+import type { Setting } from "../config/setting.ts";
+import { SECTIONS, SETTINGS, type Target, targetOf } from "../config/settings.ts";
+import { type Context, UserError } from "../context.ts";
+import { refuseSudo } from "../registration/sudo.ts";
 
 export type ConfigAction =
   | { readonly kind: "show"; readonly json: boolean }

@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { allAgents } from "../agents/registry.ts";
 import { readFileIfAny } from "../config/files.ts";
-import { type Context, UserError } from "./context.ts";
-import { type Note, type StreamReport, validate } from "./convert/conformance.ts";
-import { type Conversion, convertAll } from "./convert/envelopes.ts";
-import { payloadsOf } from "./convert/input.ts";
-import { type Discovery, readDiscovery } from "./discovery.ts";
-import { plural } from "./figures.ts";
-import { withUserErrors } from "./settings-edit.ts";
-import { printable, writeLines } from "./terminal.ts";
+import { type Context, UserError } from "../context.ts";
+import { type Note, type StreamReport, validate } from "../convert/conformance.ts";
+import { type Conversion, convertAll } from "../convert/envelopes.ts";
+import { payloadsOf } from "../convert/input.ts";
+import { type Discovery, readDiscovery } from "../registration/discovery.ts";
+import { withUserErrors } from "../registration/settings-edit.ts";
+import { plural } from "../text/figures.ts";
+import { printable, writeLines } from "../text/terminal.ts";
 
 export interface ConvertOptions {
   /** Who sent payloads that do not say so. */

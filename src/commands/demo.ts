@@ -1,15 +1,15 @@
 import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { type Context, UserError } from "../context.ts";
+import { check, metricLines, toRecord } from "../demo/arrived.ts";
+import { type Recording, unpackRecordings } from "../demo/recordings.ts";
+import { type DemoPlaces, drainOnce, replay } from "../demo/replay.ts";
 import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
-import { type Context, UserError } from "./context.ts";
-import { check, metricLines, toRecord } from "./demo/arrived.ts";
-import { type Recording, unpackRecordings } from "./demo/recordings.ts";
-import { type DemoPlaces, drainOnce, replay } from "./demo/replay.ts";
-import { plural } from "./figures.ts";
-import { tellLines } from "./signs.ts";
-import { lineOf, printable, type Terminal, terminalOf } from "./terminal.ts";
+import { printLines } from "../text/ascii.ts";
+import { plural } from "../text/figures.ts";
+import { lineOf, printable, type Terminal, terminalOf } from "../text/terminal.ts";
 import { waterfall } from "./waterfall.ts";
 
 /**
@@ -39,7 +39,7 @@ export async function demo(
     if (!options.keep) await rm(places.root, { recursive: true, force: true, maxRetries: 10 });
   }
   // Last, so that a reader that has seen enough (`| head`) leaves nothing of ours behind
-  tellLines(context, seen.lines);
+  printLines(context, seen.lines);
   if (options.keep) context.stdout.write(`\nKept: OPENHOOK_OTEL_HOME=${printable(places.stateDir)}\n`);
   return seen.exact && seen.delivered ? 0 : 1;
 }
@@ -67,7 +67,7 @@ async function perform(context: Context, packageRoot: string, places: Places, re
   const terminal = terminalOf(context);
   const endMs = context.now() - ENDED_AGO_MS;
   const recordings = await unpackRecordings(join(packageRoot, "demo", "recordings"), places.home, endMs);
-  tellLines(context, introduction(recordings, terminal));
+  printLines(context, introduction(recordings, terminal));
 
   const tookMs = await replay(recordings, places, context, packageRoot);
   const endpoint = ownEndpoint(context.env);

@@ -11,11 +11,8 @@ import {
   saveBackup,
   sha256,
 } from "../config/backup.ts";
-import type { Context } from "./context.ts";
-import { unifiedDiff } from "./diff.ts";
-import { complainTo, eachOf } from "./each.ts";
-import type { EnableOptions } from "./enable.ts";
-import { removeHookProgram } from "./hook-program.ts";
+import type { Context } from "../context.ts";
+import { removeHookProgram } from "../registration/hook-program.ts";
 import {
   type AgentLookup,
   agreed,
@@ -31,9 +28,19 @@ import {
   scopeOf,
   targetOf,
   withUserErrors,
-} from "./settings-edit.ts";
-import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step } from "./settings-write.ts";
-import { RECORDED_AS } from "./wrappers.ts";
+} from "../registration/settings-edit.ts";
+import {
+  allOrNone,
+  apply,
+  type FileChange,
+  restoreRecord,
+  reversed,
+  type Step,
+} from "../registration/settings-write.ts";
+import { RECORDED_AS } from "../registration/wrappers.ts";
+import { unifiedDiff } from "../text/diff.ts";
+import type { EnableOptions } from "./enable.ts";
+import { complainTo, forEachAgent } from "./for-each-agent.ts";
 
 export type DisableOptions = Omit<EnableOptions, "hookSource">;
 
@@ -66,7 +73,7 @@ export async function disable(
       complain(error);
     };
     const spared = isNamed ? undefined : spare;
-    const plans = await eachOf(chosen, spared, (one) => planOf(one, scope, context));
+    const plans = await forEachAgent(chosen, spared, (one) => planOf(one, scope, context));
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {
@@ -78,7 +85,7 @@ export async function disable(
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
-    await eachOf(shown, spared, async (plan) => {
+    await forEachAgent(shown, spared, async (plan) => {
       await carryOut(plan, context);
       context.stdout.write(reportOf(plan));
     });

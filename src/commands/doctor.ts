@@ -1,19 +1,19 @@
+import type { Context } from "../context.ts";
+import { type AgentReport, agentReports } from "../health/doctor/agents.ts";
+import { endpointFindings } from "../health/doctor/endpoint.ts";
+import { fileSystemFindings } from "../health/doctor/file-system.ts";
+import type { Finding } from "../health/doctor/finding.ts";
+import { exposed, machineFindings } from "../health/doctor/machine.ts";
+import { privacyFindings } from "../health/doctor/private.ts";
+import { selfFindings } from "../health/doctor/self.ts";
+import { futureFindings, inboxFindings, storeFindings } from "../health/doctor/stored.ts";
+import { collectStatus } from "../health/status/facts.ts";
+import type { AgentLookup } from "../registration/settings-edit.ts";
+import { printLines } from "../text/ascii.ts";
+import { plural } from "../text/figures.ts";
+import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
 import { VERSION } from "../version.ts";
-import type { Context } from "./context.ts";
-import { type AgentReport, agentReports } from "./doctor/agents.ts";
-import { endpointFindings } from "./doctor/endpoint.ts";
-import { fileSystemFindings } from "./doctor/file-system.ts";
-import type { Finding } from "./doctor/finding.ts";
-import { type Mended, mend } from "./doctor/fix.ts";
-import { exposed, machineFindings } from "./doctor/machine.ts";
-import { privacyFindings } from "./doctor/private.ts";
-import { selfFindings } from "./doctor/self.ts";
-import { futureFindings, inboxFindings, storeFindings } from "./doctor/stored.ts";
-import { plural } from "./figures.ts";
-import type { AgentLookup } from "./settings-edit.ts";
-import { tellLines } from "./signs.ts";
-import { collectStatus } from "./status/facts.ts";
-import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
+import { type Mended, mend } from "./doctor-fix.ts";
 
 export interface DoctorOptions {
   readonly json: boolean;
@@ -34,7 +34,7 @@ export async function doctor(options: DoctorOptions, context: Context, agents: A
   const { findings, reports } = await examine(context, agents, options.hookSource);
   const all = [...findings, ...reports.flatMap((report) => report.findings)];
   if (options.json) context.stdout.write(`${JSON.stringify(asJson(findings, reports, mended))}\n`);
-  else tellLines(context, inWords(all, mended, terminalOf(context)));
+  else printLines(context, inWords(all, mended, terminalOf(context)));
   return all.some(({ level }) => level === "broken") || (mended?.failed.length ?? 0) > 0 ? 1 : 0;
 }
 

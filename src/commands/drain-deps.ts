@@ -2,11 +2,11 @@ import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
-import type { DrainDeps } from "../drain/deps.ts";
-import { at } from "../model/steps.ts";
+import type { Context } from "../context.ts";
+import type { DrainDeps } from "../drain/context.ts";
+import { step } from "../model/fault-points.ts";
 import { safeText } from "../safe-output.ts";
 import { VERSION } from "../version.ts";
-import type { Context } from "./context.ts";
 
 /** What a drain needs, from the real world. */
 export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
@@ -52,8 +52,8 @@ export class Log {
     try {
       await mkdir(this.#context.places.stateDir, { recursive: true, mode: 0o700 });
       const { size } = await stat(this.#path).catch(() => ({ size: 0 }));
-      if (size > LOG_BYTES) await at("log.rotate", () => rename(this.#path, `${this.#path}.1`));
-      await at("log.write", () => appendFile(this.#path, this.#lines.join(""), { mode: 0o600 }));
+      if (size > LOG_BYTES) await step("log.rotate", () => rename(this.#path, `${this.#path}.1`));
+      await step("log.write", () => appendFile(this.#path, this.#lines.join(""), { mode: 0o600 }));
     } catch {
       // `status` shows the last problems from the store as well
     }

@@ -1,11 +1,11 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { whyUnsent } from "../config/unsent.ts";
-import type { DrainDeps, DrainReport } from "../drain/deps.ts";
-import { messageOf } from "../drain/deps.ts";
+import type { Context } from "../context.ts";
+import type { DrainDeps, DrainReport } from "../drain/context.ts";
+import { messageOf } from "../model/error-message.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
-import type { Context } from "./context.ts";
+import { plural } from "../text/figures.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
-import { plural } from "./figures.ts";
 import { isLeftToAnother } from "./own-environment.ts";
 
 export interface DrainCommandOptions {

@@ -10,14 +10,9 @@ import {
   sha256,
 } from "../config/backup.ts";
 import { missingParent } from "../config/files.ts";
+import type { Context } from "../context.ts";
 import type { SettingsText } from "../model/agent.ts";
-import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
-import type { Context } from "./context.ts";
-import { unifiedDiff } from "./diff.ts";
-import { complainTo, eachOf } from "./each.ts";
-import { plural } from "./figures.ts";
-import { hookCommandOf, installHookProgram } from "./hook-program.ts";
-import { loadNativePart } from "./native.ts";
+import { hookCommandOf, installHookProgram } from "../registration/hook-program.ts";
 import {
   type AgentLookup,
   edited,
@@ -30,10 +25,22 @@ import {
   scopeOf,
   targetOf,
   withUserErrors,
-} from "./settings-edit.ts";
-import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step } from "./settings-write.ts";
+} from "../registration/settings-edit.ts";
+import {
+  allOrNone,
+  apply,
+  type FileChange,
+  restoreRecord,
+  reversed,
+  type Step,
+} from "../registration/settings-write.ts";
+import { unifiedDiff } from "../text/diff.ts";
+import { plural } from "../text/figures.ts";
+import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
+import { complainTo, forEachAgent } from "./for-each-agent.ts";
+import { loadNativePart } from "./native.ts";
 
-export type { AgentLookup } from "./settings-edit.ts";
+export type { AgentLookup } from "../registration/settings-edit.ts";
 
 export interface EnableOptions {
   /** Absent: the user's, or the project's where the named agents have no others. */
@@ -77,7 +84,7 @@ export async function enable(
     }
     // whoever takes all that there is, is not held up by one of them
     const spared = isNamed ? undefined : complainTo(context);
-    const plans = await eachOf(chosen, spared, (one) => planOf(one, scope, context));
+    const plans = await forEachAgent(chosen, spared, (one) => planOf(one, scope, context));
     if (dryRun) {
       showDryRun(plans, context);
       return plans.length === chosen.length ? 0 : 1;
@@ -85,7 +92,7 @@ export async function enable(
     // What could never be stored is not collected either
     await loadNativePart();
     if (plans.length > 0) await installHookProgram(context, options.hookSource);
-    const done = await eachOf(plans, spared, async (plan) => {
+    const done = await forEachAgent(plans, spared, async (plan) => {
       await carryOut(plan, scope, context);
       context.stdout.write(reportOf(plan));
       return { isNew: isChange(plan), runs: await sayFindings(plan, context) };

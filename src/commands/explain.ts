@@ -1,19 +1,19 @@
 import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
-import { cardOf } from "../drain/deps.ts";
-import { spanSettings } from "../drain/derive.ts";
+import { type Context, UserError } from "../context.ts";
+import { cardOf } from "../model/card-of.ts";
 import { type Explanation, explain as explained } from "../report/explain.ts";
+import { findingsOf, unknownsOf } from "../report/findings.ts";
 import { viewOf } from "../report/session-view.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
 import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { printLines } from "../text/ascii.ts";
+import { localTime } from "../text/figures.ts";
+import { flow, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
 import { chosenSession } from "./chosen.ts";
-import { type Context, UserError } from "./context.ts";
-import { findingsOf, unknownsOf } from "./explain/findings.ts";
 import { explainJson } from "./explain/json.ts";
 import { moneyTable, timeTable } from "./explain/tables.ts";
-import { localTime } from "./figures.ts";
-import { lookAt, nothingYet } from "./look.ts";
-import { tellLines } from "./signs.ts";
-import { flow, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface ExplainOptions {
   readonly json: boolean;
@@ -32,16 +32,16 @@ export async function explain(
   context: Context,
 ): Promise<number> {
   const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
-  const explanation = lookAt(context, (db) => {
+  const explanation = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
     return explained(db, viewOf(db, stored, { agents }, spanSettings({ loaded })), { agents });
   });
-  if (explanation === undefined) throw new UserError("E_EMPTY", await nothingYet(context), 1);
+  if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;
   if (json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
-  else tellLines(context, inWords(explanation, title, terminalOf(context)));
+  else printLines(context, inWords(explanation, title, terminalOf(context)));
   return 0;
 }
 

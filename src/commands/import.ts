@@ -1,21 +1,23 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
-import { StateError } from "../drain/private.ts";
-import { compileLess } from "../import/engine.ts";
+import { StateError } from "../config/file-owner.ts";
+import { type Context, UserError } from "../context.ts";
+import type { DrainDeps } from "../drain/context.ts";
 import type { Exported } from "../import/export.ts";
 import { readersHere, Threads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
+import { setImportV8Flags } from "../import/v8-flags.ts";
 import type { Agent } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
 import { RuleError } from "../privacy/own.ts";
+import { adviceOn } from "../sessions/open-store.ts";
 import { StoreError } from "../store/database.ts";
-import { type Context, UserError } from "./context.ts";
+import { sinceOf } from "../text/times.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
 import { ProgressLine } from "./import/progress.ts";
 import { importJson, tellImport } from "./import/words.ts";
-import { adviceOn } from "./look.ts";
-import { sinceOf } from "./reconcile/times.ts";
 
 export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`); sessions whose last activity is earlier stay out. */
@@ -44,7 +46,7 @@ export async function importPast(
   options: ImportCommandOptions,
   context: Context,
 ): Promise<number> {
-  compileLess();
+  setImportV8Flags();
   const log = new Log(context);
   const deps = await drainDeps(context, log.line);
   const agents = chosen(names, deps.agents);

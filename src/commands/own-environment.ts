@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { placesOf } from "../config/places.ts";
 import { variablesOfRepositories } from "../config/repository-variables.ts";
+import type { Context } from "../context.ts";
 import { HOOK_FOLDER, harmlessOptions } from "../intake/facts.ts";
 import { startDrain } from "../intake/hook.ts";
-import type { Context } from "./context.ts";
 import { Log } from "./drain-deps.ts";
 
 /**

@@ -2,15 +2,15 @@ import type { LoadedConfig } from "../config/load.ts";
 import { shownValue } from "../config/redact.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { whyUnsent } from "../config/unsent.ts";
-import type { Drain } from "../drain/deps.ts";
+import { type Context, UserError } from "../context.ts";
+import type { Drain } from "../drain/context.ts";
 import { type Preview, type PreviewedRequest, previewDelivery } from "../drain/preview.ts";
 import { drain as runDrain } from "../pipeline.ts";
+import { printLines } from "../text/ascii.ts";
+import { plural } from "../text/figures.ts";
+import { flow, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
 import { namedSession } from "./chosen.ts";
-import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain-deps.ts";
-import { plural } from "./figures.ts";
-import { tellLines } from "./signs.ts";
-import { flow, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface PreviewOptions {
   /** The bodies themselves, OTLP/JSON, one a line. */
@@ -38,7 +38,7 @@ export async function preview(session: string | undefined, options: PreviewOptio
   }
   for (const line of said) context.stderr.write(`${printable(line)}\n`);
   if (options.json) for (const { body } of found.requests) context.stdout.write(`${body}\n`);
-  else tellLines(context, inWords(found, session, deps.loaded, terminalOf(context)));
+  else printLines(context, inWords(found, session, deps.loaded, terminalOf(context)));
   return 0;
 }
 

@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
 import { loadConfig } from "../config/load.ts";
 import { isUnknown } from "../config/unknown.ts";
-import { messageOf } from "../drain/deps.ts";
-import { type Pruned, type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
-import { storeBytes } from "../drain/self.ts";
-import { type Context, UserError } from "./context.ts";
+import { type Context, UserError } from "../context.ts";
+import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
+import type { Pruned } from "../drain/pruned.ts";
+import { messageOf } from "../model/error-message.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
+import { storeBytes } from "../store/size.ts";
+import { localTime, megabytes, plural } from "../text/figures.ts";
 import { drainNow } from "./drain.ts";
 import { drainDeps, Log } from "./drain-deps.ts";
-import { localTime, megabytes, plural } from "./figures.ts";
 import { ProgressLine } from "./import/progress.ts";
-import { lookAt } from "./look.ts";
 
 export interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
@@ -94,7 +95,7 @@ async function showDryRun(
 ): Promise<number> {
   const { places, now } = context;
   const beforeMs = now() - olderThanMs;
-  const { sessions = 0, kept = 0, oldestMs } = lookAt(context, (db) => pruneDryRun(db, beforeMs)) ?? {};
+  const { sessions = 0, kept = 0, oldestMs } = withOpenStore(context, (db) => pruneDryRun(db, beforeMs)) ?? {};
   const quarantined = quarantine ? await quarantinedBefore(places.quarantineDir, beforeMs) : 0;
   const bytes = storeBytes(places.storePath);
   if (json) {

@@ -1,23 +1,23 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { loadConfig } from "../config/load.ts";
 import { otlpSettings } from "../config/otlp.ts";
-import { cardOf, emptyReport } from "../drain/deps.ts";
+import { type Context, UserError } from "../context.ts";
+import { cardOf } from "../model/card-of.ts";
 import { protectionOf } from "../privacy/protection.ts";
+import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
+import { compareMachine, compareSession, type Destinations } from "../reconcile/compare.ts";
+import { Sums } from "../reconcile/facts.ts";
+import { type Report, toJson } from "../reconcile/report.ts";
+import { bookOf, machineBook, sessionsIn, type TimeRange } from "../reconcile/stored.ts";
+import { type Look, type Looking, readAnew } from "../reconcile/transcripts.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
+import { localTime } from "../text/figures.ts";
+import { sinceOf, timeOf } from "../text/times.ts";
 import { VERSION } from "../version.ts";
 import { namedSession } from "./chosen.ts";
-import { type Context, UserError } from "./context.ts";
 import { drainDeps } from "./drain-deps.ts";
-import { localTime } from "./figures.ts";
-import { lookAt, nothingYet } from "./look.ts";
-import { BACKENDS, Backend, type BackendName } from "./reconcile/backend.ts";
-import { compareMachine, compareSession, type Destinations } from "./reconcile/compare.ts";
-import { Sums } from "./reconcile/facts.ts";
-import { type Report, toJson } from "./reconcile/report.ts";
-import { bookOf, machineBook, sessionsIn, type TimeRange } from "./reconcile/stored.ts";
-import { sinceOf, timeOf } from "./reconcile/times.ts";
-import { type Look, type Looking, readAnew } from "./reconcile/transcripts.ts";
 import { sentence, tell } from "./reconcile/words.ts";
 
 export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, string>>> {
@@ -58,7 +58,7 @@ export async function reconcile(
   });
   const report = await compareAll(session, range, backends, config, options, context);
   if (report === undefined) {
-    context.stdout.write(options.json ? "null\n" : `${await nothingYet(context)}\n`);
+    context.stdout.write(options.json ? "null\n" : `${await noStoreMessage(context)}\n`);
     return 0;
   }
   if (options.json) context.stdout.write(`${JSON.stringify(toJson(report))}\n`);
@@ -92,14 +92,14 @@ async function compareAll(
 ): Promise<Report | undefined> {
   // One look at everything the store has, before the first transcript is read: what a drain adds meanwhile can only make
   // transcripts say more, and only of sessions that are open
-  const books = lookAt(context, (db) => {
+  const books = withOpenStore(context, (db) => {
     const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
     return { sessions: numbers.map((number) => bookOf(db, number)), pruned, imported, machine: machineBook(db) };
   });
   if (books === undefined) return undefined;
   const { destinations, instanceId } = asSent(config, context, books.machine.instanceId);
   const drain = await lookingDrain(context);
-  const look: Look = (ask) => lookAt(context, ask);
+  const look: Look = (ask) => withOpenStore(context, ask);
   const totals = { transcripts: new Sums(), stored: new Sums(), delivered: new Sums() };
   const traceBackends = backends.filter(({ name }) => name !== "prometheus");
   const traces = traceBackends.map(({ title }) => ({ title, sums: new Sums(), isWhole: true }));
@@ -193,5 +193,5 @@ function asSent(config: LoadedConfig["config"], { platform, arch }: Context, ins
 async function lookingDrain(context: Context): Promise<Looking> {
   const deps = await drainDeps(context, () => {});
   const protection = await protectionOf(deps.loaded.config.redaction, context.places.home);
-  return { ...deps, ...protection, report: emptyReport(), partly: new Map(), begun: new Set() };
+  return { ...deps, ...protection, report: { problems: [] } };
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Context, UserError } from "./context.ts";
+import { type Context, UserError } from "../context.ts";
+import { byReason, quarantinedIn, type SetAside } from "../health/status/quarantine.ts";
+import { printLines } from "../text/ascii.ts";
+import { plural } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
 import { drain } from "./drain.ts";
-import { plural } from "./figures.ts";
-import { tellLines } from "./signs.ts";
-import { byReason, quarantinedIn, type SetAside } from "./status/quarantine.ts";
-import { printable } from "./terminal.ts";
 
 export interface ReplayOptions {
   /** Tell what would be tried again, move nothing. */
@@ -33,7 +33,7 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
     return 0;
   }
   if (dryRun) {
-    tellLines(context, inWords(payloads));
+    printLines(context, inWords(payloads));
     stdout.write(`Dry run: ${plural(payloads.length, "payload")} would be tried again.\n`);
     return 0;
   }
@@ -45,7 +45,7 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
   const returned = (await quarantinedIn(places.quarantineDir)).filter(({ name }) => name.includes(`-${run}-`));
   if (returned.length > 0) {
     stdout.write(`${plural(returned.length, "payload")} came back to quarantine:\n`);
-    tellLines(context, inWords(returned));
+    printLines(context, inWords(returned));
   }
   return 0;
 }

@@ -1,18 +1,19 @@
 import { allAgents } from "../agents/registry.ts";
+import { type Context, UserError } from "../context.ts";
 import type { Agent } from "../model/agent.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "../report/buckets.ts";
-import { type Dimension, type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import type { Dimension } from "../report/query.ts";
+import { type Question, type QuestionOptions, questionOf } from "../report/question.ts";
+import { type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import type { Database } from "../store/database.ts";
-import { sessionCounts } from "../store/overview.ts";
-import { type Context, UserError } from "./context.ts";
-import { lookAt, nothingYet } from "./look.ts";
+import { sessionCounts } from "../store/queries.ts";
+import { printLines } from "../text/ascii.ts";
+import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "../text/terminal.ts";
 import { csvLines } from "./report/csv.ts";
 import { reportJson } from "./report/json.ts";
-import { type Question, type QuestionOptions, questionOf } from "./report/question.ts";
 import { inReadingOrder, usageTable } from "./report/tables.ts";
 import { type Answer, notesOf, titleOf } from "./report/words.ts";
-import { tellLines } from "./signs.ts";
-import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "./terminal.ts";
 
 export type ReportOptions = QuestionOptions;
 
@@ -27,7 +28,7 @@ export async function report(words: readonly string[], options: ReportOptions, c
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(words, options, context.now());
   const agents = await allAgents();
-  const found = lookAt(context, (db) => {
+  const found = withOpenStore(context, (db) => {
     if (sessionCounts(db).sessions === 0) return undefined;
     const answer = answerTo(db, agents, question, context.now(), options.json || options.csv);
     return { answer, advice: answer.total === undefined ? adviceOn(db, agents, question) : "" };
@@ -37,9 +38,9 @@ export async function report(words: readonly string[], options: ReportOptions, c
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     context.stdout.write(`${JSON.stringify(reportJson(question, answer, timeZone))}\n`);
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, answer.rows));
-  else if (found === undefined) context.stdout.write(`${await nothingYet(context)}\n`);
+  else if (found === undefined) context.stdout.write(`${await noStoreMessage(context)}\n`);
   else if (answer.total === undefined) context.stdout.write(`${found.advice}\n`);
-  else tellLines(context, inWords(question, answer, terminalOf(context)));
+  else printLines(context, inWords(question, answer, terminalOf(context)));
   return 0;
 }
 

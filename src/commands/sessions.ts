@@ -1,14 +1,14 @@
 import { allAgents } from "../agents/registry.ts";
-import { greatestOf } from "../model/extremes.ts";
+import type { Context } from "../context.ts";
+import { maxOf } from "../model/min-max.ts";
+import { endJson, headJson, sumsJson } from "../report/session-json.ts";
 import { activeMs, hasUsage, type SessionSummary, summarise } from "../report/session-view.ts";
-import { recentSessions } from "../store/overview.ts";
-import type { Context } from "./context.ts";
-import { costText, duration, localTime, tokensText } from "./figures.ts";
-import { lookAt, nothingYet } from "./look.ts";
-import { endJson, headJson, sumsJson } from "./session-json.ts";
-import { tellLines } from "./signs.ts";
-import { type Column, table } from "./table.ts";
-import { printable, terminalOf } from "./terminal.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { recentSessions } from "../store/queries.ts";
+import { printLines } from "../text/ascii.ts";
+import { costText, duration, localTime, tokensText } from "../text/figures.ts";
+import { type Column, table } from "../text/table.ts";
+import { printable, terminalOf } from "../text/terminal.ts";
 
 export interface SessionsOptions {
   /** How many, at least 1. */
@@ -24,10 +24,12 @@ export interface SessionsOptions {
  */
 export async function sessions({ limit, json }: SessionsOptions, context: Context): Promise<number> {
   const agents = await allAgents();
-  const found = lookAt(context, (db) => recentSessions(db, limit).map((stored) => summarise(db, stored, { agents })));
+  const found = withOpenStore(context, (db) =>
+    recentSessions(db, limit).map((stored) => summarise(db, stored, { agents })),
+  );
   if (json) context.stdout.write(`${JSON.stringify((found ?? []).map(toJson))}\n`);
-  else if (found === undefined || found.length === 0) context.stdout.write(`${await nothingYet(context)}\n`);
-  else tellLines(context, table(columnsFor(found), found, terminalOf(context)));
+  else if (found === undefined || found.length === 0) context.stdout.write(`${await noStoreMessage(context)}\n`);
+  else printLines(context, table(columnsFor(found), found, terminalOf(context)));
   return 0;
 }
 
@@ -69,7 +71,7 @@ const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 0
 
 function lengthToTellApart(ids: readonly string[]): number {
   const whole = new Set(ids);
-  const longest = greatestOf(ids.map((id) => id.length));
+  const longest = maxOf(ids.map((id) => id.length));
   for (let length = ID_LENGTH; length < longest; length++) {
     if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
   }

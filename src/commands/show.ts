@@ -1,25 +1,25 @@
 import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
-import { cardOf } from "../drain/deps.ts";
-import { spanSettings } from "../drain/derive.ts";
+import { type Context, UserError } from "../context.ts";
 import type { Agent } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { Envelope } from "../model/envelope.ts";
 import { ENVELOPE_TYPES } from "../model/envelope-types.ts";
 import { isEnvelope, timeMsOf } from "../model/event.ts";
 import type { Segment } from "../model/session.ts";
+import { jsonParts } from "../report/session-json.ts";
 import { activeMs, hasUsage, type SessionView, viewOf } from "../report/session-view.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
 import type { Database } from "../store/database.ts";
 import { eventsOf } from "../store/facts.ts";
-import { settledSpans } from "../store/overview.ts";
+import { settledSpans } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
+import { printLines } from "../text/ascii.ts";
+import { count, dollars, duration, localTime, plural, pricelessOf } from "../text/figures.ts";
+import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "../text/terminal.ts";
 import { chosenSession } from "./chosen.ts";
-import { type Context, UserError } from "./context.ts";
-import { count, dollars, duration, localTime, plural, pricelessOf } from "./figures.ts";
-import { lookAt, nothingYet } from "./look.ts";
-import { jsonParts } from "./session-json.ts";
-import { tellLines } from "./signs.ts";
-import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "./terminal.ts";
 import { waterfall } from "./waterfall.ts";
 
 export interface ShowOptions {
@@ -40,16 +40,16 @@ export async function show(session: string | undefined, options: ShowOptions, co
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
   const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
   const settings = spanSettings({ loaded });
-  const found = lookAt(context, (db) => {
+  const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return false;
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored));
     else if (options.json)
       for (const part of jsonParts(db, viewOf(db, stored, { agents }, settings))) context.stdout.write(part);
-    else tellLines(context, inWords(db, stored, agents, settings, terminalOf(context)));
+    else printLines(context, inWords(db, stored, agents, settings, terminalOf(context)));
     return true;
   });
-  if (found !== true) throw new UserError("E_EMPTY", await nothingYet(context), 1);
+  if (found !== true) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
   return 0;
 }
 

@@ -3,13 +3,13 @@ import { dirname, join, relative, resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
 import { removeFile, writeFileAtomic } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
+import { type Context, UserError } from "../context.ts";
+import { canAsk, streamsOf, withUserErrors } from "../registration/settings-edit.ts";
+import { planOf, type StackPlan, shippedFiles } from "../stack/files.ts";
+import { readRecord, recordPathOf, type StackRecord, writeRecord } from "../stack/record.ts";
+import { plural } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
 import { config } from "./config.ts";
-import { type Context, UserError } from "./context.ts";
-import { plural } from "./figures.ts";
-import { canAsk, streamsOf, withUserErrors } from "./settings-edit.ts";
-import { planOf, type StackPlan, shippedFiles } from "./stack/files.ts";
-import { readRecord, recordPathOf, type StackRecord, writeRecord } from "./stack/record.ts";
-import { printable } from "./terminal.ts";
 
 export interface StackOptions {
   /** Where the files go. @default `stack` beside the user's configuration file */

@@ -1,10 +1,11 @@
+import type { Context } from "../context.ts";
+import { collectStatus } from "../health/status/facts.ts";
+import { whereOf } from "../health/status/installed.ts";
+import type { Status } from "../health/status/shape.ts";
+import { printLines } from "../text/ascii.ts";
+import { count, duration, localTime, megabytes, plural } from "../text/figures.ts";
+import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
 import { VERSION } from "../version.ts";
-import type { Context } from "./context.ts";
-import { count, duration, localTime, megabytes, plural } from "./figures.ts";
-import { tellLines } from "./signs.ts";
-import { collectStatus, type Status } from "./status/facts.ts";
-import { whereOf } from "./status/installed.ts";
-import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "./terminal.ts";
 
 export interface StatusOptions {
   readonly json: boolean;
@@ -21,7 +22,7 @@ export interface StatusOptions {
 export async function status({ json }: StatusOptions, context: Context): Promise<number> {
   const facts = await collectStatus(context);
   if (json) context.stdout.write(`${JSON.stringify({ version: VERSION, ...facts })}\n`);
-  else tellLines(context, inWords(facts, terminalOf(context), context.now()));
+  else printLines(context, inWords(facts, terminalOf(context), context.now()));
   return facts.broken.length > 0 ? 1 : 0;
 }
 

@@ -2,10 +2,10 @@ import { readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { allRecords, type BackupRecord, dropBackup } from "../config/backup.ts";
 import { removeFile } from "../config/files.ts";
-import { type Context, UserError } from "./context.ts";
-import { removeHookProgram } from "./hook-program.ts";
-import { withUserErrors } from "./settings-edit.ts";
-import { isWrapper, ownBinOf, pathOf, RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
+import { type Context, UserError } from "../context.ts";
+import { removeHookProgram } from "../registration/hook-program.ts";
+import { withUserErrors } from "../registration/settings-edit.ts";
+import { isWrapper, ownBinOf, pathOf, RECORDED_AS, wrapperPathOf, wrappersHere } from "../registration/wrappers.ts";
 
 export interface UnwrapOptions {
   /** Say what would be done, do nothing. */

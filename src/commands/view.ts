@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
-import { spanSettings } from "../drain/derive.ts";
+import { type Context, UserError } from "../context.ts";
+import { adviceOn, noStoreMessage } from "../sessions/open-store.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
-import { type Context, UserError } from "./context.ts";
-import { adviceOn, nothingYet } from "./look.ts";
 
 export interface ViewOptions {
   /** 0: any that is free. */
@@ -35,7 +35,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     agents,
     settings: spanSettings({ loaded }),
     files: pageFiles(options.packageRoot),
-    nothingYet: () => nothingYet(context),
+    nothingYet: () => noStoreMessage(context),
     adviceOn,
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),

@@ -1,7 +1,7 @@
 import type { AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import * as semconv from "../telemetry/semconv.ts";
-import { count, dollars, duration } from "./figures.ts";
-import { clip, lineOf, type Piece, printable, type Style, sized, type Terminal, widthOf } from "./terminal.ts";
+import { count, dollars, duration } from "../text/figures.ts";
+import { clip, lineOf, type Piece, printable, type Style, sized, type Terminal, widthOf } from "../text/terminal.ts";
 
 /** A span to draw; `open`: its end is still to come. */
 export interface ShownSpan {

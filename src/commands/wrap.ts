@@ -2,9 +2,9 @@ import { mkdir, realpath, rename, symlink, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { allRecords, dropBackup, saveBackup, sha256 } from "../config/backup.ts";
 import { missingParent, readFileIfAny, writeFileAtomic } from "../config/files.ts";
-import { type Context, UserError } from "./context.ts";
-import { installHookProgram } from "./hook-program.ts";
-import { withUserErrors } from "./settings-edit.ts";
+import { type Context, UserError } from "../context.ts";
+import { installHookProgram } from "../registration/hook-program.ts";
+import { withUserErrors } from "../registration/settings-edit.ts";
 import {
   exists,
   isWrapper,
@@ -15,7 +15,7 @@ import {
   wrapperPathOf,
   wrapperProgram,
   wrappersHere,
-} from "./wrappers.ts";
+} from "../registration/wrappers.ts";
 
 export interface WrapOptions {
   /** Where the wrapper goes. @default a directory of the user's that PATH has before the program, else one of ours */

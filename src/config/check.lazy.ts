@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** @throws where a value does not fit, which `misfit` has seen before */
 export function parseConfig(given: unknown): Config {

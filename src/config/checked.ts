@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { PREFIX } from "./prefix.ts";
 import { about, Config } from "./schema.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** A setting with what its value must be; of a map: each entry's value, and on maps alone what an entry's name must be. */
 export type Checked = Setting & { readonly schema: z.core.$ZodType; readonly entryName?: z.core.$ZodType };

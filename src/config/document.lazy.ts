@@ -1,7 +1,8 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { decidesDestination, type Layer, newLayer, put } from "./layer.ts";
 import { hint } from "./nearest.ts";
-import { SECTIONS, SETTINGS, type Setting, targetOf } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { SECTIONS, SETTINGS, targetOf } from "./settings.ts";
 
 /** What the user's file says. */
 export interface FileLayer extends Layer {

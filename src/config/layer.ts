@@ -1,6 +1,7 @@
 import { parsePairs } from "./pairs.ts";
 import { HIDDEN, redactUrl } from "./redact.ts";
-import { misfit, misfitName, type Setting, type SettingValue, type Target } from "./settings.ts";
+import type { Setting, SettingValue } from "./setting.ts";
+import { misfit, misfitName, type Target } from "./settings.ts";
 
 /** Where an effective value comes from. */
 export type Source =

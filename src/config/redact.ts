@@ -1,4 +1,4 @@
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** What stands in the place of a secret, wherever one would be shown. */
 export const HIDDEN = "***";

@@ -4,7 +4,8 @@ import type { FileLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
 import type { Config } from "./schema.ts";
-import { SETTINGS, type Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { SETTINGS } from "./settings.ts";
 import { SIGNALS, type Signal } from "./signals.ts";
 
 /** The effective configuration, complete and valid whatever was wrong with its sources. */

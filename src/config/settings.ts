@@ -1,29 +1,8 @@
 import { SETTINGS } from "./computed.const.ts";
+import type { Setting } from "./setting.ts";
 
 export { misfit, misfitName } from "./check.lazy.ts";
 export { SETTINGS };
-
-/** What one setting, or one entry of a map, may hold. */
-export type SettingValue = string | number | boolean;
-
-/** One setting. A map (headers, attributes) is one setting whose entries are addressed as `<key>.<entry name>`. */
-export interface Setting {
-  /** Dotted, e.g. `otlp.timeoutMs`. */
-  readonly key: string;
-  readonly path: readonly string[];
-  readonly kind: "text" | "number" | "boolean" | "choice" | "map";
-  readonly choices: readonly string[];
-  readonly description: string;
-  /** `undefined` where nothing stands in for a missing value; `{}` for maps. */
-  readonly default: unknown;
-  readonly unit?: string;
-  /** Values are never shown. */
-  readonly secret: boolean;
-  /** Our own variable for it, e.g. `OPENHOOK_OTEL_OTLP_TIMEOUT_MS`. */
-  readonly variable: string;
-  /** In words, for error messages. */
-  readonly allowed: string;
-}
 
 /** Dotted names of the objects that group settings: `otlp`, `otlp.traces` … */
 export const SECTIONS: readonly string[] = [

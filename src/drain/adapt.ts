@@ -1,10 +1,10 @@
 import { detect } from "../agents/detect.ts";
+import { limitEntries, limitEvents } from "../capture/limit-fields.ts";
 import type { Agent, IntakeFacts } from "../model/agent.ts";
 import type { Content } from "../model/content.ts";
+import { messageOf } from "../model/error-message.ts";
 import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
-import { boundEntries, boundEvents } from "./bound.ts";
-import { messageOf } from "./deps.ts";
 import { driftOf, type UnknownNames } from "./drift.ts";
 
 /** What one payload tells. */
@@ -38,8 +38,8 @@ export function adapt(
   try {
     const agent = detect(agents, payload, facts);
     if (agent === undefined) return "no agent recognises it";
-    const events = boundEvents(agent.toEvents(payload, facts), facts.timeMs);
-    const entries = events.length === 0 ? [] : boundEntries(agent.toEntries?.(payload, facts) ?? []);
+    const events = limitEvents(agent.toEvents(payload, facts), facts.timeMs);
+    const entries = events.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
     // A payload that nobody can store must not stop the ones behind it
     const fault = faultIn(events, entries);
     if (fault !== undefined) return `it cannot be stored: ${fault}`;

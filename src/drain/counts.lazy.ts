@@ -1,7 +1,7 @@
+import { factsOf, openPart } from "../sessions/read-session.ts";
 import { sessionById } from "../store/sessions.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
-import type { Drain } from "./deps.ts";
-import { factsOf, openPart } from "./derive.ts";
+import type { Drain } from "./context.ts";
 
 /** Keys of what an unsettled session has been counted by, or will be. */
 export function countsOf(drain: Drain, sessionNumber: number): readonly string[] {

@@ -1,7 +1,9 @@
+import { ownNamesOf } from "../capture/level.ts";
+import { protectPoint, protectResource, protectSpan } from "../capture/protect.ts";
 import { otlpSettings } from "../config/otlp.ts";
 import { isUnknown } from "../config/unknown.ts";
+import { step } from "../model/fault-points.ts";
 import type { OtlpSettings } from "../model/settings.ts";
-import { at } from "../model/steps.ts";
 import { isNotThere } from "../otlp/answer.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
@@ -23,12 +25,10 @@ import {
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { type Circuit, circuitOf, noteDelivery, type Signal } from "./circuit.ts";
-import { isSteady } from "./clock.ts";
-import type { Drain } from "./deps.ts";
+import { hasNoClockJump } from "./clock-jump.ts";
+import type { Drain } from "./context.ts";
 import { identityOf } from "./identity.ts";
-import { ownNamesOf } from "./level.ts";
-import { protectPoint, protectResource, protectSpan } from "./protect.ts";
-import { Answers, isClockOff, isSelf, isWorthSending, nowOfBackend, selfPoints } from "./self.ts";
+import { Answers, isClockOff, isSelf, isWorthSending, nowOfBackend, selfPoints } from "./self-telemetry.ts";
 
 export interface DeliverOptions {
   /** Asked for by hand: backends that failed lately, and spans that failed alone, are tried at once. */
@@ -139,7 +139,7 @@ function sendSpans(
 ): Promise<DeliverySummary> {
   const { db, report } = drain;
   const failed = new Set<number>();
-  const inStep: Pick<Sender, "sendSpans"> = { sendSpans: (spans) => at("spans.send", () => sender.sendSpans(spans)) };
+  const inStep: Pick<Sender, "sendSpans"> = { sendSpans: (spans) => step("spans.send", () => sender.sendSpans(spans)) };
   return deliverSpans(
     waiting(drain, failed, isEager),
     inStep,
@@ -210,7 +210,7 @@ async function sendMetrics(
   const rows = await metricRows(drain, settings);
   return deliverMetrics(
     rows,
-    { sendMetrics: (points) => at("metrics.send", () => sender.sendMetrics(points)) },
+    { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
     { ...settings, halvings },
     ({ seqs, result, outcome }) => {
       if (result !== "settled") return;
@@ -229,7 +229,7 @@ async function sendMetrics(
 function dropTooOld(drain: Drain, hasBackend: boolean): void {
   const { loaded } = drain;
   const { maxAgeDays, maxMegabytes } = loaded.config.outbox;
-  const isAged = isSteady(drain.db, drain.now()) && !isUnknown(loaded, "outbox.maxAgeDays");
+  const isAged = hasNoClockJump(drain.db, drain.now()) && !isUnknown(loaded, "outbox.maxAgeDays");
   const limits = {
     maxAgeMs: isAged ? maxAgeDays * DAY_MS : Number.POSITIVE_INFINITY,
     maxBytes: isUnknown(loaded, "outbox.maxMegabytes") ? Number.POSITIVE_INFINITY : maxMegabytes * 1_000_000,

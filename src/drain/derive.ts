@@ -1,44 +1,27 @@
-import type { Agent } from "../model/agent.ts";
+import { countsAtLevel, levelOf, ownNamesOf } from "../capture/level.ts";
+import { attributesOfProject, withAttributes } from "../capture/project.ts";
+import { protectCounts, protectSpan } from "../capture/protect.ts";
 import { keepsContent } from "../model/capture.ts";
 import { ofResponse } from "../model/content-keys.ts";
-import {
-  ENDED_IDLE,
-  NOTHING_SETTLED,
-  type Session,
-  type SessionContext,
-  type SessionFacts,
-  type SessionInput,
-} from "../model/session.ts";
+import type { SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
-import { withLatePrompts } from "../session/late-prompts.ts";
 import { sourcesOf } from "../session/sources.ts";
+import { contextFor, expectsTranscript, factsOf, settledTraces } from "../sessions/read-session.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
-import type { Database } from "../store/database.ts";
 import { openFacts } from "../store/facts.ts";
-import { packedFacts } from "../store/packed.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
-import { contextOf, type StoredSpan, segmentsOf, settle, traceOfSpan } from "../store/settle.ts";
+import { type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
-import { type SettledPlaces, subagentPlaces } from "../telemetry/places.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
-import {
-  type KeyedSpan,
-  type SpanSettings,
-  segmentSpan,
-  spanKeyOf,
-  subagentSpans,
-  turnSpans,
-} from "../telemetry/spans.ts";
+import { subagentParents } from "../telemetry/span-parents.ts";
+import { type KeyedSpan, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
-import { cardOf, type Drain, type DrainDeps } from "./deps.ts";
-import { withForgotten } from "./forgotten.ts";
-import { countsAtLevel, levelOf, ownNamesOf } from "./level.ts";
-import { attributesOfProject, withAttributes } from "./project.ts";
-import { protectCounts, protectSpan } from "./protect.ts";
+import type { Drain } from "./context.ts";
 
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */
@@ -81,7 +64,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       const segment = session.turns.find((t) => t.key === part)?.segment ?? settled?.segment;
       return part === undefined || segment === undefined ? undefined : { key: part, segment };
     };
-    const placeOf = subagentPlaces(session, facts, settings.traceScope, {
+    const placeOf = subagentParents(session, facts, settings.traceScope, {
       turnOf,
       traceOfCall: settledTraces(db, facts),
     });
@@ -151,83 +134,10 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
   }, "commit.session");
 }
 
-/** The whole session as far as it is not settled, with nothing written: for `show`. Of a packed one that is all of it. */
-export function openPart(drain: Pick<Drain, "db" | "agents">, stored: StoredSession): Session {
-  const packed = packedFacts(drain.db, stored.id);
-  if (packed !== undefined) {
-    return buildSession({
-      facts: factsOf(drain, stored),
-      events: [],
-      entries: packed,
-      context: NOTHING_SETTLED,
-      expectsTranscript: expectsTranscript(drain, stored),
-      endIdle: ENDED_IDLE,
-    });
-  }
-  const open = openFacts(drain.db, stored.id);
-  const facts = factsOf(drain, stored);
-  return buildSession({
-    facts,
-    ...open,
-    context:
-      open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, facts, open),
-    expectsTranscript: expectsTranscript(drain, stored),
-  });
-}
-
-/** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
-export function factsOf(deps: Pick<DrainDeps, "agents">, stored: StoredSession): SessionFacts {
-  const card = cardOf(deps, stored.source);
-  const provider = card?.provider;
-  const branch = stored.branch ?? stored.repository?.branch;
-  return {
-    source: stored.source,
-    sessionId: stored.sessionId,
-    ...(provider !== undefined && { provider }),
-    ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
-    // Whoever has no card speaks OpenHook, which has no such event
-    ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
-    ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
-    ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
-    ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
-    ...(stored.repository !== undefined && {
-      repository: { ...stored.repository, ...(branch !== undefined && { branch }) },
-    }),
-  };
-}
-
-export const spanSettings = ({ loaded: { config } }: Pick<DrainDeps, "loaded">): SpanSettings => ({
-  semconv: config.semconv,
-  traceScope: config.traces.scope,
-});
-
-/** For `subagentPlaces`. */
-export const settledTraces =
-  (db: Database, facts: SessionFacts): SettledPlaces["traceOfCall"] =>
-  (callId) =>
-    traceOfSpan(db, spanKeyOf(facts, "tool_call", callId));
-
 // --- internal ---
-
-const endsSilently = (card: Agent): boolean => card.endsSilently ?? !card.emits.includes("session.end");
-
-function contextFor(
-  db: Database,
-  sessionNumber: number,
-  facts: SessionFacts,
-  { events, entries }: ReturnType<typeof openFacts>,
-): SessionContext {
-  const settled = withForgotten(db, contextOf(db, sessionNumber, events, entries), facts, events, entries);
-  return withLatePrompts(settled, events, entries);
-}
 
 const reportedOf = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);
 
 const inSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
   spans.map((span) => ({ ...span, segment }));
-
-const expectsTranscript = (deps: Pick<DrainDeps, "agents">, stored: StoredSession): boolean => {
-  const card = cardOf(deps, stored.source);
-  return card?.tokens === "transcript" && card.transcript !== undefined;
-};

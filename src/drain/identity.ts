@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { userAttributes } from "../privacy/identity.ts";
 import { personHere } from "../repository/person.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
-import type { Drain } from "./deps.ts";
+import type { Drain } from "./context.ts";
 
 /** What everything that is sent says about the user: nothing, unless the settings want it. */
 export async function identityOf({

@@ -1,3 +1,4 @@
+import { protectResource } from "../capture/protect.ts";
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import { checkpoint } from "../store/database.ts";
 import { changeInstance, hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
@@ -6,9 +7,8 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 import { unsettledSessions } from "../store/sessions.ts";
 import { SERVICE_NAME } from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import type { Drain } from "./context.ts";
 import { countsOf } from "./counts.lazy.ts";
-import type { Drain } from "./deps.ts";
-import { protectResource } from "./protect.ts";
 
 /**
  * Gives a store that has none, and the copy of one, an instance id of its own before anything is counted in it. A copy counts

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
-import { at } from "../model/steps.ts";
+import { step } from "../model/fault-points.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
-import type { DrainDeps } from "./deps.ts";
+import type { DrainDeps } from "./context.ts";
 
 type Deps = Pick<DrainDeps, "places" | "now" | "log"> & {
   readonly report?: { readonly problems: string[] };
@@ -82,7 +82,7 @@ function setAside(deps: Deps, reason: string): void {
   const waiting = waitingPath(deps);
   // What an earlier drain set aside and did not come to take over is not covered by this one
   if (sizeOf(waiting) !== undefined) nameAside(deps);
-  at("store.set-aside", () => moveStore(deps.places.storePath, waiting));
+  step("store.set-aside", () => moveStore(deps.places.storePath, waiting));
   tell(deps, `${reason}; it was set aside`);
 }
 
@@ -110,7 +110,7 @@ function takeOver(deps: Deps, db: Database): Database {
 /** Gives it its last name. @returns that name */
 function nameAside(deps: Deps): string {
   const aside = `${waitingPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
-  at("store.name-aside", () => moveStore(waitingPath(deps), aside));
+  step("store.name-aside", () => moveStore(waitingPath(deps), aside));
   return aside;
 }
 

@@ -1,8 +1,8 @@
 import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
 import { deliverMetrics, deliverSpans } from "../otlp/deliver.ts";
 import { createSender } from "../otlp/send.ts";
+import type { Drain } from "./context.ts";
 import { metricRows, settingsOf, spanRows } from "./deliver.ts";
-import type { Drain } from "./deps.ts";
 
 /** One request as it would be made, its body as OTLP/JSON. */
 export interface PreviewedRequest {

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { isUnknown } from "../config/unknown.ts";
 import { checkpoint, commitAtOnce, commitLater } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
+import { PRUNED, PRUNED_SESSIONS } from "../store/meta-keys.ts";
 import { isPacked } from "../store/packed.ts";
 import { keptSessions, type Prunable, prunableSessions, pruneSession } from "../store/prune.ts";
-import { giveBack, spaceOf, writeAnew } from "../store/space.ts";
-import { isSteady } from "./clock.ts";
-import type { Drain } from "./deps.ts";
+import { releasePages, spaceOf, vacuum } from "../store/vacuum.ts";
+import { hasNoClockJump } from "./clock-jump.ts";
+import type { Drain } from "./context.ts";
 import { deriveSession } from "./derive.ts";
+import type { Pruned } from "./pruned.ts";
 import { readTranscripts } from "./read.ts";
 
 /** What a user asks for; a drain asks for the setting's age and for as much as fits into its time. */
@@ -18,18 +20,6 @@ export interface PruneRequest {
   readonly quarantine?: boolean;
   /** From now and then: how many of the sessions that are to go have gone. */
   readonly onProgress?: (sessions: number, ofSessions: number) => void;
-}
-
-export interface Pruned {
-  readonly sessions: number;
-  readonly rows: number;
-  /** Old enough, but waiting for a backend or not settled. */
-  readonly kept: number;
-  readonly quarantined: number;
-  /** By which the store's file is smaller. */
-  readonly freedBytes: number;
-  /** Why the file was not made smaller, where it could have been. */
-  readonly notSmaller?: string;
 }
 
 /** All that is old enough, however long it takes, and the space of it given back. */
@@ -57,7 +47,7 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   note(drain, sessions);
   const kept = keptSessions(db, beforeMs, 0);
   const { freePages, pages, isIncremental } = spaceOf(db);
-  const anew = !isIncremental && freePages > pages * WORTH_IT ? writeAnew(db, places.storePath) : 0;
+  const anew = !isIncremental && freePages > pages * WORTH_IT ? vacuum(db, places.storePath) : 0;
   checkpoint(db);
   return {
     sessions,
@@ -92,7 +82,7 @@ export async function quarantinedBefore(dir: string, beforeMs: number): Promise<
 export async function pruneDaily(drain: Drain): Promise<void> {
   const { db, now, loaded } = drain;
   if (isUnknown(loaded, "store.retentionDays")) return;
-  if (Math.abs(now() - Number(readMeta(db, PRUNED) ?? "0")) < DAY_MS || !isSteady(db, now())) return;
+  if (Math.abs(now() - Number(readMeta(db, PRUNED) ?? "0")) < DAY_MS || !hasNoClockJump(db, now())) return;
   const untilMs = performance.now() + BUDGET_MS;
   const beforeMs = now() - loaded.config.store.retentionDays * DAY_MS;
   let sessions = 0;
@@ -105,11 +95,8 @@ export async function pruneDaily(drain: Drain): Promise<void> {
     }
   }
   note(drain, sessions);
-  giveBack(db, untilMs);
+  releasePages(db, untilMs);
 }
-
-/** Meta of the store: when a prune last came to its end, and how many sessions went so far. */
-export const [PRUNED, PRUNED_SESSIONS] = ["prune.last_ms", "prune.sessions_total"];
 
 // --- internal ---
 
@@ -122,7 +109,7 @@ const REASON_SUFFIX = ".reason";
 
 /** @returns by how many bytes the store's file is smaller: it is only once its log has been brought into it */
 function shrink(db: Drain["db"]): number {
-  const freed = giveBack(db, Number.POSITIVE_INFINITY);
+  const freed = releasePages(db, Number.POSITIVE_INFINITY);
   checkpoint(db);
   return freed;
 }

@@ -1,27 +1,29 @@
 import { lstat } from "node:fs/promises";
-import { RefusedError, refusalOf } from "../agents/shared/open.ts";
+import { RefusedError, refusalOf } from "../agents/shared/transcript/open.ts";
+import { levelOf } from "../capture/level.ts";
+import { limitContent, limitEntries, limitMemo } from "../capture/limit-fields.ts";
+import { inItsProject } from "../capture/project.ts";
+import { protectRepository } from "../capture/protect.ts";
+import { storeContent } from "../capture/store-content.ts";
 import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
-import { START } from "../model/start.ts";
-import { at } from "../model/steps.ts";
+import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
+import { step } from "../model/fault-points.ts";
+import { INITIAL_OFFSET } from "../model/initial-offset.ts";
+import { retryOnce } from "../model/retry-once.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { twice } from "../model/twice.ts";
 import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
 import { notePartSize, openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
 import { learn, rootOf, type StoredSession, sessionById, sessionOf, setFork } from "../store/sessions.ts";
-import { adopt } from "./adopt.ts";
-import { boundContent, boundEntries, boundMemo } from "./bound.ts";
-import { keepContent } from "./content.ts";
-import { cardOf, type Drain, messageOf } from "./deps.ts";
+import { partSizeOf } from "../transcripts/part-size.ts";
+import { rootsOf } from "../transcripts/transcript-roots.ts";
+import type { Drain } from "./context.ts";
 import { recordDrift } from "./drift.ts";
-import { entriesAtLevel, keepEntries } from "./keep.ts";
-import { levelOf } from "./level.ts";
-import { inItsProject } from "./project.ts";
-import { protectRepository } from "./protect.ts";
-import { rootsOf } from "./roots.ts";
-import { lineSteps, tellDrift, tellSelf } from "./self.ts";
-import { partSizeOf } from "./sizes.ts";
+import { makeSubagent } from "./make-subagent.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "./self-telemetry.ts";
+import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
 /**
  * Transcripts of one session → store, from where they were left. Entries and the new offset are one commit. Of a large file
@@ -64,7 +66,7 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
     if (!hasFailed) throw error;
     unreadable(drain, folder, error);
   };
-  const files = await twice(() =>
+  const files = await retryOnce(() =>
     reader.files({ ...query, onProblem }).catch((error: unknown) => {
       hasFailed = true;
       throw error;
@@ -77,7 +79,7 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
   for (const file of files) {
     try {
       if ((await readablePath(drain, file.path, roots)) === undefined) continue;
-      if (!(await twice(() => readNews(drain, session.id, { ...file, roots }, reader)))) return;
+      if (!(await retryOnce(() => readNews(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
       if (error instanceof StoreError) throw error;
       unreadable(drain, file.path, error);
@@ -107,7 +109,7 @@ async function readNews(
   reader: Pick<TranscriptReader, "read">,
 ): Promise<boolean> {
   const before = positionOf(drain.db, keyOf(file));
-  const seen = at("transcript.look", () => partSizeOf(file));
+  const seen = step("transcript.look", () => partSizeOf(file));
   if (before?.sizeBytes === seen.sizeBytes && before.modifiedMs === seen.modifiedMs) return true;
   const startMs = performance.now();
   // What a drain that died has read is settled together with what comes now. Once: a turn can be open for long
@@ -115,10 +117,10 @@ async function readNews(
   drain.begun.add(sessionNumber);
   let isNews = false;
   for await (const { batch: read, isLast } of withLast(
-    reader.read(file, before?.offset ?? START, { content: keepsContent(drain.loaded.config.capture) }),
+    reader.read(file, before?.offset ?? INITIAL_OFFSET, { content: keepsContent(drain.loaded.config.capture) }),
   )) {
     isNews = true;
-    const batch = { ...read, entries: boundEntries(read.entries), content: boundContent(read.content ?? []) };
+    const batch = { ...read, entries: limitEntries(read.entries), content: limitContent(read.content ?? []) };
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
     // A drain that dies here must not leave the file as one that was read to this size
@@ -196,8 +198,8 @@ function keep(
     if (sessionById(db, session.id).parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
-    keepEntries(drain, session, facts);
-    keepContent(drain, session, batch.content ?? [], levelOf(drain, session));
+    storeEntries(drain, session, facts);
+    storeContent(drain, session, batch.content ?? [], levelOf(drain, session));
     learn(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),
       reported: reported === undefined ? undefined : JSON.stringify(reported.byModel),
@@ -207,14 +209,19 @@ function keep(
       session.id,
       keyOf(file),
       {
-        offset: { ...batch.next, memo: { ...boundMemo(batch.next.memo) } },
+        offset: { ...batch.next, memo: { ...limitMemo(batch.next.memo) } },
         ...seen,
       },
       batch.unreadable,
     );
     report.transcriptLinesUnreadable += batch.unreadable;
-    tellSelf(drain, lineSteps(session.source, batch.records ?? 0, batch.unreadable));
-    tellDrift(drain, session.source, recordDrift(batch.unknownKinds), sessionById(db, session.id).agentVersion);
+    recordSelf(drain, lineIncrements(session.source, batch.records ?? 0, batch.unreadable));
+    recordUnknownNames(
+      drain,
+      session.source,
+      recordDrift(batch.unknownKinds),
+      sessionById(db, session.id).agentVersion,
+    );
   }, "commit.transcript");
 }
 
@@ -225,10 +232,10 @@ function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"sessio
     agentVersion: entry.agentVersion,
     branch: entry.gitBranch,
   });
-  if (entry.parentSessionId !== undefined) adopt(drain.db, session, entry.parentSessionId, entry.timeMs);
+  if (entry.parentSessionId !== undefined) makeSubagent(drain.db, session, entry.parentSessionId, entry.timeMs);
   if (entry.subagentSessionId === undefined) return;
   const child = sessionOf(drain.db, session.source, entry.subagentSessionId, entry.timeMs);
-  adopt(drain.db, child, session.sessionId, entry.timeMs);
+  makeSubagent(drain.db, child, session.sessionId, entry.timeMs);
 }
 
 /**

@@ -1,10 +1,17 @@
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { levelOf } from "../capture/level.ts";
+import { foldersOf, inProject, learnProjects } from "../capture/project.ts";
+import { protectEvent } from "../capture/protect.ts";
+import { storeContent } from "../capture/store-content.ts";
+import { stripEventNames } from "../capture/strip-names.ts";
 import { GONE_MARK } from "../intake/facts.ts";
 import { claim, type InboxFile, type LostEvent, quarantine, settle } from "../intake/inbox.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
+import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { Increment } from "../model/telemetry.ts";
 import { isMinted } from "../session/processes.ts";
@@ -13,18 +20,13 @@ import { addEvents, inRoot } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
 import { noteLost, noteTaken, takenNames } from "../store/self.ts";
 import { learn, rootOf, type StoredSession, sessionOf, setFork } from "../store/sessions.ts";
+import { learnRoots } from "../transcripts/transcript-roots.ts";
 import { adapt, type Told } from "./adapt.ts";
-import { adopt } from "./adopt.ts";
-import { bareEvent } from "./bare.ts";
-import { keepContent } from "./content.ts";
-import { cardOf, type Drain, messageOf } from "./deps.ts";
-import { keepEntries } from "./keep.ts";
-import { levelOf } from "./level.ts";
-import { inProcess, learnProcess } from "./process.ts";
-import { foldersOf, inProject, learnProjects } from "./project.ts";
-import { protectEvent } from "./protect.ts";
-import { learnRoots } from "./roots.ts";
-import { eventStep, payloadStep, tellDrift, tellSelf } from "./self.ts";
+import type { Drain } from "./context.ts";
+import { makeSubagent } from "./make-subagent.ts";
+import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-telemetry.ts";
+import { learnProcess, withSessionOfProcess } from "./session-by-process.ts";
+import { storeEntries } from "./store-entries.ts";
 
 /**
  * Inbox → store. A file goes only after its events are committed; one that nobody recognises goes to quarantine.
@@ -58,7 +60,8 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   };
   const onProblem = (problem: Problem): void => {
     tell(drain, problem);
-    if (problem.outcome === "quarantined") aside.push(payloadStep(drain, "quarantined", undefined, problem.reason));
+    if (problem.outcome === "quarantined")
+      aside.push(payloadIncrement(drain, "quarantined", undefined, problem.reason));
   };
   const problems = { now: drain.now, onProblem };
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
@@ -85,7 +88,7 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
         continue;
       }
       report.quarantined++;
-      aside.push(payloadStep(drain, "quarantined", file.facts.source, told));
+      aside.push(payloadIncrement(drain, "quarantined", file.facts.source, told));
       drain.log(`set aside a payload of ${file.facts.source ?? "an unnamed agent"}: ${told}`);
       continue;
     }
@@ -170,16 +173,16 @@ function store(drain: Drain, { batch, aside, lost, removed }: Commit): readonly 
     for (const { events, entries, content, source, unknown } of batch) {
       const known = report.events;
       const [place] = events.map(keepEvent);
-      steps.push(payloadStep(drain, events.length === 0 ? "ignored" : "converted", source));
-      steps.push(eventStep(source, report.events - known));
-      tellDrift(drain, source, unknown, place === undefined ? undefined : extrasOf(place.event).agent_version);
+      steps.push(payloadIncrement(drain, events.length === 0 ? "ignored" : "converted", source));
+      steps.push(eventIncrement(source, report.events - known));
+      recordUnknownNames(drain, source, unknown, place === undefined ? undefined : extrasOf(place.event).agent_version);
       if (place === undefined) continue;
       const { session, subagent } = place;
       const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
-      keepEntries(drain, session, own);
-      keepContent(drain, session, content, levelOf(drain, session));
+      storeEntries(drain, session, own);
+      storeContent(drain, session, content, levelOf(drain, session));
     }
-    tellSelf(drain, steps);
+    recordSelf(drain, steps);
     noteLost(
       db,
       lost.map(({ lostMs }) => lostMs),
@@ -201,12 +204,12 @@ interface Place {
 /** The session whose event it is: for a subagent with a session of its own, the one that it works for. */
 function placeOf({ db }: Drain, event: Event): Place {
   const timeMs = timeMsOf(event);
-  const told = inProcess(db, event);
+  const told = withSessionOfProcess(db, event);
   let own = sessionOf(db, told.source, told.session_id, timeMs);
   if (!isMinted(event)) learnProcess(db, own, event);
   const parentId = extrasOf(event).parent_session_id;
   if (parentId !== undefined && own.parent === undefined) {
-    adopt(db, own, parentId, timeMs);
+    makeSubagent(db, own, parentId, timeMs);
     own = sessionOf(db, told.source, told.session_id, timeMs);
   }
   const root = rootOf(db, own);
@@ -218,7 +221,7 @@ function placeOf({ db }: Drain, event: Event): Place {
 /** Where only figures are kept, an event without names. */
 function atLevel(drain: Drain, place: Place): Place {
   if (levelOf(drain, place.session) !== "none") return place;
-  return { ...place, event: bareEvent(place.event, cardOf(drain, place.event.source)?.own) };
+  return { ...place, event: stripEventNames(place.event, cardOf(drain, place.event.source)?.own) };
 }
 
 function tellLost({ report, log }: Drain, events: number): void {

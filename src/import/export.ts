@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { levelOf } from "../capture/level.ts";
+import { type Drain, type DrainDeps, emptyReport } from "../drain/context.ts";
 import { deliver } from "../drain/deliver.ts";
-import { type Drain, type DrainDeps, emptyReport } from "../drain/deps.ts";
 import { deriveSession } from "../drain/derive.ts";
-import { levelOf } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
 import { readTranscripts } from "../drain/read.ts";
 import { keepsContent } from "../model/capture.ts";

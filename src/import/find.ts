@@ -1,10 +1,12 @@
 import { basename } from "node:path";
-import { cardOf, type DrainDeps, messageOf } from "../drain/deps.ts";
-import { rootsOf } from "../drain/roots.ts";
-import { partSizeOf } from "../drain/sizes.ts";
+import type { DrainDeps } from "../drain/context.ts";
 import type { PartSize, TranscriptReader } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
 import type { Database } from "../store/database.ts";
 import { packedNumbers, readByOthers } from "../store/packed.ts";
+import { partSizeOf } from "../transcripts/part-size.ts";
+import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { ReadTask } from "./read.ts";
 
 /** What becomes of a session that was found. */

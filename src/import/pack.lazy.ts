@@ -4,7 +4,7 @@ import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session, type Session
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildSession } from "../session/build.ts";
 import { segmentTotals, type Totals } from "../telemetry/totals.ts";
-import { ownedBy } from "./owned.ts";
+import { recordDigests } from "./record-digests.ts";
 import { sumsOf } from "./sums.ts";
 
 /** What is the same for all facts of a session that is packed. */
@@ -44,7 +44,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
   const { placeOf, ...sums } = sumsOf(session);
   return {
     facts: encodeFacts(entries),
-    owned: ownedBy(facts.source, entries),
+    owned: recordDigests(facts.source, entries),
     segments: session.segments.map((segment) => ({
       segment,
       totals: segmentTotals(session, segment, () => undefined, reported),

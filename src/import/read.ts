@@ -1,18 +1,18 @@
 import { setImmediate } from "node:timers/promises";
-import { refusalOf } from "../agents/shared/open.ts";
-import { isPacked } from "../agents/shared/packed.ts";
-import { boundMemo } from "../drain/bound.ts";
-import { messageOf } from "../drain/deps.ts";
-import { partSizeOf } from "../drain/sizes.ts";
+import { refusalOf } from "../agents/shared/transcript/open.ts";
+import { isPacked } from "../agents/shared/transcript/packed.ts";
+import { limitMemo } from "../capture/limit-fields.ts";
 import type { Agent, FileScan, PartSize, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
+import { messageOf } from "../model/error-message.ts";
+import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { withoutReplays } from "../model/replays.ts";
 import type { SessionFacts } from "../model/session.ts";
-import { START } from "../model/start.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
-import { guardOf } from "./guard.ts";
+import { partSizeOf } from "../transcripts/part-size.ts";
+import { entryCleaner } from "./clean-entries.ts";
 import { pack, type Unpriced } from "./pack.lazy.ts";
 import { packTables, spanOf } from "./tables.ts";
 
@@ -61,7 +61,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   const entries = new Map<string, TranscriptEntry>();
   const told = new Told();
   const problems: string[] = [];
-  const guard = guardOf(redact);
+  const guard = entryCleaner(redact);
   const reader = await readerOf(agent);
   const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
   if (atOnce !== undefined) {
@@ -77,8 +77,8 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       }
       // Before it is read: what comes meanwhile is news
       const before = partSizeOf(file);
-      let [next, records, unreadable]: [Offset, number, number] = [START, 0, 0];
-      for await (const batch of reader?.read({ ...file, roots: task.roots }, START, { blocks }) ?? []) {
+      let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
+      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks }) ?? []) {
         for (const kept of guard(batch.entries)) {
           if (told.learn(kept)) continue;
           const known = entries.get(kept.key);
@@ -95,7 +95,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const all = withoutReplays([...entries.values()]);
+  const all = withoutDuplicateAnswers([...entries.values()]);
   const { facts, files, unknownKinds } = told;
   if (all.length === 0) return { files, unknownKinds, problems };
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -142,7 +142,7 @@ class Told {
     before: PartSize,
     { next, records, unreadable }: Pick<FileScan, "next" | "records" | "unreadable">,
   ): void {
-    const offset = { ...next, memo: boundMemo(next.memo) };
+    const offset = { ...next, memo: limitMemo(next.memo) };
     // What is read as one whole has no lines, and a packed one is smaller than what is in it
     const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isPacked(path);
     this.files.push({ key: key ?? path, offset, ...before, records, unreadable, endsInLine });
@@ -170,7 +170,7 @@ function scanned(
   task: ReadTask,
   agent: Agent,
   reader: TranscriptReader | undefined,
-  guard: ReturnType<typeof guardOf>,
+  guard: ReturnType<typeof entryCleaner>,
 ): ReadResult | undefined {
   try {
     const scan = reader?.scan?.(guard);

@@ -1,18 +1,19 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import PQueue from "p-queue";
-import { type Drain, type DrainDeps, type DrainReport, emptyReport, messageOf } from "../drain/deps.ts";
+import { atKnownLevel, enforceLevel } from "../capture/level.ts";
+import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
 import { ownInstance } from "../drain/instance.ts";
-import { atKnownLevel, enforceLevel } from "../drain/level.ts";
 import { withStore } from "../drain/open.ts";
-import { makePrivate } from "../drain/own-state.ts";
+import { makePrivate } from "../drain/private-state.ts";
+import { messageOf } from "../model/error-message.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, commitLater } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, lookUp } from "./find.ts";
-import { type Arrived, Keeper } from "./keep.ts";
+import { type Arrived, ImportWriter } from "./import-writer.ts";
 import type { ReadResult } from "./read.ts";
 import type { Readers } from "./readers.ts";
 
@@ -227,7 +228,7 @@ async function readAll(
   options: ImportOptions,
 ): Promise<void> {
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
-  const keeper = new Keeper(drain, ofBytes);
+  const keeper = new ImportWriter(drain, ofBytes);
   keeper.mend();
   // After what can fail: threads that nobody closes keep the process alive
   const readers = options.readers(drain, workBytes);

@@ -3,8 +3,8 @@ import { encodeTables } from "../model/fact-columns.ts";
 import type { FactTables } from "../model/fact-tables.ts";
 import { ENDED_IDLE } from "../model/session.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
-import { ownedBy } from "./owned.ts";
 import type { PackOptions, Unpriced } from "./pack.lazy.ts";
+import { recordDigests } from "./record-digests.ts";
 
 /**
  * The same as `pack` of the facts in tables, without making any of them an object: for sessions of prompts, answers and tools,
@@ -49,7 +49,7 @@ export const spanOf = ({ firstMs, lastMs, others }: FactTables): { firstMs: numb
 
 /** Digests of the tables' keys, and of those that stand beside them. */
 function ownedOf({ owned, others }: FactTables, source: string): Float64Array {
-  const more = ownedBy(source, others);
+  const more = recordDigests(source, others);
   const all = new Float64Array(owned.length + more.length);
   all.set(owned);
   all.set(more, owned.length);

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { allAgents } from "../agents/registry.ts";
-import { messageOf } from "../drain/deps.ts";
+import { messageOf } from "../model/error-message.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { ReadResult } from "./read.ts";
 import { type Answer, claim, type Question, type ReaderData, readSessions } from "./readers.ts";

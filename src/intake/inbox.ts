@@ -3,8 +3,8 @@ import type { Dirent } from "node:fs";
 import { chmod, lstat, mkdir, open, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { IntakeFacts } from "../model/agent.ts";
-import { at } from "../model/steps.ts";
-import { twice } from "../model/twice.ts";
+import { step } from "../model/fault-points.ts";
+import { retryOnce } from "../model/retry-once.ts";
 import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
 import { decodePayload } from "./payload.ts";
 
@@ -56,12 +56,14 @@ const INTAKE_STOPPED_AT_MOST_MS = 7 * 86_400_000;
  */
 export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
-    await twice(() => at("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch((error: unknown) => {
-      const advice = "make way for it, or set OPENHOOK_OTEL_HOME to another place";
-      throw new Error(`cannot make the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
-        cause: error,
-      });
-    });
+    await retryOnce(() => step("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch(
+      (error: unknown) => {
+        const advice = "make way for it, or set OPENHOOK_OTEL_HOME to another place";
+        throw new Error(`cannot make the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
+          cause: error,
+        });
+      },
+    );
     const { mode } = await lstat(dir);
     if ((mode & 0o777) !== 0o700) await chmod(dir, 0o700).catch(() => {});
   }
@@ -94,7 +96,7 @@ export async function* claim(
 
 /** Removes a claimed file whose events are committed. One that is gone already is fine. */
 export async function settle(file: Pick<InboxFile, "path">): Promise<void> {
-  await twice(() => at("inbox.settle", () => unlink(file.path))).catch((error: unknown) => {
+  await retryOnce(() => step("inbox.settle", () => unlink(file.path))).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return;
     throw new Error(`its events are stored, but it cannot be removed: ${messageOf(error)}`, { cause: error });
   });
@@ -182,7 +184,7 @@ async function waiting(dir: string): Promise<readonly Waiting[]> {
 
 async function list(dir: string): Promise<readonly Dirent[]> {
   try {
-    return await twice(() => at("inbox.list", () => readdir(dir, { withFileTypes: true })));
+    return await retryOnce(() => step("inbox.list", () => readdir(dir, { withFileTypes: true })));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw new Error(`cannot list ${JSON.stringify(dir)}: ${messageOf(error)}`, { cause: error });
@@ -203,7 +205,7 @@ async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): P
     // time, padded, and old name: the order holds for the next drain too, should this one die
     const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, suffix).slice(0, 80)}`;
     const to = join(dirs.claimedDir, `${stem}-${randomUUID()}${suffix}`);
-    await twice(() => at("inbox.claim", () => moved(from, to)));
+    await retryOnce(() => step("inbox.claim", () => moved(from, to)));
     return to;
   } catch (error) {
     // gone between listing and taking: another drain was faster
@@ -225,7 +227,7 @@ async function take(
       await setAsideStranger(dirs, path, entry, options);
       return undefined;
     }
-    const bytes = await twice(() => at("inbox.read", () => readWhole(path)));
+    const bytes = await retryOnce(() => step("inbox.read", () => readWhole(path)));
     const parsed = bytes === undefined ? tooLarge : parseInboxFile(bytes, msOf(entry.mtimeNs));
     if (!parsed.ok) {
       await quarantineNow(dirs, { path }, parsed.reason, options);
@@ -327,10 +329,10 @@ async function setAside(dirs: InboxDirs, path: string, name: string, { reason, f
   const text = { reason, source: facts?.source, event: facts?.event, at: new Date(atMs).toISOString() };
   // First, so that nothing ever lies there without one; that it cannot be written keeps nothing from being moved
   const note = `${to}${REASON_SUFFIX}`;
-  await twice(() => at("inbox.reason", () => writeFile(note, `${JSON.stringify(text)}\n`, { mode: 0o600 }))).catch(
-    () => {},
-  );
-  await twice(() => at("inbox.quarantine", () => moved(path, to)));
+  await retryOnce(() =>
+    step("inbox.reason", () => writeFile(note, `${JSON.stringify(text)}\n`, { mode: 0o600 })),
+  ).catch(() => {});
+  await retryOnce(() => step("inbox.quarantine", () => moved(path, to)));
   return to;
 }
 

@@ -86,7 +86,7 @@ export OPENHOOK_OTEL_WRAPPED="$name <$$ $((depth + 1))$tried:$program"
 # --- what the hook is told, beside the program ---
 
 # The sub-command's words, where they are known for such: no option, no value, nothing that a user has made up. The same
-# rules as in src/agents/shared/subcommand.ts; a test holds the two together.
+# rules as in src/agents/shared/names/subcommand.ts; a test holds the two together.
 # shellcheck disable=SC2317 # called beside
 take_words() {
   # valued: options with a value behind them; bare: options without one; groups: words that a second one belongs to

@@ -1,4 +1,4 @@
-import { isOrdinary } from "./ordinary.ts";
+import { isFalsePositive } from "./false-positives.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
 import { base64Of, viewsOf } from "./views.ts";
 
@@ -185,7 +185,7 @@ function inView(text: string, rules: readonly Compiled[], own: readonly Finder[]
       if (!rule.hints.some((hint) => seen.has(hint))) continue;
       for (const match of text.matchAll(pattern)) {
         const value = goingIn(match);
-        if (value !== undefined && !isOrdinary(rule.ordinary, value.text)) {
+        if (value !== undefined && !isFalsePositive(rule.ordinary, value.text)) {
           found.push({ start: value.start, end: value.start + value.text.length, id: rule.id, order });
         }
       }

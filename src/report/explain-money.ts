@@ -1,5 +1,5 @@
+import type { CallSums } from "../model/call-sums.ts";
 import type { ToolCall } from "../model/session.ts";
-import type { CallSums } from "../store/overview.ts";
 import { type SessionView, sumOf } from "./session-view.ts";
 
 type Call = SessionView["calls"][number];

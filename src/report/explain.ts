@@ -1,5 +1,5 @@
-import type { DrainDeps } from "../drain/deps.ts";
-import { openPart } from "../drain/derive.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { openPart } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { segmentsOf } from "../store/settle.ts";
 import type { Totals } from "../telemetry/totals.ts";
@@ -18,7 +18,7 @@ export interface Explanation {
 }
 
 /** Everything that is known of why a session took as long, and cost as much, as it did. Pure but for what it reads. */
-export function explain(db: Database, view: SessionView, { agents }: Pick<DrainDeps, "agents">): Explanation {
+export function explain(db: Database, view: SessionView, { agents }: Pick<SessionSource, "agents">): Explanation {
   const calls = placedCalls(view);
   // Of a packed session the open part is all of it
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);

@@ -1,12 +1,14 @@
-import { cardOf, type DrainDeps } from "../drain/deps.ts";
-import { factsOf, openPart, settledTraces } from "../drain/derive.ts";
+import type { CallSums } from "../model/call-sums.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { factsOf, openPart, settledTraces } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { hasReadTranscript } from "../store/facts.ts";
+import { isPacked } from "../store/packed.ts";
 import {
-  type CallSums,
   type SettledCall,
   type SubagentSummary,
   settledCalls,
@@ -18,13 +20,12 @@ import {
   settledTurns,
   type TurnSummary,
   wasUsed,
-} from "../store/overview.ts";
-import { isPacked } from "../store/packed.ts";
+} from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { segmentsOf } from "../store/settle.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
-import { subagentPlaces } from "../telemetry/places.ts";
 import * as semconv from "../telemetry/semconv.ts";
+import { subagentParents } from "../telemetry/span-parents.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
 
@@ -66,7 +67,7 @@ export interface OpenSpan {
   readonly open: boolean;
 }
 
-type Agents = Pick<DrainDeps, "agents">;
+type Agents = Pick<SessionSource, "agents">;
 
 /** What stands in a transcript that was never read is not known, and not zero; nor is what hooks could have told and did not. */
 function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
@@ -323,7 +324,7 @@ function openSpansOf(
     const segment = turnSegments.get(key ?? "");
     return key === undefined || segment === undefined ? undefined : { key, segment };
   };
-  const placeOf = subagentPlaces(session, facts, settings.traceScope, {
+  const placeOf = subagentParents(session, facts, settings.traceScope, {
     turnOf,
     traceOfCall: settledTraces(db, facts),
   });

@@ -1,8 +1,8 @@
-import type { DrainDeps } from "../drain/deps.ts";
-import { factsOf, openPart } from "../drain/derive.ts";
+import type { CallSums } from "../model/call-sums.ts";
 import { QUARTER_MS } from "../model/packed.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { factsOf, openPart } from "../sessions/read-session.ts";
 import type { Database, Row } from "../store/database.ts";
-import type { CallSums } from "../store/overview.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { offsetsBetween } from "./buckets.ts";
@@ -116,7 +116,7 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
 /** What no closed turn has taken yet, call by call, as if everything ended now. */
 export function* openFactsOf(
   db: Database,
-  deps: Pick<DrainDeps, "agents">,
+  deps: Pick<SessionSource, "agents">,
   sessions: ReadonlyMap<number, unknown>,
 ): Generator<Fact> {
   for (const session of unsettledSessions(db)) {

@@ -1,9 +1,10 @@
-import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { Repository } from "../model/session.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { WAS_USED } from "../store/overview.ts";
+import { WAS_USED } from "../store/queries.ts";
+import type { UsageQuery } from "./query.ts";
 import { repositoryNames } from "./repositories.ts";
-import type { UsageQuery } from "./usage.ts";
 
 /** A session whose rows count, and for whom. */
 export interface CountedSession {
@@ -22,7 +23,7 @@ export interface CountedSession {
 /** The sessions that a query is about, by their numbers in the store; those of subagents beside those they belong to. */
 export function countedSessions(
   db: Database,
-  deps: Pick<DrainDeps, "agents">,
+  deps: Pick<SessionSource, "agents">,
   { agent, repository, session }: Pick<UsageQuery, "agent" | "repository" | "session">,
 ): ReadonlyMap<number, CountedSession> {
   const stored = new Map(

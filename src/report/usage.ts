@@ -1,8 +1,9 @@
-import type { DrainDeps } from "../drain/deps.ts";
 import { QUARTER_MS } from "../model/packed.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
+import type { Dimension, UsageQuery } from "./query.ts";
 import {
   type CallFigures,
   type Fact,
@@ -12,28 +13,6 @@ import {
   type ToolFigures,
 } from "./usage-facts.ts";
 import { type CountedSession, countedSessions } from "./usage-sessions.ts";
-
-/** What figures can be told apart by. */
-export const DIMENSIONS = [...TIME_UNITS, "agent", "model", "repository", "tool", "session"] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
-
-export interface UsageQuery {
-  /** In the order of the rows' keys; none: one row for everything. Not both `model` and `tool`. */
-  readonly by: readonly Dimension[];
-  /** Times are taken to the quarter of an hour that they lie in, since imported history is kept in these. */
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
-  /** An agent's id, e.g. `claude-code`. */
-  readonly agent?: string;
-  /** A model's name as the agent told it. Turns and tools are of no model, and then left out. */
-  readonly model?: string;
-  /** A repository's name, or the end of its address: `acme/api`. */
-  readonly repository?: string;
-  /** A session's number in the store, its subagents' sessions with it. */
-  readonly session?: number;
-  /** IANA name. @default the machine's */
-  readonly timeZone?: string;
-}
 
 /** What happened in one group. A part that the group cannot tell is absent: a tool has no tokens, a model no turns. */
 export interface UsageRow {
@@ -78,7 +57,7 @@ export interface ToolSums {
  * @returns rows in order of their keys: times ascending, everything else by name, unknown last; none for an empty store
  * @throws RangeError for `model` with `tool`, of which nobody tells, and for a time zone that does not exist
  */
-export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: UsageQuery): readonly UsageRow[] {
+export function usage(db: Database, deps: Pick<SessionSource, "agents">, query: UsageQuery): readonly UsageRow[] {
   const [rows = []] = usageInWays(db, deps, query, [query.by]);
   return rows;
 }
@@ -91,7 +70,7 @@ export function usage(db: Database, deps: Pick<DrainDeps, "agents">, query: Usag
  */
 export function usageInWays(
   db: Database,
-  deps: Pick<DrainDeps, "agents">,
+  deps: Pick<SessionSource, "agents">,
   query: Omit<UsageQuery, "by">,
   ways: readonly UsageQuery["by"][],
 ): readonly (readonly UsageRow[])[] {

@@ -1,6 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { leastOf } from "../model/extremes.ts";
+import { minOf } from "../model/min-max.ts";
 import {
   isEndedByUs,
   type ModelCall,
@@ -9,7 +9,7 @@ import {
   type SettledCall,
   type SettledTurn,
 } from "../model/session.ts";
-import { isToldCall } from "../model/told-call.ts";
+import { isSingleCall } from "../model/single-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
@@ -87,7 +87,7 @@ export function assign(
     // A command is a turn only if the model was called for it, and then its calls say so
     if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
   }
-  const knowsCalls = context.knowsCalls || entries.some(isToldCall);
+  const knowsCalls = context.knowsCalls || entries.some(isSingleCall);
   for (const entry of entries) {
     switch (entry.kind) {
       case "model_call":
@@ -357,7 +357,7 @@ function firstMs(bin: Bin): number | undefined {
     ...bin.toolCalls.map((t) => t.startMs),
     ...bin.entries.map((e) => e.timeMs),
   ];
-  return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : leastOf(times);
+  return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : minOf(times);
 }
 
 /** The turn that its events or its tools name. */

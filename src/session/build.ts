@@ -1,6 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
-import { greatestOf, leastOf } from "../model/extremes.ts";
+import { maxOf, minOf } from "../model/min-max.ts";
 import {
   type Compaction,
   isEndedByUs,
@@ -13,9 +13,9 @@ import {
   type Turn,
 } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
+import { idleEndReason } from "./idle-end-reason.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments, SUPERSEDED } from "./segments.ts";
-import { silentReason } from "./silent.ts";
 
 /**
  * Builds the session, or what of it is not settled, from what agents told and wrote.
@@ -105,7 +105,7 @@ export function buildSession(input: SessionInput): Session {
 function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
   const wasTold = before?.ordinal === segment.ordinal && before.endMs !== undefined;
   if (wasTold || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
-  return { ...segment, reason: silentReason(segment.ordinal, [...settled.values(), ...turns]) };
+  return { ...segment, reason: idleEndReason(segment.ordinal, [...settled.values(), ...turns]) };
 }
 
 /** Signals that carry nothing on, and what agents tell of calls that were settled long ago. */
@@ -188,11 +188,11 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
     promptLength: draft.promptLength,
     promptTold: draft.promptTold,
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
-    startMs: leastOf(
+    startMs: minOf(
       [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
       draft.markMs,
     ),
-    endMs: greatestOf([
+    endMs: maxOf([
       draft.markMs,
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),
@@ -221,7 +221,7 @@ function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: 
 
 /** When a subagent was last seen to begin with something: one that ended can be asked for more. */
 const atWorkMs = ({ startMs, toolCalls }: Draft): number =>
-  greatestOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
+  maxOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
 
 /** The segment whose end ends it: another process may have resumed it, and it still belongs to the one that started it. */
 function workplaceOf(draft: Draft, own: Segment | undefined, segments: readonly Segment[]): Segment | undefined {
@@ -261,11 +261,11 @@ function toSubagent(
     parentCallId: draft.parentCallId,
     turnKey: draft.turnKey,
     segment: segment?.ordinal ?? 0,
-    startMs: leastOf(
+    startMs: minOf(
       [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
       draft.startMs,
     ),
-    endMs: greatestOf([
+    endMs: maxOf([
       draft.startMs,
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),

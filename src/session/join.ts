@@ -2,7 +2,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { isKind } from "../model/names.ts";
 import type { SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { isMinted } from "./mint.ts";
+import { isAssignedCallId } from "./assign-call-ids.ts";
 import { nearestPairs } from "./nearest.ts";
 
 /**
@@ -26,7 +26,7 @@ export function joinCalls(
   const spare = told.filter(({ id }) => !joined.has(id));
   for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
-  const minted = settled.filter(({ callId }) => isMinted(callId)).map(settledCall);
+  const minted = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
   const news = written.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
   // Of a call that was given up, its line and its end can both come later, and have found each other
@@ -62,7 +62,7 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
     const id = event.data?.tool_call_id;
     const { input_digest: digest, given_id: givenId, agent_id: agentId } = extrasOf(event);
-    if (id === undefined || !isMinted(id)) continue;
+    if (id === undefined || !isAssignedCallId(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
     calls.set(id, {

@@ -2,8 +2,8 @@ import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
 import { joinCalls } from "./join.ts";
-import { isMinted, mintCallIds, withoutGivenId } from "./mint.ts";
 
 /** A tool call with what is needed to find its place. */
 export interface PairedTool extends ToolCall {
@@ -31,7 +31,7 @@ export function pairTools(
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[] = [],
 ): readonly PairedTool[] {
-  const named = mintCallIds(events.map(withoutGivenId).sort(byTime));
+  const named = assignCallIds(events.map(withoutGivenId).sort(byTime));
   const joined = joinCalls(named, entries, settled);
   const calls = new Map<string, Told>();
   const told = (given: string): Told => {
@@ -156,12 +156,12 @@ function pair(callId: string, call: Told): PairedTool {
  */
 const isOthersEnd = ({ end, result }: Told): boolean =>
   end !== undefined &&
-  isMinted(end.data?.tool_call_id) &&
+  isAssignedCallId(end.data?.tool_call_id) &&
   ((result?.status === "denied" && extrasOf(end).denied !== true) ||
     (result?.status === "error" && end.data?.status === "success"));
 
 function hooksOf({ start, end }: Told): ToolCall["hooks"] {
-  if (!isMinted((start ?? end)?.data?.tool_call_id)) return undefined;
+  if (!isAssignedCallId((start ?? end)?.data?.tool_call_id)) return undefined;
   return end === undefined ? "start" : start === undefined ? "end" : "both";
 }
 

@@ -1,5 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { greatestOf, leastOf } from "../model/extremes.ts";
+import { maxOf, minOf } from "../model/min-max.ts";
 
 /** A session that told its id, as far as one agent process is concerned. */
 export interface ProcessSession {
@@ -41,8 +41,8 @@ export function joinProcesses<T extends Event>(events: readonly T[]): readonly T
       const ends = own.filter((other) => other.type === "session.end").map(timeMsOf);
       return {
         sessionId,
-        firstMs: leastOf(own.map(timeMsOf)),
-        ...(ends.length > 0 && { endMs: greatestOf(ends) }),
+        firstMs: minOf(own.map(timeMsOf)),
+        ...(ends.length > 0 && { endMs: maxOf(ends) }),
       };
     });
     const session = openAt(sessions, timeMsOf(event));

@@ -1,5 +1,5 @@
 import type Libsql from "libsql";
-import type { Step } from "../model/steps.ts";
+import type { FaultPoint } from "../model/fault-points.ts";
 import { type OnNoText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
 
 /** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
@@ -23,7 +23,7 @@ export interface Database {
    *
    * @param step what the commit makes durable. @default "commit.note"
    */
-  transaction<T>(work: () => T, step?: Step): T;
+  transaction<T>(work: () => T, step?: FaultPoint): T;
   close(): void;
 }
 

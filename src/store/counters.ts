@@ -2,8 +2,8 @@ import type { Attributes, Counted, Increment, MetricPoint, MetricShape } from ".
 import { place } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasForgotten, isForgotten } from "./forgotten.ts";
-import { identityOf, sorted } from "./identity.ts";
 import { labelsOf, withoutLabels } from "./labels.ts";
+import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
 /** A cumulative histogram as it is kept. */
 export interface Histogram {
@@ -69,7 +69,9 @@ export function addSteps(
 /** What a counter's streams of these attributes stand at, whatever the settings said of each; 0 before the first step. */
 export const streamValue = (db: Database, { metric, attributes }: Omit<Increment, "amount" | "resource">): number =>
   counterValues(db)
-    .filter((stream) => stream.metric === metric && sorted(withoutLabels(stream.attributes)) === sorted(attributes))
+    .filter(
+      (stream) => stream.metric === metric && sortedJson(withoutLabels(stream.attributes)) === sortedJson(attributes),
+    )
     .reduce((sum, { value }) => sum + value, 0);
 
 export { type Overflow, overflowState } from "./cardinality.ts";
@@ -193,7 +195,7 @@ const together = (a: Histogram, b: Histogram): Histogram => ({
 function gather(steps: Map<string, Increment[]>, increments: readonly Increment[], labels: Attributes): void {
   for (const one of increments) {
     const increment = { ...one, attributes: { ...one.attributes, ...labels } };
-    const identity = identityOf(increment);
+    const identity = streamKeyOf(increment);
     const known = steps.get(identity);
     if (known === undefined) steps.set(identity, [increment]);
     else known.push(increment);
@@ -238,8 +240,8 @@ function grow(db: Database, identity: string, amount: number): void {
 /** Makes a stream where there is none. @returns its identity, or that of the stream that takes what has no room */
 function makeStream(db: Database, increment: Increment, shape: MetricShape, nowMs: number): string {
   const known = db.prepare("SELECT 1 FROM counters WHERE identity = ?");
-  const of = place(db, increment, (one) => known.get(identityOf(one)) !== undefined);
-  const identity = identityOf(of);
+  const of = place(db, increment, (one) => known.get(streamKeyOf(one)) !== undefined);
+  const identity = streamKeyOf(of);
   const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
   db.prepare(
     `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
@@ -247,8 +249,8 @@ function makeStream(db: Database, increment: Increment, shape: MetricShape, nowM
   ).run(
     identity,
     of.metric,
-    sorted(of.attributes),
-    sorted(of.resource),
+    sortedJson(of.attributes),
+    sortedJson(of.resource),
     nowMs,
     shape.type === "counter" ? 0 : null,
     empty,

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { at } from "../model/steps.ts";
+import { step } from "../model/fault-points.ts";
 import {
   checkNames,
   type Database,
@@ -30,7 +30,7 @@ export function openDatabase(path: string): Database {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // Before it is opened: one that we must not write would be opened to be read
     makeOurs(path);
-    raw = at("store.open", () => connect(path));
+    raw = step("store.open", () => connect(path));
   } catch (error) {
     throw openError(path, error);
   }
@@ -52,7 +52,7 @@ export function openDatabase(path: string): Database {
  * Emptied as well, since an older commit that is left in a torn log would hide what the main file has.
  */
 export function checkpoint(db: Database): void {
-  at("store.checkpoint", () => db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
+  step("store.checkpoint", () => db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
 }
 
 /**
@@ -125,15 +125,15 @@ function wrap(raw: Libsql.Database, path: string): Database {
   return {
     prepare: preparerOf(raw, {
       look: told,
-      write: (work) => told(() => (depth > 0 ? work() : at("store.write", work))),
+      write: (work) => told(() => (depth > 0 ? work() : step("store.write", work))),
     }),
-    transaction(work, step = "commit.note") {
+    transaction(work, faultPoint = "commit.note") {
       if (depth > 0) return work();
       told(() => raw.exec("BEGIN IMMEDIATE"));
       depth++;
       try {
         const result = work();
-        commit(raw, path, () => at(step, () => raw.exec("COMMIT")));
+        commit(raw, path, () => step(faultPoint, () => raw.exec("COMMIT")));
         return result;
       } catch (error) {
         try {
@@ -146,7 +146,7 @@ function wrap(raw: Libsql.Database, path: string): Database {
         depth--;
       }
     },
-    close: () => at("store.close", () => raw.close()),
+    close: () => step("store.close", () => raw.close()),
   };
 }
 

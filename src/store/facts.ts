@@ -1,7 +1,7 @@
+import { answerId, duplicatedAnswerId, isDuplicateAnswer } from "../model/duplicate-answers.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { KEYS } from "../model/fact-tables.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { answerId, isReplay, replayedId } from "../model/replays.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
@@ -344,8 +344,8 @@ function owns(db: Database, session: StoredSession, entry: TranscriptEntry, mayB
 
 /** See `withoutReplays`: a copy whose answer is known. */
 function isReplayed(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
-  const id = replayedId(entry);
-  return id !== undefined && sameAnswer(db, session, entry, id).some((other) => isReplay(entry, other.entry));
+  const id = duplicatedAnswerId(entry);
+  return id !== undefined && sameAnswer(db, session, entry, id).some((other) => isDuplicateAnswer(entry, other.entry));
 }
 
 /**
@@ -357,7 +357,7 @@ function isReplayed(db: Database, session: StoredSession, entry: TranscriptEntry
 function isCountedAsReplay(db: Database, session: StoredSession, answer: TranscriptEntry): boolean {
   const id = answerId(answer);
   if (id === undefined) return false;
-  const copies = sameAnswer(db, session, answer, id).filter(({ entry }) => isReplay(entry, answer));
+  const copies = sameAnswer(db, session, answer, id).filter(({ entry }) => isDuplicateAnswer(entry, answer));
   for (const { entry, isSettled } of copies) {
     if (isSettled) continue;
     db.prepare("DELETE FROM entries WHERE session = ? AND key = ?").run(session.id, entry.key);

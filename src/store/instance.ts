@@ -6,7 +6,7 @@ import { v4 as uuidv4 } from "uuid";
 import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type FileSystem, fileSystemOf } from "./file-system.ts";
-import { foldStreams } from "./fold.ts";
+import { mergeStreams } from "./merge-streams.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
 /** Where a store lies. */
@@ -45,7 +45,7 @@ export function changeInstance(
   shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
 ): void {
-  foldStreams(db, shapes, nowMs, ({ attributes }) => ({ ...attributes }));
+  mergeStreams(db, shapes, nowMs, ({ attributes }) => ({ ...attributes }));
   makeInstance(db, place);
 }
 

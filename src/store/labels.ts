@@ -1,8 +1,8 @@
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import type { Attributes } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
-import { identityOf, sorted } from "./identity.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
 /**
  * Notes what the settings say of every counter from now on. Streams that are there keep what was said of them when they
@@ -36,6 +36,6 @@ function labelAll(db: Database, labels: Attributes): void {
   for (const { id, metric, attributes, resource } of db.prepare("SELECT * FROM counters").all()) {
     const all = JSON.parse(String(attributes)) as Attributes;
     const of = { metric: String(metric), attributes: { ...all, ...labels }, resource: JSON.parse(String(resource)) };
-    update.run(identityOf(of), sorted(of.attributes), Number(id));
+    update.run(streamKeyOf(of), sortedJson(of.attributes), Number(id));
   }
 }

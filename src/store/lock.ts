@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
-import { at } from "../model/steps.ts";
+import { step } from "../model/fault-points.ts";
 import { damagedError, StoreError, said } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
@@ -23,23 +23,23 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   let worked = false;
   named(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    at("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
+    step("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
     // SQLite would make it readable by others
-    if (!existsSync(path)) at("lock.make", () => writeFileSync(path, "", { mode: 0o600, flag: "a" }));
+    if (!existsSync(path)) step("lock.make", () => writeFileSync(path, "", { mode: 0o600, flag: "a" }));
   });
   const take = fileSystemOf(dirname(path)).isShared ? tryNamed : tryLock;
   // The holder looks for notes after it has let go: whoever fails to get the lock after writing one is seen
   while (existsSync(note)) {
-    const release = named(path, () => at("lock.take", () => take(path)));
+    const release = named(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
       while (existsSync(note)) {
-        named(path, () => at("lock.take-note", () => rmSync(note, { force: true })));
+        named(path, () => step("lock.take-note", () => rmSync(note, { force: true })));
         worked = true;
         await work();
       }
     } finally {
-      at("lock.release", release);
+      step("lock.release", release);
     }
   }
   return worked;

@@ -1,8 +1,8 @@
 import type { Increment, MetricShape } from "../model/telemetry.ts";
 import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
-import { identityOf } from "./identity.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
+import { streamKeyOf } from "./stream-key.ts";
 
 /** What the program keeps about itself. */
 
@@ -133,7 +133,7 @@ export function raiseTo(
 ): void {
   db.transaction(() => {
     for (const { step, total } of totals) {
-      const key = `${COUNTED}${identityOf(step)}`;
+      const key = `${COUNTED}${streamKeyOf(step)}`;
       // A store of an earlier version has the stream alone
       const counted = Number(readMeta(db, key) ?? streamValue(db, step));
       if (total <= counted) continue;

@@ -2,9 +2,9 @@ import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from 
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
-import { placeOfTurn, type SpanPlace } from "./places.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
+import { parentOfTurn, type SpanParent } from "./span-parents.ts";
 import { sumTold, type Totals, totalOf } from "./totals.ts";
 
 /** How spans are named and cut. */
@@ -30,7 +30,7 @@ export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubj
 
 /** Turn → its span, with its model calls and tool calls. A turn without a prompt has only these. */
 export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): readonly KeyedSpan[] {
-  const place = placeOfTurn(turn, facts, settings.traceScope);
+  const place = parentOfTurn(turn, facts, settings.traceScope);
   const own: KeyedSpan[] =
     turn.origin === "none"
       ? []
@@ -67,7 +67,7 @@ export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSetting
 /** Subagent → its span below the tool call that started it, with what it did. @param place see `subagentPlaces` */
 export function subagentSpans(
   subagent: Subagent,
-  { traceId, parentSpanId }: SpanPlace,
+  { traceId, parentSpanId }: SpanParent,
   facts: SessionFacts,
   settings: SpanSettings,
 ): readonly KeyedSpan[] {

@@ -1,6 +1,6 @@
 import { defined } from "../model/defined.ts";
-import { greatestOf, leastOf } from "../model/extremes.ts";
 import type { SummedTotals } from "../model/fact-tables.ts";
+import { maxOf, minOf } from "../model/min-max.ts";
 import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs, with what their calls cost. */
@@ -42,8 +42,8 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
     ...totalOfCalls(calls.map((call) => defined<PricedCall>({ call, costNanoUsd: cost(call) }))),
     toolCalls: sum(runs.map((run) => run.toolCalls.length)),
     ...(runs.length > 0 && {
-      firstMs: leastOf(runs.map((r) => r.startMs)),
-      lastMs: greatestOf(runs.map((r) => r.endMs)),
+      firstMs: minOf(runs.map((r) => r.startMs)),
+      lastMs: maxOf(runs.map((r) => r.endMs)),
     }),
   };
 }

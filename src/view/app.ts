@@ -3,13 +3,13 @@ import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
-import { asked, BadRequest } from "./asked.ts";
 import type { Changes } from "./changes.ts";
 import { rememberKnown } from "./choices.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession, stampOf, toDocument, toSpanDocument } from "./document.ts";
 import { toolsOver, usageOver } from "./figures.ts";
 import { listSessions } from "./list.ts";
+import { BadRequest, queryParams } from "./query-params.ts";
 import { type NothingYet, SORTS, SPLITS, type Trouble, UNITS } from "./wire.ts";
 
 /**
@@ -27,7 +27,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
 
   app.get("/api/sessions", (c) =>
     answer(c, deps, (db) => {
-      const ask = asked(c.req.query());
+      const ask = queryParams(c.req.query());
       return listSessions(db, figures, {
         ...ask.texts("agent", "repository", "model", "text"),
         ...ask.times("fromMs", "toMs"),
@@ -41,7 +41,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
 
   app.get("/api/session", (c) =>
     answer(c, deps, (db) => {
-      const stored = findSession(db, asked(c.req.query()).session());
+      const stored = findSession(db, queryParams(c.req.query()).session());
       if (stored === undefined) return NO_SESSION;
       const tag = `"${createHash("sha256").update(stampOf(db, stored)).digest("base64url")}"`;
       c.header("etag", tag);
@@ -51,7 +51,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
 
   app.get("/api/span", (c) =>
     answer(c, deps, (db) => {
-      const ask = asked(c.req.query());
+      const ask = queryParams(c.req.query());
       const stored = findSession(db, ask.session());
       if (stored === undefined) return NO_SESSION;
       return toSpanDocument(db, stored, ask.spanId(), deps) ?? NO_SPAN;
@@ -60,7 +60,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
 
   app.get("/api/usage", (c) =>
     answer(c, deps, (db) => {
-      const ask = asked(c.req.query());
+      const ask = queryParams(c.req.query());
       return usageOver(db, figures, {
         ...ask.texts("agent", "model", "repository", "timeZone"),
         ...ask.times("sinceMs"),
@@ -73,7 +73,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
 
   app.get("/api/tools", (c) =>
     answer(c, deps, (db) => {
-      const ask = asked(c.req.query());
+      const ask = queryParams(c.req.query());
       return toolsOver(db, figures, {
         ...ask.texts("agent", "repository"),
         ...ask.times("sinceMs"),

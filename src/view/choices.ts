@@ -1,8 +1,9 @@
-import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { Repository } from "../model/session.ts";
 import { type RepositoryNames, repositoryNames } from "../report/repositories.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { SHOWN } from "./list.ts";
+import { SHOWN } from "./shown.ts";
 import type { Choices } from "./wire.ts";
 
 /** What the filters can be set to, and the repositories among it as they are told apart. */
@@ -16,7 +17,7 @@ export interface Known {
  * Looks at all that there is. In a large store that takes a while, and hardly ever changes: an answer is kept for as long
  * as makes looking a small part of the time.
  */
-export function rememberKnown({ agents }: Pick<DrainDeps, "agents">): (db: Database) => Known {
+export function rememberKnown({ agents }: Pick<SessionSource, "agents">): (db: Database) => Known {
   let last: { readonly known: Known; readonly untilMs: number } | undefined;
   return (db) => {
     const startMs = performance.now();
@@ -32,7 +33,7 @@ export function rememberKnown({ agents }: Pick<DrainDeps, "agents">): (db: Datab
 
 const KEPT_TIMES = 50;
 
-function knownIn(db: Database, agents: DrainDeps["agents"]): Known {
+function knownIn(db: Database, agents: SessionSource["agents"]): Known {
   const repositories = db
     .prepare(
       `SELECT DISTINCT json_extract(repository, '$.name') AS name, json_extract(repository, '$.url') AS url
@@ -44,7 +45,7 @@ function knownIn(db: Database, agents: DrainDeps["agents"]): Known {
   return { choices: choicesOf(db, agents, repositories.map(names.nameOf)), repositories, names };
 }
 
-function choicesOf(db: Database, agents: DrainDeps["agents"], repositories: readonly string[]): Choices {
+function choicesOf(db: Database, agents: SessionSource["agents"], repositories: readonly string[]): Choices {
   const column = (sql: string): readonly string[] =>
     db
       .prepare(sql)

@@ -1,8 +1,8 @@
-import type { DrainDeps } from "../drain/deps.ts";
 import { SpanRecord } from "../model/telemetry.ts";
 import { type SessionView, viewOf } from "../report/session-view.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { settledSpans } from "../store/overview.ts";
+import { settledSpans } from "../store/queries.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { toColumns } from "./columns.ts";
@@ -15,7 +15,7 @@ export interface SessionName {
   readonly sessionId: string;
 }
 
-type Deps = Pick<DrainDeps, "agents"> & { readonly settings: SpanSettings };
+type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
 
 /** Of a subagent's session the one that it belongs to; `undefined` where there is none, or nothing of it is kept. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {

@@ -1,6 +1,8 @@
-import { cardOf, type DrainDeps } from "../drain/deps.ts";
+import { cardOf } from "../model/card-of.ts";
 import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
-import { type UsageQuery, type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import type { UsageQuery } from "../report/query.ts";
+import { type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { Known } from "./choices.ts";
 import { STARTED } from "./list.ts";
@@ -13,7 +15,7 @@ export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repo
   readonly nowMs: number;
 }
 
-type Deps = Pick<DrainDeps, "agents"> & { readonly known: (db: Database) => Known };
+type Deps = Pick<SessionSource, "agents"> & { readonly known: (db: Database) => Known };
 
 /**
  * Tokens and cost over time, and by agent, model or repository.

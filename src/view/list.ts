@@ -1,12 +1,13 @@
-import type { DrainDeps } from "../drain/deps.ts";
-import { openPart } from "../drain/derive.ts";
 import type { Repository } from "../model/session.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { summarise } from "../report/session-view.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { openPart } from "../sessions/read-session.ts";
 import type { Database, Value } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import type { Known } from "./choices.ts";
 import { toRow } from "./rows.ts";
+import { SHOWN } from "./shown.ts";
 import type { SessionList, Sort } from "./wire.ts";
 
 export interface ListQuery {
@@ -29,7 +30,7 @@ export interface ListQuery {
 /** The first sessions of those that a query leaves. */
 export function listSessions(
   db: Database,
-  { agents, known: knownIn }: Pick<DrainDeps, "agents"> & { readonly known: (db: Database) => Known },
+  { agents, known: knownIn }: Pick<SessionSource, "agents"> & { readonly known: (db: Database) => Known },
   query: ListQuery,
 ): SessionList {
   const known = knownIn(db);
@@ -54,8 +55,6 @@ export function listSessions(
   };
 }
 
-/** Sessions that are shown: none of subagents, none that was pruned, none of projects that are not collected. */
-export const SHOWN = "s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 0";
 /** When a session began, as its row shows it: a transcript can tell of work before the first hook. */
 export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
   FROM segments g WHERE g.session = s.id), s.first_ms)`;
@@ -90,7 +89,7 @@ interface Conditions {
 
 function conditions(
   db: Database,
-  agents: DrainDeps["agents"],
+  agents: SessionSource["agents"],
   { choices, repositories, names }: Known,
   query: ListQuery,
 ): Conditions {
@@ -154,7 +153,7 @@ function finder(text: string): (of: string) => boolean {
 /** Numbers of the sessions of which anything but a model has it. */
 function sessionsNamed(
   db: Database,
-  agents: DrainDeps["agents"],
+  agents: SessionSource["agents"],
   names: RepositoryNames,
   has: (of: string) => boolean,
 ): readonly number[] {
@@ -181,7 +180,7 @@ interface OpenTraits {
   readonly hasErrors: boolean;
 }
 
-const openTraits = (db: Database, agents: DrainDeps["agents"]): readonly OpenTraits[] =>
+const openTraits = (db: Database, agents: SessionSource["agents"]): readonly OpenTraits[] =>
   unsettledSessions(db).map((session) => {
     const { turns, subagents } = openPart({ db, agents }, sessionById(db, session));
     const runs = [...turns, ...subagents];

@@ -1,7 +1,8 @@
-import { cardOf, type DrainDeps } from "../drain/deps.ts";
-import { openPart } from "../drain/derive.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { activeMs, hasUsage, type SessionSummary } from "../report/session-view.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { openPart } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SessionRow, Sums } from "./wire.ts";
@@ -13,7 +14,7 @@ import type { SessionRow, Sums } from "./wire.ts";
  */
 export function toRow(
   db: Database,
-  agents: DrainDeps["agents"],
+  agents: SessionSource["agents"],
   summary: SessionSummary,
   names: Pick<RepositoryNames, "nameOf"> = { nameOf: ({ name }) => name },
 ): SessionRow {
@@ -66,7 +67,7 @@ export function toSums(sums: SessionSummary["sums"], isUntold: boolean): Sums {
 // --- internal ---
 
 /** Settled ones by what they used; those of an open turn where nothing is settled yet. */
-function modelsOf(db: Database, agents: DrainDeps["agents"], stored: StoredSession): readonly string[] {
+function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredSession): readonly string[] {
   const settled = db
     .prepare(
       `SELECT model FROM usage WHERE session = ? AND model IS NOT NULL

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { TranscriptFile } from "../../src/model/agent.ts";
-import { START } from "../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { removeFolder } from "../support/remove.ts";
@@ -69,7 +69,7 @@ test.each(RECORDED)("%s: a transcript that becomes a link when it was found is n
   moveFiles(home, elsewhere);
   for (const file of files) {
     const read = async () => {
-      for await (const batch of reader.read(file, START)) expect(batch.entries).toEqual([]);
+      for await (const batch of reader.read(file, INITIAL_OFFSET)) expect(batch.entries).toEqual([]);
     };
     await expect(read()).rejects.toMatchObject({ code: "E_REFUSED" });
   }

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { START } from "../../src/model/start.ts";
 import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { clockAt } from "../support/clock.ts";
@@ -50,7 +50,7 @@ const problemsIn = async (at: RecordedHome): Promise<readonly string[]> =>
 async function callsOf(at: RecordedHome, sessionId: string, path: string): Promise<readonly EntryOf<"model_call">[]> {
   const byKey = new Map<string, TranscriptEntry>();
   for (const file of await at.reader.files({ sessionId, path, home: at.home, roots: at.roots })) {
-    for await (const { entries } of at.reader.read({ ...file, roots: at.roots }, START)) {
+    for await (const { entries } of at.reader.read({ ...file, roots: at.roots }, INITIAL_OFFSET)) {
       for (const entry of entries) {
         const known = byKey.get(entry.key);
         byKey.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));

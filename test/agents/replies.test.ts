@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { replyOf } from "../../src/agents/replies.ts";
-import { hookCommandOf } from "../../src/commands/hook-program.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { runHook } from "../../src/intake/hook.ts";
 import type { HookCommand } from "../../src/model/agent.ts";
+import { hookCommandOf } from "../../src/registration/hook-program.ts";
 import { contextAt } from "../support/context.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");

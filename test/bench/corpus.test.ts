@@ -8,8 +8,8 @@ import * as z from "zod";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
 import type { TranscriptReader } from "../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { START } from "../../src/model/start.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { removeFolder } from "../support/remove.ts";
 import { ROOT } from "../support/replay.ts";
@@ -80,7 +80,7 @@ async function readAll(reader: TranscriptReader, home: string, root: string) {
       if (read.has(file.path) || file.key !== undefined) continue;
       read.add(file.path);
       bytes += statSync(file.path).size;
-      for await (const batch of reader.read(file, START)) {
+      for await (const batch of reader.read(file, INITIAL_OFFSET)) {
         lines += batch.records ?? 0;
         unreadable += batch.unreadable;
         expect(batch.unknownKinds ?? new Map()).toEqual(new Map());

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ConfigAction, config } from "../../src/commands/config.ts";
-import { type Context, UserError } from "../../src/commands/context.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
+import { type Context, UserError } from "../../src/context.ts";
 import { NOBODY_WRITES } from "../support/unreadable.ts";
 
 let home: string;

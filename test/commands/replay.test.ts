@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { replay } from "../../src/commands/replay.ts";
-import { quarantinedIn } from "../../src/commands/status/quarantine.ts";
+import { quarantinedIn } from "../../src/health/status/quarantine.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

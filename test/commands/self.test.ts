@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { selfFindings } from "../../src/commands/doctor/self.ts";
-import { collectStatus } from "../../src/commands/status/facts.ts";
 import { status } from "../../src/commands/status.ts";
+import { selfFindings } from "../../src/health/doctor/self.ts";
+import { collectStatus } from "../../src/health/status/facts.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addToMeta } from "../../src/store/meta.ts";
 import { noteTaken } from "../../src/store/self.ts";

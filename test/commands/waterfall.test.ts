@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../src/commands/terminal.ts";
 import { type ShownSpan, waterfall } from "../../src/commands/waterfall.ts";
 import type { Attributes, SpanRecord } from "../../src/model/telemetry.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../src/text/terminal.ts";
 import { CONTROL, columnsOf, SGR } from "../support/context.ts";
 
 const START = Date.UTC(2026, 10, 21, 6);

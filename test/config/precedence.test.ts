@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { SETTINGS, type Setting } from "../../src/config/settings.ts";
+import type { Setting } from "../../src/config/setting.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import { at, makePlace, nest, put } from "./help.ts";
 
 const place = makePlace();

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Agent, TranscriptQuery, TranscriptReader } from "../../src/model/agent.ts";
-import { START } from "../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { ACME, Teller } from "../support/told.ts";
 
 let teller: Teller;
@@ -30,7 +30,7 @@ function failing(times: number, fail: (query: TranscriptQuery, folder: string) =
     },
     read: async function* ({ path }) {
       read.push(path);
-      yield { entries: [], next: START, unreadable: 0 };
+      yield { entries: [], next: INITIAL_OFFSET, unreadable: 0 };
     },
   };
   const agent: Agent = { ...ACME, tokens: "transcript", transcript: async () => ({ default: reader }) };

@@ -1,12 +1,12 @@
-// node test/faults/build.mjs <outdir>: the program as it is, but for one module. src/model/steps.ts is replaced by
-// steps.ts beside this file, which fails where it is told to.
+// node test/faults/build.mjs <outdir>: the program as it is, but for one module. src/model/fault-points.ts is replaced by
+// fault-points.ts beside this file, which fails where it is told to.
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "../../scripts/bundle.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const OURS = join(here, "steps.ts");
-const ITS = resolve(here, "..", "..", "src", "model", "steps.ts");
+const OURS = join(here, "fault-points.ts");
+const ITS = resolve(here, "..", "..", "src", "model", "fault-points.ts");
 
 await bundle(process.argv[2], [
   {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { STEPS } from "../../src/model/steps.ts";
+import { FAULT_POINTS } from "../../src/model/fault-points.ts";
 import { ensureBuilt, ROOT } from "../support/program.ts";
 import { Campaign } from "./campaign.ts";
 import type { Fault } from "./fault.ts";
@@ -18,13 +18,13 @@ beforeAll(async () => {
 afterAll(() => campaign?.end());
 
 test("a drain passes every step that has a name", () => {
-  expect(STEPS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
+  expect(FAULT_POINTS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
   expect(campaign.reference.spans.size).toBeGreaterThan(10);
   expect(campaign.reference.points.size).toBeGreaterThan(20);
 });
 
 /** Whatever is new among the commits is tried here as well. */
-const TRIED = STEPS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
+const TRIED = FAULT_POINTS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
 test("killed at a commit, a send or a move, it is taken up where it was left", { timeout: 120_000 }, async () => {
   // Before the one, after the next

@@ -1,8 +1,8 @@
-import type { Step } from "../../src/model/steps.ts";
+import type { FaultPoint } from "../../src/model/fault-points.ts";
 
 /** What is done to the program: at the n-th time that it comes to a step, before or after the step's work. */
 export interface Fault {
-  readonly step: Step;
+  readonly step: FaultPoint;
   /** From 1. */
   readonly occurrence: number;
   readonly when: "before" | "after";
@@ -21,8 +21,8 @@ export const KINDS = ["kill", "throw", "ENOSPC", "EIO", "EACCES"] as const;
  * @param trace the names of the steps in the order in which they were passed
  * @param most how often a step is hit at most, by kind
  */
-export function faultsFor(trace: readonly Step[], most: (kind: FaultKind) => number): readonly Fault[] {
-  const times = new Map<Step, number>();
+export function faultsFor(trace: readonly FaultPoint[], most: (kind: FaultKind) => number): readonly Fault[] {
+  const times = new Map<FaultPoint, number>();
   for (const step of trace) times.set(step, (times.get(step) ?? 0) + 1);
   return [...times].flatMap(([step, n]) =>
     KINDS.flatMap((kind) =>

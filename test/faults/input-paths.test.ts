@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import { openRegular, readSmall, refusalOf } from "../../src/agents/shared/open.ts";
+import { openRegular, readSmall, refusalOf } from "../../src/agents/shared/transcript/open.ts";
 import { locateAll } from "../support/located.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";

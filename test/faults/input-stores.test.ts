@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import opencode from "../../src/agents/opencode/transcript.ts";
-import { START } from "../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
 import { count, counterValues, overflowState, pendingStreams } from "../../src/store/counters.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -33,7 +33,7 @@ describe("a database in the place of OpenCode's", () => {
     const roots = opencode.roots(world.home, {});
     const found: unknown[] = [];
     for (const file of await opencode.files({ sessionId: "s", home: world.home, path, roots })) {
-      for await (const batch of opencode.read({ ...file, roots }, START)) found.push(batch);
+      for await (const batch of opencode.read({ ...file, roots }, INITIAL_OFFSET)) found.push(batch);
     }
     return found;
   }

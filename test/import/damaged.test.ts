@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lookAt } from "../../src/commands/look.ts";
+import { withOpenStore } from "../../src/sessions/open-store.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { soundness } from "../../src/store/health.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
@@ -115,7 +115,7 @@ describe("a store of which nothing can be read", () => {
   });
 
   test("a drain begins a new one, and sends the user to the import for what was imported", async () => {
-    expect(() => lookAt(at, () => {})).toThrow(
+    expect(() => withOpenStore(at, () => {})).toThrow(
       /drain sets it aside and begins .*; openhook-otel import after it reads/,
     );
     const { problems } = await at.drain();

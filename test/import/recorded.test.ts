@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import { extrasOf } from "../../src/model/event.ts";
-import { START } from "../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { locateAll } from "../support/located.ts";
 import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 
@@ -42,7 +42,7 @@ async function keysOf({ reader, home, roots }: RecordedHome, sessionId: string, 
 async function entriesOf({ reader, home, roots }: RecordedHome, sessionId: string, path: string): Promise<number> {
   let found = 0;
   for (const file of await reader.files({ sessionId, path, home, roots })) {
-    for await (const { entries } of reader.read({ ...file, roots }, START)) found += entries.length;
+    for await (const { entries } of reader.read({ ...file, roots }, INITIAL_OFFSET)) found += entries.length;
   }
   return found;
 }

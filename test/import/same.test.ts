@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { spanSettings } from "../../src/drain/derive.ts";
 import { readSession } from "../../src/import/read.ts";
 import type { Readers } from "../../src/import/readers.ts";
 import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { viewOf } from "../../src/report/session-view.ts";
+import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { type Database, filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { sessionById } from "../../src/store/sessions.ts";

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { exposed } from "../../src/commands/doctor/machine.ts";
-import { checkOwner, closeFiles, StateError } from "../../src/drain/private.ts";
+import { checkOwner, closeFiles, StateError } from "../../src/config/file-owner.ts";
+import { exposed } from "../../src/health/doctor/machine.ts";
 import { contextAt } from "../support/context.ts";
 import { Teller } from "../support/told.ts";
 

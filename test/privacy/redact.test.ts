@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitted } from "../../src/drain/fit.ts";
+import { truncateContent } from "../../src/capture/truncate-content.ts";
 import { MAX_SCANNED, redact, redactorOf } from "../../src/privacy/redact.ts";
 import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
@@ -117,7 +117,7 @@ describe("as people and programs write it down", () => {
   ])("%s", (_, text, core) => {
     expect(redact(text)).not.toContain(core);
     expect(redact(JSON.stringify({ note: text }))).not.toContain(core);
-    const kept = fitted({ a: text, list: [text, "beside"], z: "behind" }, { maxBytes: 100_000, redact });
+    const kept = truncateContent({ a: text, list: [text, "beside"], z: "behind" }, { maxBytes: 100_000, redact });
     expect(JSON.parse(kept?.text ?? "")).toMatchObject({
       list: [expect.not.stringContaining(core), "beside"],
       z: "behind",

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import { spanSettings } from "../../src/drain/derive.ts";
 import type { ModelCall, ToolCall } from "../../src/model/session.ts";
 import { type Explanation, explain } from "../../src/report/explain.ts";
 import { moneySpent, placedCalls } from "../../src/report/explain-money.ts";
 import { TIME_PARTS, timeSpent } from "../../src/report/explain-time.ts";
 import { NO_CALLS, type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
+import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { recentSessions } from "../../src/store/overview.ts";
+import { recentSessions } from "../../src/store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";

@@ -2,19 +2,13 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { spanSettings } from "../../src/drain/derive.ts";
 import { QUARTER_MS } from "../../src/model/packed.ts";
+import { DIMENSIONS, type Dimension, type UsageQuery } from "../../src/report/query.ts";
 import { type SessionView, sumOf, viewOf } from "../../src/report/session-view.ts";
-import {
-  DIMENSIONS,
-  type Dimension,
-  type UsageQuery,
-  type UsageRow,
-  usage,
-  usageInWays,
-} from "../../src/report/usage.ts";
+import { type UsageRow, usage, usageInWays } from "../../src/report/usage.ts";
+import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { recentSessions } from "../../src/store/overview.ts";
+import { recentSessions } from "../../src/store/queries.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 import { filledStore } from "./filled.ts";

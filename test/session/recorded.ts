@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import type { Event } from "../../src/model/event.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
 import {
   NOTHING_SETTLED,
@@ -13,7 +14,6 @@ import {
   type SettledSubagent,
   type SettledTurn,
 } from "../../src/model/session.ts";
-import { START } from "../../src/model/start.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
 
@@ -212,7 +212,7 @@ async function linesOf(agent: Agent, folder: string, sessionId: string): Promise
   const lines: TranscriptEntry[] = [];
   const path = main ?? join(folder, "none", `${sessionId}.jsonl`);
   for (const file of await reader.files({ path, sessionId, home: folder })) {
-    for await (const batch of reader.read(file, START)) lines.push(...batch.entries);
+    for await (const batch of reader.read(file, INITIAL_OFFSET)) lines.push(...batch.entries);
   }
   return lines;
 }

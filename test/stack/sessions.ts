@@ -6,7 +6,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import type { Attributes, SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { recentSessions, settledSpans } from "../../src/store/overview.ts";
+import { recentSessions, settledSpans } from "../../src/store/queries.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { CASES, Replay } from "../support/replay.ts";

@@ -1,6 +1,6 @@
 // What happens to machines over weeks: updates, days offline, other settings, clocks that are off. Totals stay what they are.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DrainDeps } from "../../src/drain/deps.ts";
+import type { DrainDeps } from "../../src/drain/context.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { sleep } from "../support/program.ts";

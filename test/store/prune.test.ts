@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterEach, describe, expect, test } from "vitest";
 import { addEntries, addEvents, settleFacts } from "../../src/store/facts.ts";
-import { recentSessions } from "../../src/store/overview.ts";
 import { prunableSessions, pruneSession, SESSION_TABLES } from "../../src/store/prune.ts";
+import { recentSessions } from "../../src/store/queries.ts";
 import { sessionOf } from "../../src/store/sessions.ts";
-import { giveBack, spaceOf, writeAnew } from "../../src/store/space.ts";
+import { releasePages, spaceOf, vacuum } from "../../src/store/vacuum.ts";
 import { NOON_MS, prompted, used } from "../session/events.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
@@ -140,8 +140,8 @@ describe("what is pruned", () => {
     db.prepare("DELETE FROM meta WHERE key LIKE 'filler %'").run();
     const { freePages, pageBytes } = spaceOf(db);
     expect(freePages).toBeGreaterThan(500);
-    expect(giveBack(db, performance.now() - 1)).toBe(0);
-    expect(giveBack(db, Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(freePages * pageBytes);
+    expect(releasePages(db, performance.now() - 1)).toBe(0);
+    expect(releasePages(db, Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(freePages * pageBytes);
     expect(spaceOf(db).freePages).toBe(0);
   });
 
@@ -157,8 +157,8 @@ describe("what is pruned", () => {
     old.close();
     const db = stores.open();
     expect(spaceOf(db)).toMatchObject({ isIncremental: false });
-    expect(giveBack(db, Number.POSITIVE_INFINITY)).toBe(0);
-    expect(writeAnew(db, stores.path())).toBeGreaterThan(1_000_000);
+    expect(releasePages(db, Number.POSITIVE_INFINITY)).toBe(0);
+    expect(vacuum(db, stores.path())).toBeGreaterThan(1_000_000);
     expect(spaceOf(db)).toMatchObject({ isIncremental: true, freePages: 0 });
   });
 });

@@ -7,9 +7,9 @@ import { counterValues } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries, addEvents, openFacts } from "../../src/store/facts.ts";
 import { acknowledge, waitingCount, waitingSpans } from "../../src/store/outbox.ts";
+import { reviseCall } from "../../src/store/revise-call.ts";
 import { type StoredSession, sessionOf } from "../../src/store/sessions.ts";
 import { contextOf, lastSegment, type Settlement, settle } from "../../src/store/settle.ts";
-import { revise } from "../../src/store/work.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -214,7 +214,7 @@ describe("revise", () => {
     const entry = merged(recorded.lines).find((e) => e.kind === "model_call");
     if (entry?.kind !== "model_call" || entry.usage === undefined) throw new Error("there is no model call");
     const usage = { ...entry.usage, output: entry.usage.output + 1000 };
-    const revised = revise(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
+    const revised = reviseCall(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
     expect(revised?.before.call.usage).toEqual(entry.usage);
     expect(revised?.before.costNanoUsd).toBe(price(revised?.before.call as ModelCall));
     expect(revised?.after.call).toMatchObject({ usage, complete: true, finishReason: "end_turn" });
@@ -228,6 +228,6 @@ describe("revise", () => {
     const { id } = stored(db);
     const entry = merged(recorded.lines).find((e) => e.kind === "model_call");
     if (entry?.kind !== "model_call") throw new Error("there is no model call");
-    expect(revise(db, id, entry, entry, price)).toBeUndefined();
+    expect(reviseCall(db, id, entry, entry, price)).toBeUndefined();
   });
 });

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import reader from "../../src/agents/claude-code/transcript.ts";
-import { partSizeOf } from "../../src/drain/sizes.ts";
-import { guardOf } from "../../src/import/guard.ts";
+import { entryCleaner } from "../../src/import/clean-entries.ts";
 import type { PartSize, TranscriptFile } from "../../src/model/agent.ts";
 import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
 import type { FactTables } from "../../src/model/fact-tables.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
-import { START } from "../../src/model/start.ts";
 import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
+import { partSizeOf } from "../../src/transcripts/part-size.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
 /** What a file told beside its entries. */
@@ -32,7 +32,7 @@ export interface SessionTold {
   readonly entries: ReadonlyMap<string, TranscriptEntry>;
 }
 
-const guard = guardOf(redact);
+const guard = entryCleaner(redact);
 
 /** A session line by line: what counts. */
 export async function readByLines(files: readonly TranscriptFile[]): Promise<SessionTold> {
@@ -40,10 +40,10 @@ export async function readByLines(files: readonly TranscriptFile[]): Promise<Ses
   const read: FileTold[] = [];
   for (const file of files) {
     const before = partSizeOf(file);
-    let [next, records, unreadable]: [Offset, number, number] = [START, 0, 0];
+    let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
     const unknownKinds = new Map<string, number>();
     const told: TranscriptEntry[] = [];
-    for await (const batch of reader.read(file, START, { blocks: true })) {
+    for await (const batch of reader.read(file, INITIAL_OFFSET, { blocks: true })) {
       for (const entry of guard(batch.entries)) {
         if (entry.kind === "session" || entry.kind === "reported_usage") told.push(entry);
         else {

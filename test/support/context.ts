@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type { Context } from "../../src/commands/context.ts";
 import type { Places } from "../../src/config/places.ts";
+import type { Context } from "../../src/context.ts";
 
 /** A command's world around given places, and what it wrote. Not a terminal unless `columns` says so. */
 export function contextAt(

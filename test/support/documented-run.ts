@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
-import type { DrainReport } from "../../src/drain/deps.ts";
+import type { DrainReport } from "../../src/drain/context.ts";
 import { drain } from "../../src/pipeline.ts";
 import type { DocumentedCall } from "./documented.ts";
 import { removeFolder } from "./remove.ts";

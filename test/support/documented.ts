@@ -6,7 +6,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { decodePayload } from "../../src/intake/payload.ts";
 import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
 import { type Event, extrasOf, isEnvelope, timeMsOf } from "../../src/model/event.ts";
-import { mintCallIds } from "../../src/session/mint.ts";
+import { assignCallIds } from "../../src/session/assign-call-ids.ts";
 import { joinProcesses } from "../../src/session/processes.ts";
 
 /** One call of a documented case: what a hook would be started with, made from public documentation and captures. */
@@ -96,7 +96,7 @@ export async function mapped(calls: readonly DocumentedCall[]): Promise<readonly
     return { card, events: card?.toEvents(payload.value, intake) ?? [] };
   });
   const named = new Map(
-    mintCallIds(joinProcesses(raw.flatMap(({ events }) => events))).map((event) => [event.id, event]),
+    assignCallIds(joinProcesses(raw.flatMap(({ events }) => events))).map((event) => [event.id, event]),
   );
   return raw.map(({ card, events }) => ({ card, events: events.map((event) => named.get(event.id) ?? event) }));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { partSizeOf } from "../../src/drain/sizes.ts";
 import type { LocatedSession, TranscriptReader } from "../../src/model/agent.ts";
+import { partSizeOf } from "../../src/transcripts/part-size.ts";
 
 /** What was passed over, and why. */
 export interface Told {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
-import type { DrainDeps, DrainReport } from "../../src/drain/deps.ts";
+import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { PROGRAM } from "./program.ts";

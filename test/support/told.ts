@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
-import type { DrainReport } from "../../src/drain/deps.ts";
+import type { DrainReport } from "../../src/drain/context.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import { Event } from "../../src/model/event-schema.ts";

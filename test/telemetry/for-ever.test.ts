@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventId } from "../../src/agents/shared/identity.ts";
+import { eventId } from "../../src/agents/shared/payload/identity.ts";
 import { decodeTables } from "../../src/model/fact-columns.ts";
 import { decodeFacts } from "../../src/model/facts.ts";
 import { digestOf } from "../../src/model/packed.ts";

@@ -1,7 +1,7 @@
 import type { Session, SessionFacts } from "../../src/model/session.ts";
 import { buildSession } from "../../src/session/build.ts";
 import { costsOf } from "../../src/telemetry/cost.ts";
-import { subagentPlaces } from "../../src/telemetry/places.ts";
+import { subagentParents } from "../../src/telemetry/span-parents.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../../src/telemetry/spans.ts";
 import { totalOf } from "../../src/telemetry/totals.ts";
 import { inputOf, merged, type RecordedSession } from "../session/recorded.ts";
@@ -26,7 +26,7 @@ export function endedSession(recorded: RecordedSession): Session {
 /** All spans of a session, as the drain makes them. */
 export function spansOf(session: Session, settings: SpanSettings, facts: SessionFacts = session.facts): KeyedSpan[] {
   const { turns, subagents, segments } = session;
-  const placeOf = subagentPlaces(session, facts, settings.traceScope, {
+  const placeOf = subagentParents(session, facts, settings.traceScope, {
     turnOf: (key) => turns.find((turn) => turn.key === key),
     traceOfCall: () => undefined,
   });

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claude from "../../src/agents/claude-code/index.ts";
-import type { DrainDeps } from "../../src/drain/deps.ts";
+import type { DrainDeps } from "../../src/drain/context.ts";
 import { type ReceivedPoint, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { writeMeta } from "../../src/store/meta.ts";

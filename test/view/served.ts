@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { join } from "node:path";
 import { allAgents } from "../../src/agents/registry.ts";
-import { adviceOn, nothingYet } from "../../src/commands/look.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Places } from "../../src/config/places.ts";
-import { spanSettings } from "../../src/drain/derive.ts";
+import { adviceOn, noStoreMessage } from "../../src/sessions/open-store.ts";
+import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { readPageFiles } from "../../src/view/page-files.ts";
 import { serveView, type ViewServer } from "../../src/view/server.ts";
 import { ROOT } from "../support/program.ts";
@@ -37,7 +37,7 @@ export class Served {
       agents: await allAgents(),
       settings: spanSettings({ loaded: await loadConfig({ env: {}, places }) }),
       files: readPageFiles(join(ROOT, "dist", "view")),
-      nothingYet: () => nothingYet({ places }),
+      nothingYet: () => noStoreMessage({ places }),
       adviceOn,
       now,
       log: (line) => said.push(line),

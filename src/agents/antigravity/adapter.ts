@@ -3,12 +3,12 @@
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
-import { absolutePath, first, typeOf } from "../shared/claude-like.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
-import { arrivalKey } from "../shared/minted.ts";
-import { outcomeOf } from "../shared/outcome.ts";
-import { eventOf } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { absolutePath, first, typeOf } from "../shared/payload/claude-like.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { arrivalKey } from "../shared/payload/minted.ts";
+import { outcomeOf } from "../shared/payload/outcome.ts";
+import { eventOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "antigravity";
 /** PreInvocation comes before every call of a model; it is no session's start. */

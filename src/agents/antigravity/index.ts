@@ -1,6 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/claude-like.ts";
-import { ANTIGRAVITY_NAMES } from "../shared/own-names.ts";
+import { ANTIGRAVITY_NAMES } from "../shared/names/own-names.ts";
+import { emitsOf } from "../shared/payload/claude-like.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";

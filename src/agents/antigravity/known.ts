@@ -1,5 +1,5 @@
 // https://antigravity.google/docs/hooks as quoted by public projects, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   "PreInvocation PostInvocation PreToolUse PostToolUse Stop",

@@ -5,12 +5,12 @@ import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { isBareCount } from "../shared/call-ids.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/json.ts";
-import { arrivalKey, mintedSessionId } from "../shared/minted.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { isBareCount } from "../shared/payload/call-ids.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { eventId, payloadDigest } from "../shared/payload/identity.ts";
+import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { arrivalKey, mintedSessionId } from "../shared/payload/minted.ts";
 import { isOfMachine } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 

@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { asArray, asObject } from "../shared/json.ts";
-import { parseDocument, plainOf } from "../shared/jsonc.ts";
+import { asArray, asObject } from "../shared/payload/json.ts";
+import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { settingsPath } from "./settings.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { goesBy } from "../shared/call-ids.ts";
-import { answerPiece, contentOf, plainText } from "../shared/content.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { goesBy } from "../shared/payload/call-ids.ts";
+import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { parsedLine } from "./lines.ts";
 
 /** What a transcript line says, beside the entries that were read from it. Thinking is no part of an answer. */

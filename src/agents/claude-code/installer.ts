@@ -1,9 +1,14 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; what each version does: README.md beside this file
 import { stat } from "node:fs/promises";
 import type { HookCommand } from "../../model/agent.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "../shared/settings.ts";
-import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
+import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
 import { check } from "./check.ts";
 import { configDirOf, settingsPath } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 // Schema of 2.1.329 and recordings of 2.0.77 to 2.1.329, read 2026-11-21
-import { knownNames } from "../shared/known.ts";
+import { knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `SessionStart SessionEnd Setup InstructionsLoaded UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse

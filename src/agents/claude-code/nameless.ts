@@ -1,4 +1,4 @@
-import { asCount, asObject, asString } from "../shared/json.ts";
+import { asCount, asObject, asString } from "../shared/payload/json.ts";
 
 /** Of an answer that its server gave no id, or one that others have as well: what tells whether the next such line is one more block of it. Plain JSON. */
 export interface NamelessAnswer {

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /**
  * Lines that an edit added and removed, from the result of a Write or Edit.

@@ -1,9 +1,18 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
-import { FolderMemory } from "../shared/folder-memory.ts";
-import { openJsonl } from "../shared/jsonl.ts";
-import { type Dated, type Entry, entriesIn, foldersBelow, located, oldestFirst, seen, tell } from "../shared/past.ts";
+import { FolderMemory } from "../shared/transcript/folder-memory.ts";
+import { openJsonl } from "../shared/transcript/jsonl.ts";
+import {
+  type Dated,
+  type Entry,
+  entriesIn,
+  foldersBelow,
+  located,
+  oldestFirst,
+  seen,
+  tell,
+} from "../shared/transcript/past.ts";
 
 /**
  * Sessions of all projects, by the names of their files. Of a session that lies in two folders, as after somebody copied one,

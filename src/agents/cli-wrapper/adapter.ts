@@ -3,11 +3,11 @@
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { eventId } from "../shared/identity.ts";
-import { asExitCode, asObject, asString } from "../shared/json.ts";
-import { subcommandOf } from "../shared/subcommand.ts";
-import { eventOf, type ToldSession } from "../shared/told.ts";
+import { subcommandOf } from "../shared/names/subcommand.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { eventId } from "../shared/payload/identity.ts";
+import { asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { eventOf, type PayloadSession } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "cli-wrapper";
 
@@ -72,7 +72,7 @@ const AGENT_OF: Readonly<Record<string, string>> = {
 
 interface Owner {
   readonly source: string;
-  readonly session: ToldSession;
+  readonly session: PayloadSession;
 }
 
 function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd: string | undefined): Owner {

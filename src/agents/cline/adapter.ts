@@ -5,11 +5,11 @@ import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
-import { eventOf, type Told } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { messagesPath, sessionsFolder } from "./places.ts";
 
@@ -27,7 +27,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const run = runOf(payload, intake);
   if (run === undefined) return [];
   const { p, native, isMain } = run;
-  const tell = (type: EventType, more: Partial<Told> = {}): Event => eventOf({ ...told(run, type), ...more }, intake);
+  const tell = (type: EventType, more: Partial<PayloadEvent> = {}): Event =>
+    eventOf({ ...told(run, type), ...more }, intake);
   const close = (end: EventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
     isMain
       ? [
@@ -132,7 +133,7 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   };
 }
 
-const told = (run: Run, type: EventType): Told => ({
+const told = (run: Run, type: EventType): PayloadEvent => ({
   source: SOURCE,
   type,
   native: run.native,
@@ -149,7 +150,7 @@ const timeOf = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
 
 /** Each prompt is told as a start of its own: an origin keeps two of them apart where one has just ended. */
-const startOf = ({ p, extras }: Run, origin: string): Partial<Told> => ({
+const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => ({
   model: asString(asObject(p["model"])?.["slug"]),
   extras: {
     ...extras,
@@ -161,7 +162,7 @@ const startOf = ({ p, extras }: Run, origin: string): Partial<Told> => ({
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @param call with the model's id; @param named the extension's form, which has none */
-function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undefined): Partial<Told> {
+function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undefined): Partial<PayloadEvent> {
   const callId = asString(call?.["id"]);
   const name = asString(call?.["name"]) ?? asString(named?.["toolName"]);
   const input = call?.["input"] ?? named?.["parameters"];
@@ -176,7 +177,7 @@ function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undef
   };
 }
 
-function endOf(run: Run): Partial<Told> {
+function endOf(run: Run): Partial<PayloadEvent> {
   const result = asObject(run.p["tool_result"]);
   const plain = asObject(run.p["postToolUse"]);
   const call = callOf(run, result, plain);

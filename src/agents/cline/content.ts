@@ -2,9 +2,9 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { goesBy } from "../shared/call-ids.ts";
-import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/content.ts";
-import { asArray, asObject, asString, parsedJson } from "../shared/json.ts";
+import { goesBy } from "../shared/payload/call-ids.ts";
+import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
+import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { type Message, typedText } from "./messages.ts";
 
 /** What a hook payload says: the CLI's form first, else the extension's. */

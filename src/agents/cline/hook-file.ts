@@ -1,4 +1,4 @@
-import { isOurCommand } from "../shared/settings.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
 
 /**
  * The text of a hook file that is ours alone. A shell script where there is a shell; elsewhere one for Node, which the

@@ -3,8 +3,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { SettingsError } from "../shared/settings.ts";
-import { compareVersions, versionOf } from "../shared/version.ts";
+import { compareVersions, versionOf } from "../shared/payload/version.ts";
+import { SettingsError } from "../shared/settings/settings.ts";
 import { hookFileText, isMixed, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 

@@ -1,5 +1,5 @@
 // Public schema and recordings of the CLI 3.0.65, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `agent_start agent_resume agent_end agent_error agent_abort prompt_submit tool_call tool_result session_shutdown pre_compact

@@ -1,8 +1,8 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { laterId } from "../shared/call-ids.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
-import { providerName } from "../shared/providers.ts";
+import { providerName } from "../shared/names/providers.ts";
+import { laterId } from "../shared/payload/call-ids.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { outcomeOf } from "./outcome.ts";
 

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */
 export interface Outcome {

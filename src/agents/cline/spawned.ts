@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { elementsOf } from "../shared/elements.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { elementsOf } from "../shared/transcript/elements.ts";
 import { type Message, typedText } from "./messages.ts";
 import { MESSAGES } from "./places.ts";
 

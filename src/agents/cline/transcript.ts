@@ -12,12 +12,12 @@ import type {
 } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
-import { START } from "../../model/start.ts";
+import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { elementsOf } from "../shared/elements.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
-import { firstBytes, readSmall } from "../shared/open.ts";
-import { type Entry, entriesIn, foldersBelow, located, namesIn, seen } from "../shared/past.ts";
+import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { elementsOf } from "../shared/transcript/elements.ts";
+import { firstBytes, readSmall } from "../shared/transcript/open.ts";
+import { type Entry, entriesIn, foldersBelow, located, namesIn, seen } from "../shared/transcript/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
@@ -92,7 +92,7 @@ async function* read(
     entries.push(...result.entries);
     if (wanted.content === true && message !== undefined) content.push(...messageContent(message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
-    yield { entries, content, next: START, unreadable, records };
+    yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
     entries = [];
     content = [];
     unreadable = 0;
@@ -107,7 +107,7 @@ async function* read(
   if (manifest?.["status"] === "cancelled" && state.isUntouched && refused !== undefined) {
     entries.push(refusal(refused, state.timeMs, state.promptKey, state.askedIn.get(refused)));
   }
-  yield { entries, content, next: START, unreadable, records };
+  yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
 }
 
 // --- internal ---

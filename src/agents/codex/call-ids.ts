@@ -1,4 +1,4 @@
-import { goesBy, isBareCount, isRandomId, laterId } from "../shared/call-ids.ts";
+import { goesBy, isBareCount, isRandomId, laterId } from "../shared/payload/call-ids.ts";
 import { type Here, isSubagent, type LineState } from "./state.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { SettingsError } from "../shared/settings.ts";
-import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
+import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
+import { SettingsError } from "../shared/settings/settings.ts";
 import { hookStates, statementsOf } from "./config.ts";
 import { notifyOf } from "./notify.ts";
 import { CONFIG, HOOKS, hooksPath, real } from "./places.ts";

@@ -1,4 +1,4 @@
-import { SettingsError } from "../shared/settings.ts";
+import { SettingsError } from "../shared/settings/settings.ts";
 import {
   fullPath,
   type Header,

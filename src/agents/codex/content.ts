@@ -1,8 +1,8 @@
 import type { ToldContent } from "../../model/content.ts";
 import { askedTool, toCome } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { answerPiece, contentOf, plainText } from "../shared/content.ts";
-import { asObject, parsedJson } from "../shared/json.ts";
+import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
+import { asObject, parsedJson } from "../shared/payload/json.ts";
 import type { LineState } from "./state.ts";
 
 /**

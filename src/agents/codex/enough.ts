@@ -1,5 +1,5 @@
-import { asObject } from "../shared/json.ts";
-import { isCut } from "../shared/shorten.ts";
+import { asObject } from "../shared/payload/json.ts";
+import { isCut } from "../shared/transcript/shorten.ts";
 import { tellsExit } from "./outcome.ts";
 import type { Line } from "./state.ts";
 

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { IntakeFacts } from "../../model/agent.ts";
-import { asString } from "../shared/json.ts";
+import { asString } from "../shared/payload/json.ts";
 
 /**
  * An absolute path, with the variables expanded that the intake keeps.

@@ -1,4 +1,4 @@
-import { asObject, asString } from "../shared/json.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 
 /** Who a thread is, by the first line of its file. */
 export interface Head {

@@ -2,8 +2,8 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { HookCommand, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
-import * as json from "../shared/settings.ts";
-import { versionOf } from "../shared/version.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import * as json from "../shared/settings/settings.ts";
 import { check, hasNoHooks } from "./check.ts";
 import { changeStates, markedKeys } from "./config.ts";
 import { addNotify, notifyOf, removeNotify } from "./notify.ts";

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString, ownOf } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { openCall } from "./call-ids.ts";
 import { ofExit } from "./outcome.ts";
 import { at, callKey, type Here, type Line } from "./state.ts";

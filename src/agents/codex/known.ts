@@ -1,5 +1,5 @@
 // https://developers.openai.com/codex/hooks and recordings of 0.110.0 to 0.169.0, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PreModelRequest PostModelRequest PreCompact PostCompact

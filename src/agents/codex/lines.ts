@@ -1,9 +1,9 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
-import type { JsonLine } from "../shared/jsonl.ts";
-import { knownProvider } from "../shared/providers.ts";
-import { compareVersions, parseVersion } from "../shared/version.ts";
+import { knownProvider } from "../shared/names/providers.ts";
+import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { compareVersions, parseVersion } from "../shared/payload/version.ts";
+import type { JsonLine } from "../shared/transcript/jsonl.ts";
 import { isEnough } from "./enough.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { itemEntries } from "./items.ts";

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 import { at, type Here, inTurn, type LineState, type Read } from "./state.ts";
 import { difference, usageOf } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import { isOurCommand, SettingsError } from "../shared/settings.ts";
+import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 import { eolOf, statementsOf } from "./config.ts";
 import { fullPath, type Pair, type TomlValue, tomlString } from "./toml.ts";
 

@@ -1,5 +1,5 @@
 import type { ToolStatus } from "../../model/transcript.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */
 export interface Outcome {

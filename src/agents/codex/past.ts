@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
-import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/past.ts";
+import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/transcript/past.ts";
 import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf } from "./rollouts.ts";
 
 /**

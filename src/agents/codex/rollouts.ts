@@ -1,8 +1,8 @@
 import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { FolderMemory } from "../shared/folder-memory.ts";
-import { firstBytes } from "../shared/open.ts";
-import { firstUnpacked, isPacked, packedPath, plainPath } from "../shared/packed.ts";
+import { FolderMemory } from "../shared/transcript/folder-memory.ts";
+import { firstBytes } from "../shared/transcript/open.ts";
+import { firstUnpacked, isPacked, packedPath, plainPath } from "../shared/transcript/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
 /** A session file that was found, by its name alone. */

@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { asString } from "../shared/json.ts";
+import { asString } from "../shared/payload/json.ts";
 
 /** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
 export interface LineState {

@@ -1,8 +1,8 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { isBareCount } from "../shared/call-ids.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asObject, asString, parsedObject } from "../shared/json.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { isBareCount } from "../shared/payload/call-ids.ts";
+import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
 import { answering, asking, at, callKey, type Here, type Line, type Read } from "./state.ts";

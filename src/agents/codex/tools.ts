@@ -1,4 +1,4 @@
-import { asArray, asString } from "../shared/json.ts";
+import { asArray, asString } from "../shared/payload/json.ts";
 
 /**
  * The name the model used, of the name that hooks tell: `exec_command` is told as `Bash`, and a namespace is put before a

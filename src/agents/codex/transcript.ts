@@ -9,10 +9,10 @@ import type {
 } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asString } from "../shared/json.ts";
-import { openJsonl } from "../shared/jsonl.ts";
-import { Kinds } from "../shared/kinds.ts";
-import { isPacked, plainPath } from "../shared/packed.ts";
+import { asString } from "../shared/payload/json.ts";
+import { openJsonl } from "../shared/transcript/jsonl.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
+import { isPacked, plainPath } from "../shared/transcript/packed.ts";
 import { lineContent } from "./content.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";

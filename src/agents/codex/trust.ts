@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { asArray, asObject, asString } from "../shared/json.ts";
-import { isOurCommand } from "../shared/settings.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
 
 /** One hook in `hooks.json`. Codex names it by its place: event, group, number in the group. */
 export interface Handler {

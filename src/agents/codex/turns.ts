@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { asCode, asCount, asObject, asString } from "../shared/json.ts";
+import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { outputText } from "./outcome.ts";
 import { asking, at, type Here, inTurn, isSubagent, type Line, type Read } from "./state.ts";
 

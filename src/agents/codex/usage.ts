@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
-import { asCount, asObject } from "../shared/json.ts";
+import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**
  * Figures as Codex writes them: `input_tokens` holds the cache, `output_tokens` holds the reasoning.

@@ -1,9 +1,9 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; documentation and public code alone
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { type Event, extrasOf } from "../../model/event.ts";
-import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/claude-like.ts";
-import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asObject, asString, asTimeMs } from "../shared/json.ts";
+import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
+import { eventId, payloadDigest } from "../shared/payload/identity.ts";
+import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 
 export const SOURCE = "copilot-vscode";
 

@@ -1,5 +1,5 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(FAMILY_EVENTS, "timestamp agent_display_name", {
   with: FAMILY_FIELDS,

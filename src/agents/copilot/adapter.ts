@@ -4,11 +4,11 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asCode, asObject, asString, ownOf } from "../shared/json.ts";
-import { eventOf, sessionOf, type ToldTool } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { eventOf, type PayloadTool, sessionOf } from "../shared/payload/payload-event.ts";
 import { claudeName } from "./names.ts";
 import { type NativeEvent, nativeEventOf, type Payload, readPayload } from "./payload.ts";
 
@@ -69,7 +69,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
             : JSON.stringify([p.timeMs, agentId ?? "", claudeName(p.toolName) ?? "", digest ?? ""]),
         promptLength: typeof prompt === "string" ? prompt.length : undefined,
         reason: ownOf(END_REASONS, asCode(p.field("reason"))) ?? "completed",
-        tool: defined<ToldTool>({
+        tool: defined<PayloadTool>({
           name: p.toolName,
           callId: undefined,
           status: outcome.status,

@@ -1,5 +1,5 @@
-import { isRandomId, laterId } from "../shared/call-ids.ts";
-import type { Here, LineState } from "./here.ts";
+import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
+import type { Here, LineState } from "./line-context.ts";
 
 /**
  * A call that begins, under an id of its own: the first one of an id has it for itself, that of a later one is completed by its

@@ -1,7 +1,16 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
-import { at, type Fields, type Here, type LineResult, type LineState, nothing, one, type Sums } from "./here.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import {
+  at,
+  type Fields,
+  type Here,
+  type LineResult,
+  type LineState,
+  nothing,
+  one,
+  type Sums,
+} from "./line-context.ts";
 import { nextSums, plus, reportedSums, sessionSums, usageOf } from "./usage.ts";
 
 /** One per answered call, of the main agent and of subagents alike. */

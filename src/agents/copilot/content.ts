@@ -2,8 +2,8 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { askedTool, ofResponse } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/content.ts";
-import { asArray, asObject, asString, parsedJson } from "../shared/json.ts";
+import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
+import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { typeBefore } from "./line-type.ts";
 
 /** What a hook payload says, in either of its two forms. */

@@ -12,8 +12,8 @@ import {
   plainOf,
   propertiesOf,
   removeAt,
-} from "../shared/jsonc.ts";
-import { isOurCommand, SettingsError } from "../shared/settings.ts";
+} from "../shared/settings/jsonc.ts";
+import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 
 /** One hook in a file of Copilot's: `hooks.<event>[] = entry`, without groups. */
 export interface FlatHook {

@@ -2,10 +2,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
-import { parseDocument, plainOf } from "../shared/jsonc.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { compareVersions, parseVersion, versionOf } from "../shared/version.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
+import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
 
 export default oneFile({

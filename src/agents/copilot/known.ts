@@ -1,5 +1,5 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration and recordings of 1.0.102, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `sessionStart sessionEnd userPromptSubmitted userPromptSubmit userPromptTransformed preToolUse postToolUse

@@ -1,10 +1,10 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { PLAN_MARK } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
-import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./here.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./line-context.ts";
 import { typeBefore } from "./line-type.ts";
 import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 

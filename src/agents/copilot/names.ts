@@ -1,4 +1,4 @@
-import { asObject } from "../shared/json.ts";
+import { asObject } from "../shared/payload/json.ts";
 
 /**
  * Hooks registered under PascalCase names, and those of Claude Code's settings, get Claude Code's tool names. Read from

@@ -1,5 +1,5 @@
 import type { IntakeFacts } from "../../model/agent.ts";
-import { asObject, asString, asTimeMs, parsedJson } from "../shared/json.ts";
+import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 
 /** The hook events that tell us something, by the names that Copilot gives them. */

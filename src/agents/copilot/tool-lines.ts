@@ -1,11 +1,11 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asCode, asCount, asObject, asString, parsedJson } from "../shared/json.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { beginCall, endCall, openCall } from "./call-ids.ts";
-import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./here.ts";
+import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./line-context.ts";
 
 /** A call that the user makes (`!` and the like): remembered, to be passed over. */
 export function userCall(here: Here): LineResult {

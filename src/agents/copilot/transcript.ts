@@ -12,9 +12,9 @@ import type {
 } from "../../model/agent.ts";
 import type { ToldContent } from "../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asString } from "../shared/json.ts";
-import { openJsonl } from "../shared/jsonl.ts";
-import { Kinds } from "../shared/kinds.ts";
+import { asString } from "../shared/payload/json.ts";
+import { openJsonl } from "../shared/transcript/jsonl.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
 import {
   type Dated,
   type Entry,
@@ -24,10 +24,10 @@ import {
   mapSome,
   oldestFirst,
   seen,
-} from "../shared/past.ts";
+} from "../shared/transcript/past.ts";
 import { isFolderName } from "./adapter.ts";
 import { lineContent } from "./content.ts";
-import type { LineState } from "./here.ts";
+import type { LineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
-import { asCount, asObject, asTimeMs } from "../shared/json.ts";
-import type { Fields, Sums, ToldSums } from "./here.ts";
+import { asCount, asObject, asTimeMs } from "../shared/payload/json.ts";
+import type { Fields, Sums, ToldSums } from "./line-context.ts";
 
 /**
  * Tokens of a call, or of a model's sum. Copilot's input includes what was read from and written to a cache, whatever the

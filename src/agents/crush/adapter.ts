@@ -2,8 +2,8 @@
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
-import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/claude-like.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "crush";
 /** Older builds know PreToolUse alone: their calls begin and never end. */

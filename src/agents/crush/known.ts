@@ -1,5 +1,5 @@
 // https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(`TurnStart TurnEnd ${FAMILY_EVENTS}`, "event tool_call_id", {
   with: FAMILY_FIELDS,

@@ -4,11 +4,11 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asCode, asCount, asExitCode, asObject, asString, ownOf } from "../shared/json.ts";
-import { eventOf, type Told } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asCode, asCount, asExitCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
 
 export { SOURCE };
@@ -34,7 +34,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const read = payloadOf(payload, intake);
   if (read === undefined) return [];
   const { p, native } = read;
-  const tell = (type: EventType, more: Partial<Told> = {}): readonly Event[] => [
+  const tell = (type: EventType, more: Partial<PayloadEvent> = {}): readonly Event[] => [
     eventOf({ ...told(read, type, payload, intake), ...more }, intake),
   ];
   const extras = extrasOf(read);
@@ -115,7 +115,7 @@ const KNOWN = new Set([
  * No payload has a time. The same event told twice, by two registrations, is the same payload; a contract that has nothing
  * but the command tells two equal ones by two processes.
  */
-function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): Told {
+function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
   const isPrompt = type === "prompt.submit" || type === "turn.end" || type === "turn.error";
   const digest = payloadDigest(payload);
   return {
@@ -151,7 +151,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
   user_close: "user_exit",
 };
 
-function sessionEnd(read: Payload): Partial<Told> {
+function sessionEnd(read: Payload): Partial<PayloadEvent> {
   const reason = asCode(read.p["reason"]);
   return {
     reason: ownOf(END_REASON, reason) ?? "completed",
@@ -168,7 +168,7 @@ function withSums(event: Event, p: Payload["p"]): Event {
   return { ...event, data: { ...event.data, ...sums } };
 }
 
-function callOf(read: Payload): Partial<Told> & Required<Pick<Told, "tool" | "extras">> {
+function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEvent, "tool" | "extras">> {
   const { p } = read;
   const callId = asString(p["tool_use_id"]);
   const input = p["tool_input"];
@@ -185,7 +185,7 @@ function callOf(read: Payload): Partial<Told> & Required<Pick<Told, "tool" | "ex
 }
 
 /** A shell's exit code is the only word on its failure, in a JSON text. */
-function endOf(read: Payload): Partial<Told> {
+function endOf(read: Payload): Partial<PayloadEvent> {
   const call = callOf(read);
   const output = asObject(jsonIn(read.p["tool_output"]));
   const exitCode = asExitCode(output?.["exitCode"]);
@@ -197,7 +197,7 @@ function endOf(read: Payload): Partial<Told> {
   };
 }
 
-function failureOf(read: Payload): Partial<Told> {
+function failureOf(read: Payload): Partial<PayloadEvent> {
   const call = callOf(read);
   const type = asCode(read.p["failure_type"]);
   const errorType = read.p["is_interrupt"] === true ? "interrupted" : type === "error" ? undefined : type;
@@ -212,7 +212,7 @@ function failureOf(read: Payload): Partial<Told> {
   };
 }
 
-function shellOf(read: Payload): Partial<Told> {
+function shellOf(read: Payload): Partial<PayloadEvent> {
   const command = read.p["command"];
   return {
     tool: { name: "Shell" },
@@ -225,7 +225,7 @@ function shellOf(read: Payload): Partial<Told> {
 }
 
 /** Told by the parent. The subagent's own events have another conversation's id, and nothing in them says whose. */
-function subagentOf(read: Payload): Partial<Told> {
+function subagentOf(read: Payload): Partial<PayloadEvent> {
   const { p, session } = read;
   const parent = asString(p["parent_conversation_id"]);
   const id = subagentIdOf(p);

@@ -1,7 +1,7 @@
 import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { answerPiece, contentOfEvents, firstOf } from "../shared/content.ts";
-import { asObject, asString, parsedJson } from "../shared/json.ts";
+import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content.ts";
+import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
 
 /**
  * What a payload says. A response has no event of its own that a turn would keep: its text goes with the turn's tokens, from

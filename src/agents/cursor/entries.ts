@@ -1,8 +1,8 @@
 import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asCount, asObject, asString } from "../shared/json.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asCount, asObject, asString } from "../shared/payload/json.ts";
 import { subagentIdOf } from "./adapter.ts";
 import { modelOf, type Payload, payloadOf } from "./payload.ts";
 

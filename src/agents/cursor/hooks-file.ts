@@ -13,8 +13,8 @@ import {
   propertiesOf,
   removeAt,
   replaceAt,
-} from "../shared/jsonc.ts";
-import { isOurCommand, SettingsError } from "../shared/settings.ts";
+} from "../shared/settings/jsonc.ts";
+import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 
 /** One hook in Cursor's file: `hooks.<event>[] = entry`, without groups. */
 export interface Hook {

@@ -1,5 +1,5 @@
 import type { Agent } from "../../model/agent.ts";
-import { CURSOR_NAMES } from "../shared/own-names.ts";
+import { CURSOR_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";

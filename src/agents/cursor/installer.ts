@@ -2,8 +2,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { versionOf } from "../shared/version.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
 
 export default oneFile({

@@ -1,5 +1,5 @@
 // https://cursor.com/docs/hooks and public captures, read 2026-11-21
-import { knownNames } from "../shared/known.ts";
+import { knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure beforeShellExecution

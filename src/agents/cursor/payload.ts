@@ -1,6 +1,6 @@
 import type { IntakeFacts } from "../../model/agent.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
-import { sessionOf, type ToldSession } from "../shared/told.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { type PayloadSession, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "cursor";
 
@@ -8,7 +8,7 @@ export const SOURCE = "cursor";
 export interface Payload {
   readonly p: Readonly<Record<string, unknown>>;
   readonly native: string;
-  readonly session: ToldSession;
+  readonly session: PayloadSession;
   /** The user message this belongs to; absent where the payload repeats the conversation's id in its place. */
   readonly promptId: string | undefined;
   /** A payload of the real program, not of a contract that only has its event names. */

@@ -2,7 +2,7 @@
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
-import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/claude-like.ts";
+import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/payload/claude-like.ts";
 
 export const SOURCE = "droid";
 export const EVENTS = CLAUDE_EVENTS;

@@ -1,5 +1,5 @@
 // https://docs.factory.ai/reference/hooks-reference.md, read 2026-11-21
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(FAMILY_EVENTS, "", {
   with: FAMILY_FIELDS,

@@ -3,11 +3,11 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/json.ts";
-import { eventOf, sessionOf, type Told } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
+import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isMachinery } from "./machinery.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
 
@@ -62,7 +62,7 @@ const OWN_EVENTS = new Set(
 const SHARED_EVENTS = new Set(["SessionStart", "SessionEnd", "Notification", "Stop"]);
 
 type Payload = Readonly<Record<string, unknown>>;
-type Said = Omit<Told, "source" | "native" | "session" | "key">;
+type Said = Omit<PayloadEvent, "source" | "native" | "session" | "key">;
 
 function tell(native: string, p: Payload): Said | undefined {
   switch (native) {

@@ -2,9 +2,9 @@ import { realpath } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
-import { isOurCommand } from "../shared/settings.ts";
-import { compareVersions, versionOf } from "../shared/version.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { compareVersions, versionOf } from "../shared/payload/version.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
 import { HOOK_NAME, homeOf, readSettings, settingsPath, systemSettingsPath } from "./settings.ts";
 
 /** What keeps registered hooks from running: switches in any settings file, the folder's trust, the version. */

@@ -1,9 +1,9 @@
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { goesBy } from "../shared/call-ids.ts";
-import { answerPiece, contentOf, plainText } from "../shared/content.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { goesBy } from "../shared/payload/call-ids.ts";
+import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { textOf } from "./outcome.ts";
 import type { Fields } from "./state.ts";
 

@@ -1,6 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
-import { hookContent } from "../shared/content.ts";
-import { GEMINI_NAMES } from "../shared/own-names.ts";
+import { GEMINI_NAMES } from "../shared/names/own-names.ts";
+import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 

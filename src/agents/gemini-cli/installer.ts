@@ -2,9 +2,14 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "../shared/settings.ts";
-import { versionOf } from "../shared/version.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
 import { check } from "./check.ts";
 import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath } from "./settings.ts";
 

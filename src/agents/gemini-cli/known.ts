@@ -1,5 +1,5 @@
 // https://geminicli.com/docs/hooks/reference/ and recordings of 0.61.0, read 2026-11-21
-import { knownNames } from "../shared/known.ts";
+import { knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `SessionStart SessionEnd BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection BeforeTool AfterTool PreCompress

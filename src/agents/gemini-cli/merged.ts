@@ -1,8 +1,8 @@
 // Seen in 0.20.2 to 0.35.3 and read in the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { elementsOf } from "../shared/elements.ts";
-import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
+import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { elementsOf } from "../shared/transcript/elements.ts";
 import { textOf } from "./outcome.ts";
 import { readMessage } from "./records.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";

@@ -1,4 +1,4 @@
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 
 /** The tool that runs commands. */
 export const SHELL = "run_shell_command";

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
-import { FolderMemory } from "../shared/folder-memory.ts";
-import { asTimeMs } from "../shared/json.ts";
-import { firstBytes, readSmall } from "../shared/open.ts";
+import { asTimeMs } from "../shared/payload/json.ts";
+import { FolderMemory } from "../shared/transcript/folder-memory.ts";
+import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import {
   type Dated,
   type Entry,
@@ -15,7 +15,7 @@ import {
   type Seen,
   seen,
   tellUnreadable,
-} from "../shared/past.ts";
+} from "../shared/transcript/past.ts";
 
 /**
  * Sessions of all projects. A newer program copies a project's folder to one with a name that people can read, and leaves the

@@ -1,7 +1,7 @@
 // Record shapes as recorded from 0.61.0 and read in its source, those of 0.21.3 in its source, 2026-11-21; rules in README.md
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isMachinery } from "./machinery.ts";
 import { textOf } from "./outcome.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";

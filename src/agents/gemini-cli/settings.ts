@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { InstallTarget } from "../../model/agent.ts";
-import { asObject } from "../shared/json.ts";
-import { JsoncError, parseDocument, plainOf } from "../shared/jsonc.ts";
+import { asObject } from "../shared/payload/json.ts";
+import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 
 /** What the agent shows of our hook, and what its user can switch it off by. */
 export const HOOK_NAME = "openhook-otel";

@@ -1,9 +1,9 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
-import { isRandomId, laterId } from "../shared/call-ids.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asArray, asObject, asString, asTimeMs } from "../shared/json.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL } from "./outcome.ts";
 import { at, type Fields, type Here } from "./state.ts";
 

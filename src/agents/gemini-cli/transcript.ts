@@ -4,11 +4,11 @@ import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } f
 import type { ToldContent } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { elementsOf } from "../shared/elements.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
-import { openJsonl } from "../shared/jsonl.ts";
-import { Kinds } from "../shared/kinds.ts";
-import { firstBytes, openRegular, readSmall } from "../shared/open.ts";
+import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { elementsOf } from "../shared/transcript/elements.ts";
+import { openJsonl } from "../shared/transcript/jsonl.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
+import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
 import { messageContent } from "./content.ts";
 import { guestsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";

@@ -1,7 +1,7 @@
 import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/claude-like.ts";
-import { hookContent } from "../shared/content.ts";
-import { CLAUDE_NAMES } from "../shared/own-names.ts";
+import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
+import { emitsOf } from "../shared/payload/claude-like.ts";
+import { hookContent } from "../shared/payload/content.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 

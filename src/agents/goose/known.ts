@@ -1,5 +1,5 @@
 // https://github.com/block/goose documentation/docs/guides/context-engineering/hooks.md, read 2026-11-21
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `PreToolUseResult BeforeReadFile AfterFileEdit BeforeShellExecution AfterShellExecution ${FAMILY_EVENTS}`,

@@ -2,8 +2,8 @@
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
-import { CLAUDE_EVENTS, claudeLikeEvents, first } from "../shared/claude-like.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { CLAUDE_EVENTS, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "grok";
 /** It also runs the hooks of `.claude/settings.json` and `.cursor/hooks.json`, under Cursor's names there. */

@@ -1,5 +1,5 @@
 // https://docs.x.ai/build/features/hooks and public tests, read 2026-11-21
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `beforeSubmitPrompt beforeShellExecution afterFileEdit ${FAMILY_EVENTS}`,

@@ -4,12 +4,12 @@ import { basename } from "node:path/posix";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
-import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/claude-like.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asObject, asString } from "../shared/json.ts";
-import { arrivalKey } from "../shared/minted.ts";
-import { eventOf, sessionOf, type Told, type ToldSession } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
+import { arrivalKey } from "../shared/payload/minted.ts";
+import { eventOf, type PayloadEvent, type PayloadSession, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "hook-contract";
 
@@ -69,7 +69,7 @@ function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
 }
 
 /** `{"tool_name", "tool_input"}` for everything: lifecycle events are tools by name, and no tool event says which end it is. */
-function envelopeOf(p: Fields, intake: IntakeFacts): Told | undefined {
+function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const name = asString(p["tool_name"]);
   if (name === undefined) return undefined;
   const input = asObject(p["tool_input"]) ?? {};
@@ -117,7 +117,7 @@ const LIFECYCLE = new Set(
 const UNPAIRED = "unpaired";
 
 /** Bare fields, the event on the command line; without it the fields tell, and an empty object tells nothing. */
-function lifecycleOf(p: Fields, intake: IntakeFacts): Told | undefined {
+function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const native = intake.event ?? nameByFields(p);
   const type = native === undefined ? undefined : typeOf(EVENTS, native);
   if (native === undefined || type === undefined) return undefined;
@@ -149,7 +149,7 @@ const common = (native: string, intake: IntakeFacts) => ({ source: SOURCE, nativ
 const lengthOf = (prompt: unknown): number | undefined => asString(prompt)?.length;
 
 /** The session's own word, else the name of its transcript. */
-function ownSession(input: Fields, transcriptPath: string | undefined): ToldSession | undefined {
+function ownSession(input: Fields, transcriptPath: string | undefined): PayloadSession | undefined {
   const id = asString(input["session_id"]);
   if (id !== undefined) return { id };
   const stem = transcriptPath === undefined ? undefined : basename(transcriptPath.replaceAll("\\", "/"), ".jsonl");

@@ -1,7 +1,7 @@
 import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { contentOfEvents } from "../shared/content.ts";
-import { asObject } from "../shared/json.ts";
+import { contentOfEvents } from "../shared/payload/content.ts";
+import { asObject } from "../shared/payload/json.ts";
 
 /** What a payload of either contract says; a subagent's task and result are those of its call. */
 export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {

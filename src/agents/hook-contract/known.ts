@@ -1,5 +1,5 @@
 // Both contracts and the schemas like Claude Code's; see README.md beside this file
-import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/known.ts";
+import { eventIn, FAMILY_EVENTS, FAMILY_FIELDS, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `BeforeSubmitPrompt BeforeTool AfterTool ${FAMILY_EVENTS}`,

@@ -3,12 +3,12 @@
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/json.ts";
-import { arrivalKey } from "../shared/minted.ts";
-import { type Outcome, outcomeOf } from "../shared/outcome.ts";
-import { eventOf, sessionOf } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
+import { arrivalKey } from "../shared/payload/minted.ts";
+import { type Outcome, outcomeOf } from "../shared/payload/outcome.ts";
+import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "kiro";
 

@@ -1,6 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
-import { hookContent } from "../shared/content.ts";
-import { KIRO_NAMES } from "../shared/own-names.ts";
+import { KIRO_NAMES } from "../shared/names/own-names.ts";
+import { hookContent } from "../shared/payload/content.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 

@@ -2,6 +2,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
+import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import {
   type EntryFile,
   entriesOfOurs,
@@ -9,11 +11,9 @@ import {
   type OwnEntries,
   putEntries,
   takeEntries,
-} from "../shared/entries.ts";
-import { asObject, asString } from "../shared/json.ts";
-import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/jsonc.ts";
-import { isOurCommand } from "../shared/settings.ts";
-import { compareVersions, versionOf } from "../shared/version.ts";
+} from "../shared/settings/entries.ts";
+import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
 import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**

@@ -1,5 +1,5 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/ and public captures, read 2026-11-21
-import { knownNames } from "../shared/known.ts";
+import { knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `agent agentSpawn sessionStart sessionEnd userPromptSubmit promptSubmit preToolUse postToolUse stop agentStop

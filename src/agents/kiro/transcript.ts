@@ -11,10 +11,18 @@ import type {
 } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { FolderMemory } from "../shared/folder-memory.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/json.ts";
-import { readSmall } from "../shared/open.ts";
-import { type Dated, entriesIn, foldersBelow, located, mapSome, oldestFirst, tellUnreadable } from "../shared/past.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { FolderMemory } from "../shared/transcript/folder-memory.ts";
+import { readSmall } from "../shared/transcript/open.ts";
+import {
+  type Dated,
+  entriesIn,
+  foldersBelow,
+  located,
+  mapSome,
+  oldestFirst,
+  tellUnreadable,
+} from "../shared/transcript/past.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 

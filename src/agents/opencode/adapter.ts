@@ -5,10 +5,10 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../shared/json.ts";
-import { eventOf, type Told } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 import { isCopy, isOlderCopy } from "./ids.ts";
 import { completedMsOf, createdMsOf, errorOf, failureOf, modelCallOf, type PromptPart, promptOf } from "./messages.ts";
 import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf } from "./tools.ts";
@@ -65,9 +65,9 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What is told of one event beside who tells it. */
-type News = Pick<Told, "type"> & Partial<Told>;
+type News = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
 
-function toldOf(payload: unknown, intake: IntakeFacts): Told | undefined {
+function toldOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
   const sessionId = p === undefined ? undefined : sessionIdOf(p);

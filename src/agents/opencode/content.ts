@@ -2,8 +2,8 @@ import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { askedTool } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { answerPiece, contentOf, contentOfEvents } from "../shared/content.ts";
-import { asArray, asObject, asString } from "../shared/json.ts";
+import { answerPiece, contentOf, contentOfEvents } from "../shared/payload/content.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Row, View } from "./database.ts";
 import { IS_JSON, type MessageRow } from "./rows.ts";
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { replaced, safeSelect } from "../../model/texts-as-bytes.ts";
-import { checkedPath, RefusedError } from "../shared/open.ts";
+import { checkedPath, RefusedError } from "../shared/transcript/open.ts";
 
 /** A value of a row as SQLite gives it. */
 export type Value = string | number | null;

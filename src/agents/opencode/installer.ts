@@ -2,9 +2,9 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { HookCommand, InstallTarget } from "../../model/agent.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { SettingsError } from "../shared/settings.ts";
-import { versionOf } from "../shared/version.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import { SettingsError } from "../shared/settings/settings.ts";
 import plugin from "./plugin.js?raw";
 
 /**

@@ -1,6 +1,6 @@
 // The types of @opencode-ai/plugin 1.18.33 and recordings of 1.18.33, read 2026-11-21
-import { asObject, asString } from "../shared/json.ts";
-import { knownNames } from "../shared/known.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
+import { knownNames } from "../shared/payload/known.ts";
 
 /** Hooks by their names; events of the bus begin with `event:`. Plugins of other hands may forward all of the bus. */
 export const KNOWN = knownNames(

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
-import { asCode, asCount, asObject, asString } from "../shared/json.ts";
-import { providerName } from "../shared/providers.ts";
+import { providerName } from "../shared/names/providers.ts";
+import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 
 /** An answer's record is the same in the database and in `message.updated`. */
 export type MessageInfo = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { asObject } from "../shared/json.ts";
+import { asObject } from "../shared/payload/json.ts";
 import type { Row, Value, View } from "./database.ts";
 import type { MessageInfo } from "./messages.ts";
 

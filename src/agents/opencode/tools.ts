@@ -1,6 +1,6 @@
 import { defined } from "../../model/defined.ts";
 import type { ToolStatus } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/json.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 
 /** What is the same for a tool's result in a hook and its part in the database. */
 export interface ToolOutcome {

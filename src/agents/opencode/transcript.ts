@@ -12,8 +12,8 @@ import type {
 } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asString } from "../shared/json.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, tell } from "../shared/past.ts";
+import { asString } from "../shared/payload/json.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, tell } from "../shared/transcript/past.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { databasesAmong, databasesFor, openDatabase, type View } from "./database.ts";

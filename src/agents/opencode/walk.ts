@@ -1,8 +1,8 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { executableOf } from "../shared/executables.ts";
-import { asString } from "../shared/json.ts";
-import { providerName } from "../shared/providers.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { providerName } from "../shared/names/providers.ts";
+import { asString } from "../shared/payload/json.ts";
 import { bornMs, isOlderCopy } from "./ids.ts";
 import {
   asksForTools,

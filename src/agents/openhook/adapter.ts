@@ -1,7 +1,7 @@
 // OpenHook v0.1, read 2026-11-21
 
 import type { Recognition } from "../../model/agent.ts";
-import { asObject } from "../shared/json.ts";
+import { asObject } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
 export { remarks, toEntries, toEvents } from "./envelope.lazy.ts";

@@ -7,8 +7,8 @@ import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Event, timeMsOf } from "../../model/event.ts";
 import { Extras } from "../../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { eventId, payloadDigest } from "../shared/identity.ts";
-import { asObject, asString } from "../shared/json.ts";
+import { eventId, payloadDigest } from "../shared/payload/identity.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
 /**

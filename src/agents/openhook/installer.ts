@@ -3,11 +3,11 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Registration } from "../../model/agent.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
-import { type EntryFile, entriesOfOurs, type OwnEntries, putEntries, takeEntries } from "../shared/entries.ts";
-import { asArray, asString } from "../shared/json.ts";
-import { nodeAt, parseDocument, plainOf } from "../shared/jsonc.ts";
-import { oneFile } from "../shared/one-file.ts";
-import { isOurCommand } from "../shared/settings.ts";
+import { asArray, asString } from "../shared/payload/json.ts";
+import { type EntryFile, entriesOfOurs, type OwnEntries, putEntries, takeEntries } from "../shared/settings/entries.ts";
+import { nodeAt, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
 
 /** The discovery file in a project's root; the specification knows no other place. */
 export default oneFile({

@@ -1,5 +1,5 @@
 // OpenHook v0.1, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   "session.start prompt.submit tool.start tool.end session.end",

@@ -3,12 +3,12 @@
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
-import { inputDigest } from "../shared/digest.ts";
-import { executableOf } from "../shared/executables.ts";
-import { payloadDigest } from "../shared/identity.ts";
-import { asObject, asString, asTimeMs } from "../shared/json.ts";
-import { arrivalKey } from "../shared/minted.ts";
-import { eventOf, type Told } from "../shared/told.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { arrivalKey } from "../shared/payload/minted.ts";
+import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "windsurf";
 
@@ -33,7 +33,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     session: { id: sessionId },
     timeMs,
     key: timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload),
-  } satisfies Partial<Told>;
+  } satisfies Partial<PayloadEvent>;
 
   if (native === "pre_user_prompt") {
     const prompt = asString(info["user_prompt"]);

@@ -1,7 +1,7 @@
 import type { ToldFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { contentOfEvents, firstOf } from "../shared/content.ts";
-import { asObject } from "../shared/json.ts";
+import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
+import { asObject } from "../shared/payload/json.ts";
 
 /** What a payload says. The result is a member of the same object as the arguments. */
 export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {

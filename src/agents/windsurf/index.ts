@@ -1,5 +1,5 @@
 import type { Agent } from "../../model/agent.ts";
-import { WINDSURF_NAMES } from "../shared/own-names.ts";
+import { WINDSURF_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";

@@ -1,5 +1,5 @@
 // https://docs.windsurf.com/windsurf/cascade/hooks, read 2026-11-21
-import { eventIn, knownNames } from "../shared/known.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
 
 export const KNOWN = knownNames(
   `pre_user_prompt pre_read_code post_read_code pre_write_code post_write_code pre_run_command post_run_command

@@ -1,8 +1,8 @@
+import type { Context } from "../../context.ts";
 import type { ImportProgress } from "../../import/run.ts";
-import type { Context } from "../context.ts";
-import { duration, megabytes } from "../figures.ts";
-import { shownLines } from "../signs.ts";
-import { clip, terminalOf } from "../terminal.ts";
+import { shownLines } from "../../text/ascii.ts";
+import { duration, megabytes } from "../../text/figures.ts";
+import { clip, terminalOf } from "../../text/terminal.ts";
 
 /** One line that is written over while something long goes on. Nothing at all where nobody looks. */
 export class ProgressLine {

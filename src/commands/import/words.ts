@@ -1,11 +1,11 @@
+import type { Context } from "../../context.ts";
 import type { Exported } from "../../import/export.ts";
 import type { AgentImport, ImportReport } from "../../import/run.ts";
 import type { Agent } from "../../model/agent.ts";
-import type { Context } from "../context.ts";
-import { duration, megabytes, plural } from "../figures.ts";
-import { tellLines } from "../signs.ts";
-import { type Column, table } from "../table.ts";
-import { printable, terminalOf, wrapped } from "../terminal.ts";
+import { printLines } from "../../text/ascii.ts";
+import { duration, megabytes, plural } from "../../text/figures.ts";
+import { type Column, table } from "../../text/table.ts";
+import { printable, terminalOf, wrapped } from "../../text/terminal.ts";
 
 export interface ImportWords {
   readonly report: ImportReport;
@@ -40,7 +40,7 @@ export function tellImport({ report, agents, names, isDryRun, sent }: ImportWord
   const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];
   for (const problem of problems.slice(0, MAX_PROBLEMS)) say(`! ${printable(problem)}`);
   if (problems.length > MAX_PROBLEMS) say(`! and ${problems.length - MAX_PROBLEMS} more; --json has all of them`);
-  tellLines(context, lines);
+  printLines(context, lines);
 }
 
 /** The same for programs. */

@@ -1,5 +1,6 @@
-import { partsOf, type UsageQuery, type UsageRow } from "../../report/usage.ts";
-import { printable } from "../terminal.ts";
+import type { UsageQuery } from "../../report/query.ts";
+import { partsOf, type UsageRow } from "../../report/usage.ts";
+import { printable } from "../../text/terminal.ts";
 import { rowJson } from "./json.ts";
 
 /**

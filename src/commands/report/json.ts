@@ -1,8 +1,8 @@
+import type { Question } from "../../report/question.ts";
 import { hasUsage } from "../../report/session-view.ts";
 import type { UsageRow } from "../../report/usage.ts";
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { isoTime, usd } from "../figures.ts";
-import type { Question } from "./question.ts";
+import { isoTime, usd } from "../../text/figures.ts";
 import type { Answer } from "./words.ts";
 
 /** The report as a JSON document. Unknown is `null`, never 0; what a grouping cannot tell is absent. */

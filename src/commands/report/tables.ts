@@ -1,10 +1,11 @@
-import { greatestOf } from "../../model/extremes.ts";
+import { maxOf } from "../../model/min-max.ts";
 import { mondayOf } from "../../report/buckets.ts";
+import type { Dimension } from "../../report/query.ts";
 import { hasUsage } from "../../report/session-view.ts";
-import type { Dimension, UsageRow } from "../../report/usage.ts";
-import { count, dollars, duration } from "../figures.ts";
-import { type Column, table } from "../table.ts";
-import { flow, printable, type Terminal, widthOf } from "../terminal.ts";
+import type { UsageRow } from "../../report/usage.ts";
+import { count, dollars, duration } from "../../text/figures.ts";
+import { type Column, table } from "../../text/table.ts";
+import { flow, printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { bar } from "./bars.ts";
 
 /**
@@ -26,7 +27,7 @@ export function* usageTable(
     lines.push({ row: likeThose(rows, total), keys: ["total"], isTotal: true });
   const measure = measureOf(by, rows);
   const columns = [...keyColumns(by), ...figureColumns(by, measure)];
-  const scale = greatestOf(
+  const scale = maxOf(
     rows.map((row) => MEASURES[measure](row) ?? 0),
     0,
   );
@@ -207,7 +208,7 @@ function namesApart(names: readonly string[], room: number): (name: string) => s
 }
 
 function lengthToTellApart(names: readonly string[], cut: Cut): number {
-  const longest = greatestOf(
+  const longest = maxOf(
     names.map((name) => name.length),
     0,
   );

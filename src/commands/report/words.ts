@@ -1,8 +1,8 @@
+import type { Question } from "../../report/question.ts";
 import type { UsageRow } from "../../report/usage.ts";
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { localTime, plural, pricelessOf } from "../figures.ts";
-import { printable } from "../terminal.ts";
-import type { Question } from "./question.ts";
+import { localTime, plural, pricelessOf } from "../../text/figures.ts";
+import { printable } from "../../text/terminal.ts";
 import { unnamed } from "./tables.ts";
 
 /** What the store says to a question. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
-import { inputDigest } from "../../../src/agents/shared/digest.ts";
-import { boundEntries } from "../../../src/drain/bound.ts";
+import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
+import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { shortLine, wholeLine } from "../shared/line.ts";
 
@@ -308,7 +308,7 @@ describe("tool results", () => {
 describe("assistant lines", () => {
   test("of an answer that took nothing nobody told what it took", () => {
     const nothing = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
-    const [call] = boundEntries(
+    const [call] = limitEntries(
       entriesOf([assistant({ stop_reason: "end_turn", stop_details: null, usage: nothing })]),
     );
     expect(call).toMatchObject({ kind: "model_call", complete: true });

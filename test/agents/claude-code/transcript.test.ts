@@ -14,8 +14,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/claude-code/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { START } from "../../../src/model/start.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
@@ -37,7 +37,7 @@ const put = (path: string, text = '{"type":"user"}\n'): string => {
   return path;
 };
 
-async function read(file: TranscriptFile, from: Offset = START) {
+async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
   const entries: TranscriptEntry[] = [];
   let [next, unreadable] = [from, 0];
   for await (const batch of reader.read(file, from)) {
@@ -121,7 +121,7 @@ describe("read", () => {
     await fc.assert(
       fc.asyncProperty(cuts, async (at) => {
         const entries: TranscriptEntry[] = [];
-        let from = START;
+        let from = INITIAL_OFFSET;
         for (const end of [...at.sort((a, b) => a - b), recorded.length]) {
           writeFileSync(path, recorded.subarray(0, end));
           const reading = await read({ path }, from);

@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookFileText, isOurs } from "../../../src/agents/cline/hook-file.ts";
 import installer from "../../../src/agents/cline/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, drain }) =>

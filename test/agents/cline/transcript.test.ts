@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import cline from "../../../src/agents/cline/transcript.ts";
-import { elementsOf } from "../../../src/agents/shared/elements.ts";
+import { elementsOf } from "../../../src/agents/shared/transcript/elements.ts";
 import type { TranscriptReader } from "../../../src/model/agent.ts";
-import { START } from "../../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
@@ -24,8 +24,8 @@ const folder = (id = ID) => join(home, ".cline", "data", "sessions", id);
 async function entriesOf(sessionId: string): Promise<readonly TranscriptEntry[]> {
   const entries: TranscriptEntry[] = [];
   for (const file of await reader.files({ sessionId, home })) {
-    for await (const batch of reader.read(file, START)) {
-      expect(batch.next).toEqual(START);
+    for await (const batch of reader.read(file, INITIAL_OFFSET)) {
+      expect(batch.next).toEqual(INITIAL_OFFSET);
       entries.push(...batch.entries);
     }
   }

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
 import { importPast } from "../../../src/commands/import.ts";
-import { START } from "../../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { booksIn } from "../../import/books.ts";
 import { clockAt } from "../../support/clock.ts";
@@ -60,7 +60,7 @@ async function everything(): Promise<Readonly<Record<string, readonly Transcript
   for (const { only, ...query } of (await locateAll(reader, at.home)).sessions) {
     for (const file of await reader.files({ ...query, roots: reader.roots(at.home, {}) })) {
       const entries: TranscriptEntry[] = [];
-      for await (const batch of reader.read(file, START)) entries.push(...batch.entries);
+      for await (const batch of reader.read(file, INITIAL_OFFSET)) entries.push(...batch.entries);
       all[`${query.sessionId} ${file.agentId} ${file.key ?? file.path}`] = entries;
     }
   }
@@ -135,7 +135,7 @@ describe("a packed session", () => {
     const text = readFileSync(path, "utf8");
     const lines = text.split("\n");
     writeFileSync(path, `${lines.slice(0, 4).join("\n")}\n`);
-    const read = async (file: string, from = START) => {
+    const read = async (file: string, from = INITIAL_OFFSET) => {
       const batches = [];
       for await (const batch of reader.read({ path: file }, from)) batches.push(batch);
       return { entries: batches.flatMap(({ entries }) => entries), next: batches.at(-1)?.next };

@@ -14,10 +14,10 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
-import { boundEntries } from "../../../src/drain/bound.ts";
+import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { START } from "../../../src/model/start.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
@@ -34,7 +34,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 const recorded = (name: string): void => cpSync(join(CASES, name, "transcripts"), home, { recursive: true });
 
-async function read(file: TranscriptFile, from: Offset = START) {
+async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
   const entries: TranscriptEntry[] = [];
   let [next, unreadable] = [from, 0];
   for await (const batch of reader.read(file, from)) {
@@ -348,7 +348,7 @@ describe("what was used", () => {
         payload: { turn_id: "t", response_id: "resp_1", usage, thread_token_usage: usage },
       },
     ]);
-    const bound = boundEntries(await readSession(id));
+    const bound = limitEntries(await readSession(id));
     expect(kindOf(bound, "model_call").map((call) => call.usage)).toEqual([undefined]);
   });
 
@@ -640,7 +640,7 @@ describe("reading on", () => {
           fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 4 }), async (cuts) => {
             const part = `${file.path}.part`;
             const entries: TranscriptEntry[] = [];
-            let offset: Offset = START;
+            let offset: Offset = INITIAL_OFFSET;
             for (const end of [...cuts.sort((a, b) => a - b), bytes.length]) {
               writeFileSync(part, bytes.subarray(0, end));
               const { entries: more, next } = await read({ ...file, path: part }, offset);

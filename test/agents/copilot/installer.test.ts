@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import installer from "../../../src/agents/copilot/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/copilot/transcript.ts";
-import { inputDigest } from "../../../src/agents/shared/digest.ts";
+import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
 import type { ReadOptions } from "../../../src/model/agent.ts";
 import type { ToldContent } from "../../../src/model/content.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { START } from "../../../src/model/start.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
@@ -28,7 +28,7 @@ async function write(text: string, sessionId = ID): Promise<string> {
   return pathOf(sessionId);
 }
 
-async function readFrom(path: string, from: Offset = START, wanted: ReadOptions = {}) {
+async function readFrom(path: string, from: Offset = INITIAL_OFFSET, wanted: ReadOptions = {}) {
   const entries: TranscriptEntry[] = [];
   const content: ToldContent[] = [];
   let next = from;
@@ -470,7 +470,7 @@ describe("reading", () => {
     for (const parts of [7, 31]) {
       const path = await write("");
       const entries: TranscriptEntry[] = [];
-      let from: Offset = START;
+      let from: Offset = INITIAL_OFFSET;
       const step = Math.ceil(text.length / parts);
       for (let at = 0; at < text.length; at += step) {
         await appendFile(path, text.slice(at, at + step));
@@ -489,8 +489,8 @@ describe("reading", () => {
     const [name = ""] = await readdir(recorded);
     const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");
     const lines = text.split("\n").map((one) => (one === "" ? one : rewrite(JSON.parse(one))));
-    const whole = await readFrom(await write(text), START, { content: true });
-    const other = await readFrom(await write(lines.join("\n")), START, { content: true });
+    const whole = await readFrom(await write(text), INITIAL_OFFSET, { content: true });
+    const other = await readFrom(await write(lines.join("\n")), INITIAL_OFFSET, { content: true });
     expect(whole.content.length).toBeGreaterThan(10);
     expect(other).toMatchObject({ entries: whole.entries, content: whole.content, unreadable: 0 });
   });

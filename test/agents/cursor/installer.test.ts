@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/cursor/installer.ts";
 import { replyOf } from "../../../src/agents/replies.ts";
-import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, Registration } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>

@@ -3,7 +3,7 @@ import { detect } from "../../../src/agents/detect.ts";
 import { allAgents, findAgent } from "../../../src/agents/registry.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { type Event, extrasOf } from "../../../src/model/event.ts";
-import { mintCallIds } from "../../../src/session/mint.ts";
+import { assignCallIds } from "../../../src/session/assign-call-ids.ts";
 
 // Agents that are known from documentation alone: recognised and converted, nothing more.
 
@@ -91,7 +91,7 @@ describe("the family of Claude Code's shape", () => {
         { ...base, client_type: "kimi_code_cli", hook_event_name, tool_name: "Shell", tool_input: { command } },
         { hookPid, timeMs: hookPid },
       );
-    const events = mintCallIds([
+    const events = assignCallIds([
       ...kimi("PreToolUse", "a", 1),
       ...kimi("PreToolUse", "b", 2),
       ...kimi("PostToolUse", "b", 3),
@@ -144,7 +144,7 @@ describe("Windsurf", () => {
     told({ ...base, agent_action_name, tool_info, timestamp });
   it("gives times of its own, pairs by what both ends say, and knows no failure", () => {
     const run = { command_line: "npm test", cwd: "/w" };
-    const events = mintCallIds([
+    const events = assignCallIds([
       ...act("pre_run_command", run),
       ...act("post_run_command", { ...run, output: "ok" }, "2026-01-29T10:00:02Z"),
     ]);

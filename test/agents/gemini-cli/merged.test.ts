@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import reader from "../../../src/agents/gemini-cli/transcript.ts";
-import { START } from "../../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
 
 let home = "";
@@ -37,7 +37,7 @@ async function told(...messages: readonly unknown[]): Promise<readonly string[]>
   const head = { sessionId: "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40", projectHash: "a", startTime: at(0) };
   writeFileSync(path, JSON.stringify({ ...head, lastUpdated: at(9000), messages }, null, 2));
   const entries: TranscriptEntry[] = [];
-  for await (const batch of reader.read({ path }, START)) entries.push(...batch.entries);
+  for await (const batch of reader.read({ path }, INITIAL_OFFSET)) entries.push(...batch.entries);
   expect(new Set(entries.map(({ key }) => key)).size).toBe(entries.length);
   return entries.flatMap((entry) => {
     const whose = entry.agentId === undefined ? "" : "subagent: ";

@@ -15,8 +15,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/gemini-cli/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { START } from "../../../src/model/start.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
@@ -39,7 +39,7 @@ const put = (path: string, text: string): string => {
   return path;
 };
 
-async function read(file: TranscriptFile, from: Offset = START) {
+async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
   const entries: TranscriptEntry[] = [];
   let [next, unreadable] = [from, 0];
   for await (const batch of reader.read(file, from)) {
@@ -196,7 +196,7 @@ describe("recordings", () => {
         await fc.assert(
           fc.asyncProperty(fc.array(fc.nat(text.length), { maxLength: 4 }), async (cuts) => {
             writeFileSync(copy.path, "");
-            let [next, at] = [START, 0];
+            let [next, at] = [INITIAL_OFFSET, 0];
             const pieces: TranscriptEntry[] = [];
             for (const cut of [...cuts.sort((a, b) => a - b), text.length]) {
               appendFileSync(copy.path, text.slice(at, cut));

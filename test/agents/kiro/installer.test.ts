@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/kiro/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import reader from "../../../src/agents/kiro/transcript.ts";
-import { START } from "../../../src/model/start.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
@@ -41,7 +41,7 @@ const write = (id: string, turns: readonly unknown[], rest: Record<string, unkno
 const entries = async (sessionId: string): Promise<readonly TranscriptEntry[]> => {
   const all: TranscriptEntry[] = [];
   for (const file of await reader.files({ sessionId, home: HOME })) {
-    for await (const batch of reader.read(file, START)) all.push(...batch.entries);
+    for await (const batch of reader.read(file, INITIAL_OFFSET)) all.push(...batch.entries);
   }
   for (const entry of all) expect(TranscriptEntry.parse(entry)).toEqual(entry);
   return all;
@@ -144,7 +144,7 @@ describe("files", () => {
     const path = write(ROOT_ID, []);
     writeFileSync(path, "{");
     const batches = [];
-    for await (const batch of reader.read({ path }, START)) batches.push(batch);
+    for await (const batch of reader.read({ path }, INITIAL_OFFSET)) batches.push(batch);
     expect(batches).toEqual([{ entries: [], next: { bytes: 1, memo: {} }, unreadable: 1 }]);
   });
   it("of subagents whose session is gone are that session's, with their tokens", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import installer from "../../../src/agents/opencode/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings.ts";
+import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand } from "../../../src/model/agent.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import reader from "../../../src/agents/opencode/transcript.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
-import { START } from "../../../src/model/start.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 
 /** The tables as OpenCode 1.18.33 makes them, as far as they are read. */
@@ -113,7 +113,7 @@ export async function readAll(
   let unreadable = 0;
   for (const file of await reader.files(query)) {
     const key = file.key ?? file.path;
-    for await (const batch of reader.read(file, from.get(key) ?? START)) {
+    for await (const batch of reader.read(file, from.get(key) ?? INITIAL_OFFSET)) {
       entries.push(...batch.entries);
       unreadable += batch.unreadable;
       // the memo is kept as JSON between two drains

@@ -1,5 +1,5 @@
-import type { JsonLine } from "../../../src/agents/shared/jsonl.ts";
-import { makeShortener } from "../../../src/agents/shared/shorten.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import { makeShortener } from "../../../src/agents/shared/transcript/shorten.ts";
 
 /** A line as it stands in the file. */
 export function wholeLine(text: string): JsonLine {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Kind } from "../../../src/commands/reconcile/facts.ts";
-import type { MachineBook, StoredSpan, StoredStream } from "../../../src/commands/reconcile/stored.ts";
-import { compareSeries, compareSums } from "../../../src/commands/reconcile/streams.ts";
-import { timeOf } from "../../../src/commands/reconcile/times.ts";
-import { compareTree } from "../../../src/commands/reconcile/trees.ts";
+import type { Kind } from "../../../src/reconcile/facts.ts";
+import type { MachineBook, StoredSpan, StoredStream } from "../../../src/reconcile/stored.ts";
+import { compareSeries, compareSums } from "../../../src/reconcile/streams.ts";
+import { compareTree } from "../../../src/reconcile/trees.ts";
 import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
+import { timeOf } from "../../../src/text/times.ts";
 
 const only = (output: number): Readonly<Record<Kind, number>> => ({
   input: 0,

@@ -1,7 +1,7 @@
 // Every step of a drain, before and after, killed and failing in four ways: what a backend has at the end, what the store
 // holds and what waits is as if nothing had happened.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { STEPS, type Step } from "../../../src/model/steps.ts";
+import { FAULT_POINTS, type FaultPoint } from "../../../src/model/fault-points.ts";
 import { Campaign } from "../campaign.ts";
 import type { Disturbed } from "../disturbed.ts";
 import { type FaultKind, faultsFor, KINDS } from "../fault.ts";
@@ -17,14 +17,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => campaign?.end());
 
-const isStep = (name: string): name is Step => STEPS.some((step) => step === name);
+const isStep = (name: string): name is FaultPoint => FAULT_POINTS.some((step) => step === name);
 
 test("the undisturbed run passes every step that has a name, and none without", () => {
-  expect(STEPS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
+  expect(FAULT_POINTS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
   expect(campaign.trace.filter((name) => !isStep(name) && name !== "~")).toEqual([]);
 });
 
-describe.each(STEPS)("%s", (step) => {
+describe.each(FAULT_POINTS)("%s", (step) => {
   test("killed or failing, before and after", async () => {
     const trace = campaign.trace.filter(isStep).filter((name) => name === step);
     const faults = faultsFor(trace, (kind) => MOST[kind]);
@@ -46,7 +46,7 @@ const IN_WORDS: Readonly<Record<FaultKind, string>> = {
 test.each(KINDS)("all of kind %s are in the report", (kind) => {
   const done = runs.filter(({ fault }) => fault.kind === kind);
   const steps = new Set(done.map(({ fault }) => fault.step)).size;
-  expect(steps).toBe(STEPS.length);
+  expect(steps).toBe(FAULT_POINTS.length);
   const sum = (of: (run: Disturbed) => number): number => done.reduce((n, run) => n + of(run), 0);
   record({
     area: "drain",

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Step } from "../../../src/model/steps.ts";
+import type { FaultPoint } from "../../../src/model/fault-points.ts";
 import { startReceiver } from "../../../src/receiver/receiver.ts";
 import { booksIn, packedCount } from "../../import/books.ts";
 import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Totals, writeLines } from "../../import/claude.ts";
@@ -91,7 +91,7 @@ describe("an import that is killed", () => {
     const traced = stateOf("small");
     const trace = join(root, "trace");
     expect((await build.run(["import", "--json"], traced, { trace })).code).toBe(0);
-    const steps = readFileSync(trace, "utf8").trim().split("\n") as Step[];
+    const steps = readFileSync(trace, "utf8").trim().split("\n") as FaultPoint[];
     expect(steps.filter((step) => step === "commit.transcript").length).toBeGreaterThan(2);
     traced.remove();
     const faults = faultsFor(steps, (kind) => (kind === "kill" ? 3 : 0)).filter(({ kind }) => kind === "kill");

@@ -1,6 +1,6 @@
 import { KEYS } from "../../../model/fact-tables.ts";
 import { digestAfter } from "../../../model/packed.ts";
-import { knownExecutables } from "../../shared/executables.ts";
+import { knownExecutables } from "../../shared/names/executables.ts";
 import { SOURCE } from "../adapter.ts";
 import { KINDS } from "../line-kinds.ts";
 import { MODULE_BASE64 } from "./module.ts";

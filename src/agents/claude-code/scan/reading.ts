@@ -2,12 +2,12 @@ import { readSync } from "node:fs";
 import type { FileScan, PartSize, TranscriptFile } from "../../../model/agent.ts";
 import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/bounds.ts";
 import { NONE } from "../../../model/fact-tables.ts";
-import { START } from "../../../model/start.ts";
+import { INITIAL_OFFSET } from "../../../model/initial-offset.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
-import { EDGE_BYTES, fingerprintOf } from "../../shared/jsonl.ts";
-import { Kinds, MAX_KINDS } from "../../shared/kinds.ts";
-import { readSmallNow } from "../../shared/open.ts";
-import { MAX_STRING_BYTES } from "../../shared/shorten.ts";
+import { EDGE_BYTES, fingerprintOf } from "../../shared/transcript/jsonl.ts";
+import { Kinds, MAX_KINDS } from "../../shared/transcript/kinds.ts";
+import { readSmallNow } from "../../shared/transcript/open.ts";
+import { MAX_STRING_BYTES } from "../../shared/transcript/shorten.ts";
 import { KINDS } from "../line-kinds.ts";
 import { type LineState, type Memo, readLine, sessionEntry } from "../lines.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "../subagent.ts";
@@ -85,7 +85,7 @@ export class Reading {
     return {
       entries: this.#entries,
       before: this.#before,
-      next: endBytes === 0 ? START : { bytes: endBytes, memo: { ...this.#memo(fd, head, endBytes) } },
+      next: endBytes === 0 ? INITIAL_OFFSET : { bytes: endBytes, memo: { ...this.#memo(fd, head, endBytes) } },
       unreadable: this.#unreadable,
       records: kernel.linesRead(),
       unknownKinds,

@@ -3,7 +3,7 @@ import type { FileScan, SessionScan, TranscriptFile } from "../../../model/agent
 import type { FactTables } from "../../../model/fact-tables.ts";
 import { mergeEntries } from "../../../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
-import { openRegularNow } from "../../shared/open.ts";
+import { openRegularNow } from "../../shared/transcript/open.ts";
 import { type Kernel, startKernel } from "./kernel.ts";
 import { type Guard, Reading } from "./reading.ts";
 import { namesOf, putRow, tablesOf } from "./rows.ts";

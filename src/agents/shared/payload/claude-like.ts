@@ -1,0 +1,173 @@
+import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
+import { defined } from "../../../model/defined.ts";
+import type { SessionEndReason } from "../../../model/envelope.ts";
+import type { Event, EventType, Extras } from "../../../model/event.ts";
+import { executableOf } from "../names/executables.ts";
+import { inputDigest } from "./digest.ts";
+import { asCode, asObject, asString, ownOf } from "./json.ts";
+import { arrivalKey } from "./minted.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { eventOf, sessionOf } from "./payload-event.ts";
+
+/** An agent whose payloads follow the shape that Claude Code began, under whatever names its fields go. */
+export interface ClaudeLike {
+  readonly source: string;
+  /** Native event names and what they mean; capitals have no bearing. Others tell nothing. */
+  readonly events: Readonly<Record<string, EventType>>;
+  /** Where no session id is in the payload. */
+  readonly sessionVariable?: string;
+}
+
+/** What the family has in common; a member adds its own or takes from it. */
+export const CLAUDE_EVENTS = {
+  SessionStart: "session.start",
+  SessionEnd: "session.end",
+  UserPromptSubmit: "prompt.submit",
+  PreToolUse: "tool.start",
+  PostToolUse: "tool.end",
+  PostToolUseFailure: "tool.end",
+  Stop: "turn.end",
+  StopFailure: "turn.error",
+  SubagentStart: "subagent.start",
+  SubagentStop: "subagent.end",
+  PreCompact: "compaction",
+} as const satisfies Readonly<Record<string, EventType>>;
+
+/** The types that events of a family member can have, for its card. */
+export const emitsOf = (events: ClaudeLike["events"]): readonly EventType[] => [...new Set(Object.values(events))];
+
+/** One payload → the event it tells, or none. */
+export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const p = asObject(payload);
+  const native = p === undefined ? undefined : (eventNameOf(p) ?? intake.event);
+  if (p === undefined || native === undefined) return [];
+  const type = typeOf(like.events, native);
+  if (type === undefined) return [];
+
+  const cwd = asString(p["cwd"]) ?? asString(p["working_dir"]);
+  const environment = like.sessionVariable === undefined ? undefined : intake.env[like.sessionVariable];
+  const callId = first(p, ["tool_use_id", "tool_call_id", "toolUseId", "toolCallId"]);
+  const input = p["tool_input"] ?? p["toolInput"];
+  const isTool = type === "tool.start" || type === "tool.end";
+  const ended = type === "tool.end" ? endOf(native, p) : undefined;
+  return [
+    eventOf(
+      {
+        source: like.source,
+        type,
+        native,
+        session: sessionOf(like.source, intake, { payload: first(p, ["session_id", "sessionId"]), environment, cwd }),
+        cwd,
+        key: (isTool ? callId : undefined) ?? arrivalKey(intake),
+        model: asString(p["model"]),
+        promptLength: promptLengthOf(p["prompt"] ?? p["message"]),
+        reason: reasonOf(p["reason"]),
+        tool: {
+          name: first(p, ["tool_name", "toolName"]),
+          callId,
+          status: ended?.status,
+        },
+        extras: defined<Extras>({
+          ...factsOf(p, intake),
+          ...(isTool && {
+            input_digest: callId === undefined ? inputDigest(input) : undefined,
+            executable: executableOf(asObject(input)?.["command"]),
+            exit_code: ended?.exitCode,
+            status_origin: ended?.origin,
+          }),
+          start_origin: type === "session.start" ? asCode(p["source"]) : undefined,
+          continues: type === "session.start" ? ownOf(CONTINUES, asCode(p["source"])) : undefined,
+          native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
+          error_type: type === "turn.error" ? (asCode(p["error_type"]) ?? "_OTHER") : undefined,
+          trigger: type === "compaction" ? asCode(p["trigger"]) : undefined,
+        }),
+      },
+      intake,
+    ),
+  ];
+}
+
+/**
+ * Detection within the family: the folder that an agent keeps its transcripts in is its own; without it the shape is anybody's.
+ *
+ * @param isOwn further marks that nobody else has
+ */
+export function recogniseClaudeLike(
+  payload: unknown,
+  folder: RegExp | undefined,
+  isOwn: (p: Readonly<Record<string, unknown>>) => boolean = () => false,
+): Recognition {
+  const p = asObject(payload);
+  if (p === undefined || p["cursor_version"] !== undefined || p["openhook"] !== undefined) return "no";
+  if (first(p, ["hook_event_name", "hookEventName"]) === undefined) return "no";
+  if (isOwn(p) || folder?.test(first(p, ["transcript_path", "transcriptPath"]) ?? "") === true) return "certain";
+  return "possible";
+}
+
+/** The first of several names that holds a text. */
+export function first(p: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = asString(p[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** What a native name means, capitals aside. */
+export function typeOf(events: ClaudeLike["events"], native: string): EventType | undefined {
+  const name = native.toLowerCase();
+  return Object.entries(events).find(([known]) => known.toLowerCase() === name)?.[1];
+}
+
+/** An absolute path, with the home directory and the variables that we keep put in; `undefined` for any other. */
+export function absolutePath(value: unknown, intake: IntakeFacts): string | undefined {
+  const text = asString(value);
+  if (text === undefined || /[\n\0]/.test(text)) return undefined;
+  const expanded = text
+    .replace(/^~(?=[/\\])/, () => intake.env["HOME"] ?? "~")
+    .replace(/^\$\{?(\w+)\}?(?=[/\\])/, (whole, name: string) => intake.env[name] ?? whole);
+  return /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(expanded) ? expanded : undefined;
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const eventNameOf = (p: Fields): string | undefined => first(p, ["hook_event_name", "hookEventName", "event"]);
+
+const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+  resume: "same-session",
+  continue: "same-session",
+  checkpoint: "same-session",
+  fork: "fork",
+  compact: "compaction",
+};
+
+function factsOf(p: Fields, intake: IntakeFacts): Extras {
+  return defined<Extras>({
+    agent_id: first(p, ["agent_id", "agentId"]),
+    agent_type: first(p, ["agent_type", "agentType", "agent_name"]),
+    transcript_path: absolutePath(first(p, ["transcript_path", "transcriptPath"]), intake),
+    permission_mode: asCode(p["permission_mode"]),
+  });
+}
+
+/** A prompt is a text or a list of parts; of parts no length is told. */
+const promptLengthOf = (prompt: unknown): number | undefined =>
+  typeof prompt === "string" && prompt !== "" ? prompt.length : undefined;
+
+function endOf(native: string, p: Fields): Outcome {
+  if (/failure/i.test(native)) return { status: "error", origin: "native" };
+  return outcomeOf(p["tool_response"] ?? p["toolResponse"] ?? p["tool_output"]);
+}
+
+const REASONS: Readonly<Record<string, SessionEndReason>> = {
+  prompt_input_exit: "user_exit",
+  logout: "user_exit",
+  exit: "user_exit",
+  user_exit: "user_exit",
+  error: "error",
+  timeout: "timeout",
+};
+
+const reasonOf = (reason: unknown): SessionEndReason => ownOf(REASONS, asCode(reason)) ?? "completed";

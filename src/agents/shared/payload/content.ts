@@ -1,0 +1,79 @@
+import type { ToldFacts } from "../../../model/agent.ts";
+import type { Content, ContentPart } from "../../../model/content.ts";
+import type { Event, EventType } from "../../../model/event.ts";
+import { inputDigest } from "./digest.ts";
+import { asArray, asObject, asString, parsedJson } from "./json.ts";
+
+/** What one payload says, by part; which of it counts depends on its event. */
+export type Said = { readonly [P in ContentPart]?: unknown };
+
+/** What a payload says of the events it told: the prompt of a prompt, the arguments of a call, and so on. */
+export function contentOfEvents(events: readonly Event[], said: Said): readonly Content[] {
+  return events.flatMap(({ id, type }) =>
+    (PARTS[type] ?? []).flatMap((part): Content[] => {
+      const value = part === "prompt" || part === "answer" ? plainText(said[part]) : said[part];
+      return value === undefined || value === null || value === "" ? [] : [{ fact: id, part, value }];
+    }),
+  );
+}
+
+/** Payloads of the shape that Claude Code began, under any of the names that its followers gave the fields. */
+export function hookContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+  const p = asObject(payload);
+  return p === undefined
+    ? []
+    : contentOfEvents(events, {
+        prompt: firstOf(p, ["prompt", "message", "user_prompt"]),
+        arguments: parsedJson(firstOf(p, ["tool_input", "toolInput", "toolArgs", "tool_args"])),
+        result: firstOf(p, ["tool_response", "toolResponse", "tool_output", "toolOutput", "tool_result", "error"]),
+        answer: firstOf(p, [
+          "last_assistant_message",
+          "lastAssistantMessage",
+          "last-assistant-message",
+          "prompt_response",
+          "assistant_response",
+        ]),
+      });
+}
+
+/** A piece of an answer. Its key is made of itself: told again, it is the same one. */
+export const answerPiece = (fact: string, value: unknown): readonly Content[] => {
+  const piece = inputDigest(value);
+  return piece === undefined ? [] : [{ fact, part: "answer", piece, value }];
+};
+
+/** A value of the given part, where there is one. */
+export const contentOf = (fact: string, part: ContentPart, value: unknown): readonly Content[] =>
+  value === undefined || value === null || value === "" ? [] : [{ fact, part, value }];
+
+/** A text, or the texts in a list of blocks with the others' kinds between them. `undefined` where there is none. */
+export function plainText(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  const blocks = Array.isArray(value) ? value : asObject(value) === undefined ? [] : [value];
+  const texts = blocks.flatMap((block) => textIn(block) ?? []);
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
+
+/** The first of several members that is there. */
+export const firstOf = (p: Readonly<Record<string, unknown>>, names: readonly string[]): unknown =>
+  p[names.find((name) => p[name] !== undefined && p[name] !== null) ?? ""];
+
+// --- internal ---
+
+const PARTS: { readonly [T in EventType]?: readonly ContentPart[] } = {
+  "prompt.submit": ["prompt"],
+  "tool.start": ["arguments"],
+  "tool.end": ["arguments", "result"],
+  "turn.end": ["answer"],
+  "subagent.end": ["answer"],
+};
+
+/** Pictures and files are named by their kind: what they hold is no text. */
+function textIn(block: unknown): string | undefined {
+  if (typeof block === "string") return block;
+  const b = asObject(block);
+  const text = asString(b?.["text"]) ?? (asArray(b?.["content"]).length > 0 ? plainText(b?.["content"]) : undefined);
+  if (text !== undefined) return text;
+  const type = asString(b?.["type"]);
+  return type === undefined || type === "text" ? undefined : `[${type}]`;
+}

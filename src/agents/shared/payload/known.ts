@@ -1,0 +1,41 @@
+import type { KnownNames } from "../../../model/agent.ts";
+
+/** The names of a card from texts of words, so that lists stay short to read. `more`: fields that others have as well. */
+export const knownNames = (
+  events: string,
+  fields: string,
+  more: Partial<Pick<KnownNames, "eventOf">> & { readonly with?: readonly string[] } = {},
+): KnownNames => ({
+  events: words(events),
+  fields: [...words(fields), ...(more.with ?? [])],
+  ...(more.eventOf !== undefined && { eventOf: more.eventOf }),
+});
+
+/** The first of these members that holds a text. */
+export const eventIn =
+  (...names: readonly string[]): NonNullable<KnownNames["eventOf"]> =>
+  (payload, intake) => {
+    for (const name of names) {
+      const value: unknown = Object.hasOwn(payload, name) ? Reflect.get(payload, name) : undefined;
+      if (typeof value === "string" && value !== "") return value;
+    }
+    return intake.event;
+  };
+
+/** Events of the family that follows Claude Code, as documentation of its members names them. */
+export const FAMILY_EVENTS = `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch
+  Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest PermissionDenied Setup
+  InstructionsLoaded QueryEnd`;
+
+/** Fields that the members of that family have in common. */
+export const FAMILY_FIELDS: readonly string[] =
+  words(`session_id transcript_path cwd hook_event_name permission_mode prompt
+  prompt_id source model reason trigger custom_instructions tool_name tool_input tool_use_id tool_response tool_output
+  duration_ms error error_type error_message error_details is_interrupt stop_hook_active last_assistant_message agent_id
+  agent_type agent_name agent_transcript_path message title notification_type permission_suggestions timestamp`);
+
+// --- internal ---
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}

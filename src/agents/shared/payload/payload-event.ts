@@ -1,0 +1,114 @@
+import type { IntakeFacts } from "../../../model/agent.ts";
+import { defined } from "../../../model/defined.ts";
+import type { SessionEndReason } from "../../../model/envelope.ts";
+import { OPENHOOK_VERSION } from "../../../model/envelope-types.ts";
+import type { Event, EventType, Extras } from "../../../model/event.ts";
+import { eventId } from "./identity.ts";
+import { asString } from "./json.ts";
+import { mintedSessionId } from "./minted.ts";
+
+/** What one payload said, read but not yet written as an event: an adapter finds the fields, `eventOf` does the rest. */
+export interface PayloadEvent {
+  readonly source: string;
+  readonly type: EventType;
+  /** The event's name as the agent gave it. */
+  readonly native: string;
+  readonly session: PayloadSession;
+  readonly cwd?: string | undefined;
+  /** @default the intake's time */
+  readonly timeMs?: number | undefined;
+  /** With source, session and name it makes the event this one and no other. */
+  readonly key: string;
+  readonly extras?: Extras;
+  readonly model?: string | undefined;
+  readonly promptLength?: number | undefined;
+  readonly reason?: SessionEndReason | undefined;
+  readonly tool?: PayloadTool;
+}
+
+export interface PayloadSession {
+  readonly id: string;
+  /** Absent where the payload itself told it. */
+  readonly origin?: "environment" | "transcript" | "minted";
+}
+
+export interface PayloadTool {
+  readonly name: string | undefined;
+  readonly callId?: string | undefined;
+  /** Of an end. Absent: nobody knows. */
+  readonly status?: "success" | "error" | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** The session a payload belongs to: what it says itself, else the environment, else one per process and folder. */
+export function sessionOf(
+  source: string,
+  intake: IntakeFacts,
+  from: { readonly payload?: unknown; readonly environment?: string | undefined; readonly cwd?: string | undefined },
+): PayloadSession {
+  const own = asString(from.payload);
+  if (own !== undefined) return { id: own };
+  const inherited = asString(from.environment);
+  if (inherited !== undefined) return { id: inherited, origin: "environment" };
+  return { id: mintedSessionId(source, intake, from.cwd), origin: "minted" };
+}
+
+/** Writes what was told as an event: an envelope for the five OpenHook types, a signal for the others. */
+export function eventOf(told: PayloadEvent, intake: IntakeFacts): Event {
+  const { source, session, native, tool } = told;
+  const shared = {
+    id: eventId(source, session.id, native, told.key),
+    source,
+    time: new Date(told.timeMs ?? intake.timeMs).toISOString(),
+    session_id: session.id,
+    ...defined<{ cwd: string }>({ cwd: told.cwd ?? intake.cwd }),
+    extensions: defined<Extras>({
+      native_event: native,
+      session_id_origin: session.origin,
+      process: intake.parentPid === undefined ? undefined : `${intake.parentPid}`,
+      payload_bytes: intake.payloadBytes,
+      truncated: intake.truncated ? true : undefined,
+      ...told.extras,
+    }),
+  };
+  const envelope = { openhook: OPENHOOK_VERSION, ...shared };
+  const called = defined<{ tool_name: string; tool_call_id: string }>({
+    tool_name: tool?.name,
+    tool_call_id: tool?.callId,
+  });
+  switch (told.type) {
+    case "session.start":
+      return { type: told.type, ...envelope, data: defined<{ model: string }>({ model: told.model }) };
+    case "session.end":
+      return {
+        type: told.type,
+        ...envelope,
+        data: defined<{ reason: SessionEndReason; transcript_path: string }>({
+          reason: told.reason,
+          transcript_path: told.extras?.transcript_path,
+        }),
+      };
+    case "prompt.submit":
+      return {
+        type: told.type,
+        ...envelope,
+        data: defined<{ prompt_length: number }>({ prompt_length: told.promptLength }),
+      };
+    case "tool.start":
+      return { type: told.type, ...envelope, data: called };
+    case "tool.end":
+      return {
+        type: told.type,
+        ...envelope,
+        data: {
+          ...called,
+          ...defined<{ status: "success" | "error"; duration_ms: number }>({
+            status: tool?.status,
+            duration_ms: tool?.durationMs,
+          }),
+        },
+      };
+    default:
+      return { type: told.type, ...shared };
+  }
+}

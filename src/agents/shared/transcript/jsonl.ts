@@ -1,0 +1,329 @@
+import { createHash, hash } from "node:crypto";
+import { closeSync, readSync } from "node:fs";
+import { shrinkJson } from "../../../model/shrink.ts";
+import { openRegular, openRegularNow } from "./open.ts";
+import { isPacked } from "./packed.ts";
+import { makeShortener, type Shortener, type ShortLine } from "./shorten.ts";
+import { unpacked } from "./unpacked.lazy.ts";
+
+/** One line, to be looked at before the next batch is asked for: its bytes are used again. */
+export interface JsonLine {
+  readonly bytes: Buffer;
+  /** As it stands there, or without its long strings where `isCut`. */
+  text(): string;
+  readonly isCut: boolean;
+}
+
+/** A stretch of complete lines. `endBytes` is the offset behind the last of them, or inside a line that is passed over. */
+export interface LineBatch {
+  readonly lines: readonly JsonLine[];
+  readonly endBytes: number;
+  /** Lines longer than the limit, passed over. */
+  readonly tooLong: number;
+}
+
+export interface JsonlOptions {
+  readonly fromBytes: number;
+  /** What `fingerprint` gave when `fromBytes` was learned; another one now means another file: read from the start. */
+  readonly fingerprint?: string;
+  /** @default 1 MiB */
+  readonly chunkBytes?: number;
+  /** Longest line that is held in memory. @default 32 MiB */
+  readonly maxLineBytes?: number;
+  /** Folders the file must really lie in. */
+  readonly roots?: readonly string[] | undefined;
+  /** Texts of lines come without their long strings. @default false */
+  readonly shortens?: boolean;
+  /** Wait for the disk, as threads do that have nothing else to do. @default false */
+  readonly blocks?: boolean | undefined;
+}
+
+export interface JsonlFile {
+  /** Where reading really starts: 0 when the file was replaced or truncated. */
+  readonly fromBytes: number;
+  readonly modifiedMs: number;
+  readonly batches: AsyncIterable<LineBatch>;
+  /**
+   * Of the file's first bytes and of those right before `endBytes`: an agent that takes lines back leaves the first ones as
+   * they are, and can have written more than it took. Ends with whether a line that is passed over goes on there.
+   */
+  fingerprint(endBytes: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a file of JSON lines from an offset on, which of a packed one is the offset in what it holds. Only complete lines (ending in `\n`) are given; a torn last line stays
+ * for the next time. Memory: one chunk and one line. A line longer than the limit is passed over piece by piece, so that
+ * a reader that stops inside it goes on there.
+ *
+ * @throws RefusedError when the path is no regular file, or not one of the agent's; else what the file system throws
+ */
+export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
+  const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
+  const { read, close, modifiedMs, size } = await openedFor(path, options);
+  const heads = new Heads(read);
+  try {
+    const isInside = options.fingerprint?.endsWith(INSIDE) === true;
+    const told = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
+    const same = options.fromBytes <= size && (await heads.isFrom(told, options.fromBytes));
+    const fromBytes = same ? options.fromBytes : 0;
+    const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
+    const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
+    return {
+      fromBytes,
+      modifiedMs,
+      batches: readBatches(read, place, shortener),
+      fingerprint: async (endBytes) => `${await heads.whole(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
+      close: async () => {
+        giveBack(shortener);
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The same fingerprint, for who has those bytes at hand: of both as many as lie before the end, and no more than `EDGE_BYTES`. */
+export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${BESIDE}${digestOf(last)}`;
+
+/** What a fingerprint is taken of, at either end. */
+export const EDGE_BYTES = 512;
+
+// --- internal ---
+
+/** Of one line: images and documents that users attach stand in theirs. */
+const MAX_LINE_BYTES = 32 << 20;
+/** Longer ones are given without their long texts: parsed as they are, they would be held five times over. */
+const MAX_WHOLE_LINE_BYTES = 4 << 20;
+/** Between the fingerprint of the first bytes and that of the last ones. */
+const BESIDE = ".";
+const digestOf = (bytes: Buffer): string => sha256(bytes).slice(0, 16);
+/** In one go, which Node can from 20.12 on, it takes a third of the time. */
+const sha256: (bytes: Buffer) => string =
+  hash === undefined
+    ? (bytes) => createHash("sha256").update(bytes).digest("hex")
+    : (bytes) => hash("sha256", bytes, "hex");
+const NEWLINE = 0x0a;
+/** Stands behind a fingerprint that was taken inside a line which is passed over. */
+const INSIDE = "+";
+/** How often a line that is passed over lets its reader note how far it is. */
+const PASS_BYTES = 16 << 20;
+
+interface Place {
+  readonly fromBytes: number;
+  readonly chunkBytes: number;
+  readonly maxLineBytes: number;
+  /** The last offset that was given inside a line that is passed over; -1 where there is none. */
+  insideAt: number;
+}
+
+type Read = (into: Buffer, length: number, position: number) => Promise<number> | number;
+
+interface Open {
+  readonly read: Read;
+  readonly close: () => Promise<void> | void;
+  readonly modifiedMs: number;
+  /** Infinite where only its end will tell. */
+  readonly size: number;
+}
+
+async function openedFor(path: string, { roots, blocks = false }: JsonlOptions): Promise<Open> {
+  const isUnpacked = isPacked(path);
+  if (blocks || isUnpacked) {
+    const { fd, stats } = openRegularNow(path, roots);
+    const readAt = (into: Buffer, length: number, position: number) => readSync(fd, into, 0, length, position);
+    return {
+      read: isUnpacked ? unpacked(readAt) : readAt,
+      close: () => closeSync(fd),
+      modifiedMs: stats.mtimeMs,
+      size: isUnpacked ? Number.POSITIVE_INFINITY : stats.size,
+    };
+  }
+  const { file, stats } = await openRegular(path, roots);
+  return {
+    read: async (into, length, position) => (await file.read(into, 0, length, position)).bytesRead,
+    close: () => file.close(),
+    modifiedMs: stats.mtimeMs,
+    size: stats.size,
+  };
+}
+
+async function* readBatches(read: Read, place: Place, shortener: Shortener | undefined): AsyncGenerator<LineBatch> {
+  const { chunkBytes, maxLineBytes } = place;
+  const chunk = shortener?.bytes ?? Buffer.allocUnsafe(chunkBytes);
+  let position = place.fromBytes;
+  // What was read of the line that is still open, and how long it is; of one that is too long nothing is kept
+  const open = new OpenLine();
+  let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
+  let toldBytes = position;
+  for (;;) {
+    const told = read(chunk, chunkBytes, position);
+    // Awaiting what is there already would let others run in between
+    const bytesRead = typeof told === "number" ? told : await told;
+    if (bytesRead === 0) return;
+    const lines: JsonLine[] = [];
+    let tooLong = 0;
+    let endBytes = -1;
+    let start = 0;
+    const first = openBytes === 0 ? -1 : chunk.indexOf(NEWLINE);
+    if (openBytes > 0 && first !== -1 && first < bytesRead) {
+      const isTooLong = openBytes + first > maxLineBytes;
+      if (isTooLong) tooLong++;
+      else lines.push(wholeLine(shortened(open.with(chunk.subarray(0, first)))));
+      open.clear();
+      openBytes = 0;
+      start = first + 1;
+      endBytes = position + start;
+    }
+    if (openBytes === 0) {
+      for (const line of linesIn(chunk, start, bytesRead, shortener)) {
+        const length = line.end - line.start;
+        if (length > maxLineBytes) tooLong++;
+        else if (length > 0) lines.push(line);
+        start = line.end + 1;
+        endBytes = position + start;
+      }
+    }
+    if (start < bytesRead) {
+      openBytes += bytesRead - start;
+      if (openBytes > maxLineBytes) open.clear();
+      else open.with(chunk.subarray(start, bytesRead));
+    }
+    position += bytesRead;
+    if (endBytes !== -1) {
+      toldBytes = endBytes;
+      yield { lines, endBytes, tooLong };
+    }
+    if (openBytes > maxLineBytes && position - toldBytes >= PASS_BYTES) {
+      place.insideAt = position;
+      toldBytes = position;
+      yield { lines: [], endBytes: position, tooLong: 0 };
+    }
+  }
+}
+
+function* linesIn(
+  chunk: Buffer,
+  from: number,
+  to: number,
+  shortener: Shortener | undefined,
+): Generator<ChunkLine, void, void> {
+  if (shortener !== undefined) {
+    for (const line of shortener.lines(from, to)) yield new ChunkLine(chunk, line.start, line.end, line);
+    return;
+  }
+  let start = from;
+  for (let at = chunk.indexOf(NEWLINE, from); at !== -1 && at < to; at = chunk.indexOf(NEWLINE, at + 1)) {
+    yield new ChunkLine(chunk, start, at, undefined);
+    start = at + 1;
+  }
+}
+
+/** A line that lies in its chunk as a whole. */
+class ChunkLine implements JsonLine {
+  readonly start: number;
+  readonly end: number;
+  readonly #chunk: Buffer;
+  readonly #short: ShortLine | undefined;
+
+  constructor(chunk: Buffer, start: number, end: number, short: ShortLine | undefined) {
+    this.#chunk = chunk;
+    this.start = start;
+    this.end = end;
+    this.#short = short;
+  }
+
+  get bytes(): Buffer {
+    return this.#chunk.subarray(this.start, this.end);
+  }
+
+  get isCut(): boolean {
+    return this.#short?.isCut === true;
+  }
+
+  text(): string {
+    return this.#short?.text() ?? this.#chunk.toString("utf8", this.start, this.end);
+  }
+}
+
+const wholeLine = (bytes: Buffer): JsonLine => ({ bytes, isCut: false, text: () => bytes.toString("utf8") });
+
+/** A copy, without long texts where it is long. A line that is no JSON stays what it is: its reader says so. */
+function shortened(line: Buffer): Buffer {
+  if (line.length <= MAX_WHOLE_LINE_BYTES) return Buffer.from(line);
+  const shrunk = shrinkJson(line);
+  return Buffer.from(shrunk.ok && !shrunk.closed ? shrunk.text() : line);
+}
+
+/** A line that goes on behind its chunk, in memory that the next one uses again: large ones would else pile up as garbage. */
+class OpenLine {
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+
+  /** @returns all of it so far, until the next call */
+  with(piece: Buffer): Buffer {
+    const length = this.#length + piece.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    piece.copy(this.#bytes, this.#length);
+    this.#length = length;
+    return this.#bytes.subarray(0, length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+}
+
+/** Digests of the file's first bytes. What was read of them once is there already. */
+class Heads {
+  readonly #read: Read;
+  #head = Buffer.alloc(0);
+  #last: { readonly bytes: number; readonly digest: string } | undefined;
+
+  constructor(read: Read) {
+    this.#read = read;
+  }
+
+  /** Whether a fingerprint that was given for that offset is this file's. Earlier ones are of the first bytes alone. */
+  async isFrom(told: string | undefined, endBytes: number): Promise<boolean> {
+    if (told === undefined) return true;
+    return told === (told.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
+  }
+
+  async whole(endBytes: number): Promise<string> {
+    const bytes = Math.min(EDGE_BYTES, endBytes);
+    const last = Buffer.alloc(bytes);
+    const length = await this.#read(last, bytes, endBytes - bytes);
+    return `${await this.#first(endBytes)}${BESIDE}${digestOf(last.subarray(0, length))}`;
+  }
+
+  async #first(endBytes: number): Promise<string> {
+    const bytes = Math.min(EDGE_BYTES, endBytes);
+    if (this.#last?.bytes === bytes) return this.#last.digest;
+    if (this.#head.length < bytes) {
+      const head = Buffer.alloc(bytes);
+      this.#head = head.subarray(0, await this.#read(head, bytes, 0));
+    }
+    const digest = digestOf(this.#head.subarray(0, bytes));
+    this.#last = { bytes, digest };
+    return digest;
+  }
+}
+
+/** Those that nobody uses at the moment: their memory is a megabyte or two each. */
+const idle: { readonly capacity: number; readonly shortener: Shortener }[] = [];
+
+function taken(capacity: number): Shortener | undefined {
+  const at = idle.findIndex((one) => one.capacity === capacity);
+  return at === -1 ? makeShortener(capacity) : idle.splice(at, 1)[0]?.shortener;
+}
+
+function giveBack(shortener: Shortener | undefined): void {
+  if (shortener !== undefined) idle.push({ capacity: shortener.bytes.length, shortener });
+}

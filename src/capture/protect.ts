@@ -1,0 +1,40 @@
+import type { Event } from "../model/event.ts";
+import type { Repository } from "../model/session.ts";
+import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan } from "../privacy/records.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
+import type { CaptureContext } from "./context.ts";
+
+// Where each thing passes the redactor: on its way into the store, and once more on its way out, by the rules of then.
+
+type Protected = Pick<CaptureContext, "loaded" | "redact">;
+
+/** A span on its way. Content stays where the user wants it in full. */
+export const protectSpan = ({ loaded, redact }: Protected, record: SpanRecord): SpanRecord =>
+  redactSpan(record, redact, loaded.config.capture === "full" ? CONTENT_ATTRIBUTES : undefined);
+
+export const protectPoint = ({ redact }: Protected, point: MetricPoint): MetricPoint => redactPoint(point, redact);
+
+/** Of a stream, as its points leave. */
+export const protectAttributes = ({ redact }: Protected, attributes: Attributes): Attributes =>
+  redactAttributes(attributes, redact);
+
+export const protectCounts = ({ redact }: Protected, counts: readonly Counted[]): readonly Counted[] =>
+  counts.map((counted) => redactCounted(counted, redact));
+
+export const protectEvent = ({ redact }: Protected, event: Event): Event => redactNames(event, redact);
+
+export const protectEntries = (
+  { redact }: Protected,
+  entries: readonly TranscriptEntry[],
+): readonly TranscriptEntry[] => entries.map((entry) => redactNames(entry, redact));
+
+export const protectRepository = ({ redact }: Protected, repository: Repository): Repository =>
+  redactNames(repository, redact);
+
+/** What the user set for everything that is sent: secrets go, an address given on purpose stays. */
+export const protectResource = (
+  { redactSecrets }: Pick<CaptureContext, "redactSecrets">,
+  resource: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => redactAttributes(resource, redactSecrets);

@@ -1,0 +1,32 @@
+import { type CaptureLevel, keepsContent } from "../model/capture.ts";
+import type { ToldContent } from "../model/content.ts";
+import { TO_COME } from "../model/content-keys.ts";
+import { claimContent, putContent } from "../store/content.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import type { CaptureContext } from "./context.ts";
+import { truncateContent } from "./truncate-content.ts";
+
+/** Content → store, where the level lets it. Call it behind the facts it belongs to, in the transaction that keeps them. */
+export function storeContent(
+  drain: CaptureContext,
+  session: StoredSession,
+  told: readonly ToldContent[],
+  level: CaptureLevel,
+): void {
+  if (!keepsContent(level)) return;
+  const { db, redact } = drain;
+  const limits = {
+    maxBytes: drain.loaded.config.captureMaxBytes,
+    ...(level === "redacted" && { redact }),
+  };
+  for (const one of told) {
+    if ("claims" in one) {
+      claimContent(db, session.id, one.claims, one.fact);
+      continue;
+    }
+    const kept = truncateContent(one.value, limits);
+    if (kept === undefined) continue;
+    const { fact, part, piece = "" } = one;
+    putContent(db, session.id, { fact, part, piece, ...kept }, fact.startsWith(TO_COME));
+  }
+}

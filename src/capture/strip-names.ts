@@ -1,0 +1,87 @@
+import type { OwnNames } from "../model/agent.ts";
+import { type Event, type Extras, extrasOf } from "../model/event.ts";
+import { bareOrigin, bareToolName, isOwnAgentType } from "../model/names.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+
+/** Figures alone: what `capture: none` keeps of facts. Which field goes, and why: docs/decisions/0015. */
+
+/** An event without names that somebody gave. Its id, and what pairs it with others, stay what they are. */
+export function stripEventNames(event: Event, own: OwnNames | undefined): Event {
+  const { cwd: _, ...rest } = event;
+  const extras = extrasOf(event);
+  const extensions = Object.fromEntries(
+    Object.entries({ ...pick(extras), ...renamed(extras, own) }).filter(([, value]) => value !== undefined),
+  );
+  const bare = { ...rest, ...(event.extensions !== undefined && { extensions }) } as Event;
+  if ((bare.type !== "tool.start" && bare.type !== "tool.end") || bare.data?.tool_name === undefined) return bare;
+  const tool_name = bareToolName(bare.data.tool_name, extras.mcp_server, own);
+  return { ...bare, data: { ...bare.data, tool_name } } as Event;
+}
+
+/** The same for a transcript's entry. */
+export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefined): TranscriptEntry {
+  switch (entry.kind) {
+    case "session": {
+      const { cwd: _, gitBranch: __, ...rest } = entry;
+      return rest;
+    }
+    case "tool_use": {
+      const { executable: _, mcpServer, ...rest } = entry;
+      const name = bareToolName(entry.name, mcpServer, own);
+      return { ...rest, name, ...(name === "mcp" && { mcpServer: "mcp" }) };
+    }
+    case "subagent": {
+      const { agentType, ...rest } = entry;
+      return isOwnAgentType(agentType, own) ? { ...rest, agentType } : rest;
+    }
+    case "compaction": {
+      const { trigger: _, ...rest } = entry;
+      return rest;
+    }
+    default:
+      return entry;
+  }
+}
+
+// --- internal ---
+
+/** Ids, figures and statuses. The transcript's path stays in the store: it is where the figures come from. */
+const KEPT = [
+  "native_event",
+  "prompt_id",
+  "prompt_origin",
+  "agent_id",
+  "agent_version",
+  "transcript_path",
+  "continues",
+  "session_id_origin",
+  "denied",
+  "status_origin",
+  "exit_code",
+  "error_type",
+  "tool_call_ids",
+  "lines_added",
+  "lines_removed",
+  "spawned_agent_id",
+  "input_digest",
+  "given_id",
+  "parent_session_id",
+  "http_status",
+  "background_count",
+  "process",
+  "payload_bytes",
+  "truncated",
+] as const satisfies readonly (keyof Extras)[];
+
+const pick = (extras: Extras): Partial<Extras> => Object.fromEntries(KEPT.map((name) => [name, extras[name]]));
+
+/** Names that say something to the program itself, as far as they are nobody's. */
+const renamed = (
+  extras: Extras,
+  own: OwnNames | undefined,
+): { readonly [K in keyof Extras]?: Extras[K] | undefined } => ({
+  start_origin: bareOrigin(extras.start_origin),
+  agent_type: isOwnAgentType(extras.agent_type, own) ? extras.agent_type : undefined,
+  // That it was a server's tool makes another error of its failure
+  mcp_server: extras.mcp_server === undefined ? undefined : "mcp",
+});

@@ -1,0 +1,27 @@
+import { FileError } from "../config/files.ts";
+import { type Context, UserError } from "../context.ts";
+
+/** Does something for each, one after the other. With `complain` one that fails is left out, else the first failure ends it. */
+export async function forEachAgent<T, R>(
+  all: readonly T[],
+  complain: ((error: unknown, one: T) => void) | undefined,
+  work: (one: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const done: R[] = [];
+  for (const one of all) {
+    try {
+      done.push(await work(one));
+    } catch (error) {
+      if (complain === undefined || !(error instanceof UserError || error instanceof FileError)) throw error;
+      complain(error, one);
+    }
+  }
+  return done;
+}
+
+/** Says on stderr what went wrong, and goes on. */
+export const complainTo =
+  ({ stderr }: Pick<Context, "stderr">) =>
+  (error: unknown): void => {
+    stderr.write(`openhook-otel: ${error instanceof Error ? error.message : String(error)}\n`);
+  };

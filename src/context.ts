@@ -1,0 +1,35 @@
+import type { Readable } from "node:stream";
+import type { Places } from "./config/places.ts";
+import type { Output } from "./safe-output.ts";
+
+/** The process as commands see it. Only `cli.ts` makes one from the real process. */
+export interface Context {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  /** As `process.arch` has it. */
+  readonly arch: string;
+  readonly places: Places;
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The Node binary and the built program, absolute: what a detached drain is started with. */
+  readonly nodePath: string;
+  readonly programPath: string;
+}
+
+/**
+ * Something the user can mend. Shown as one line; `exitCode` 2 for wrong input, 1 for what failed.
+ */
+export class UserError extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+  constructor(code: string, message: string, exitCode = 2, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "UserError";
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}

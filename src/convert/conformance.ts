@@ -1,0 +1,233 @@
+import { isAbsolute, win32 } from "node:path";
+import type * as z from "zod";
+import { Envelope } from "../model/envelope.ts";
+import { ENVELOPE_TYPES, OPENHOOK_VERSION } from "../model/envelope-types.ts";
+import { type Discovery, subscribed } from "../registration/discovery.ts";
+import { valuesIn } from "./input.ts";
+
+/** Something about one line; an error breaks conformance. No content, but for names of fields and types. */
+export interface Note {
+  readonly line: number;
+  readonly level: "error" | "remark";
+  readonly text: string;
+}
+
+/** How far one source's part of a stream conforms. */
+export interface SourceReport {
+  readonly source: string;
+  readonly envelopes: number;
+  /** 0: it does not conform. */
+  readonly level: 0 | 1 | 2 | 3;
+  /** What the next level asks for and the stream does not show. */
+  readonly missing: readonly string[];
+}
+
+export interface StreamReport {
+  readonly notes: readonly Note[];
+  readonly envelopes: number;
+  readonly sources: readonly SourceReport[];
+}
+
+/**
+ * Checks a stream of envelopes, one JSON object a line, or a single one over any number of lines.
+ *
+ * Levels as the specification has them: 1 `session.end`, with all required fields; 2 also `session.start`,
+ * `prompt.submit`, `tool.start` and `tool.end`; 3 also discovery through `.openhook.json`, which no stream shows by
+ * itself.
+ *
+ * @param discovery the file through which the events came
+ * @see OpenHook v0.1 §2, §3 and §6
+ */
+export function validate(input: Buffer, discovery: Discovery | undefined): StreamReport {
+  const notes: Note[] = [];
+  const stream = new Stream();
+  for (const { line, bytes } of valuesIn(input)) {
+    const found = check(bytes.toString("utf8"));
+    notes.push(...found.notes.map((note) => ({ line, ...note })));
+    if (found.source !== undefined && found.notes.some(({ level }) => level === "error")) stream.fails(found.source);
+    if (found.envelope !== undefined) notes.push(...stream.take(line, found.envelope));
+    else if (found.source === undefined) stream.hasStrangers = true;
+  }
+  return { notes, envelopes: stream.count, sources: stream.reports(discovery) };
+}
+
+// --- internal ---
+
+type Remark = Omit<Note, "line">;
+
+interface Checked {
+  readonly notes: readonly Remark[];
+  /** Whose it is, as far as it says. */
+  readonly source?: string;
+  readonly envelope?: Envelope;
+}
+
+const error = (text: string): Remark => ({ level: "error", text });
+const remark = (text: string): Remark => ({ level: "remark", text });
+
+function check(text: string): Checked {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return { notes: [error("not JSON")] };
+  }
+  if (!isObject(value)) return { notes: [error("not a JSON object")] };
+  const source = typeof value["source"] === "string" ? { source: value["source"] } : {};
+  if (!("openhook" in value)) return { ...source, notes: [error("openhook is missing: this is no OpenHook envelope")] };
+  const notes = [...versionNotes(value), ...lookOf(value)];
+  const option = Envelope.options.find((one) => one.shape.type.value === value["type"]);
+  if (option === undefined) {
+    // a later version may define it
+    const isUnknown = typeof value["type"] === "string" && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(value["type"]);
+    const say = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
+    const base = Envelope.options[0].omit({ type: true, data: true }).safeParse(value);
+    const shown = value["type"] === undefined ? "is missing" : `${quoted(value["type"])} is none of OpenHook v0.1`;
+    return { ...source, notes: [...notes, ...issuesOf(base), say(`type: ${shown}`)] };
+  }
+  const parsed = option.safeParse(value);
+  return {
+    ...source,
+    notes: [...notes, ...issuesOf(parsed), ...strangersIn(value["data"], option.shape.data.unwrap().shape)],
+    ...(parsed.success && { envelope: parsed.data }),
+  };
+}
+
+function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly Remark[] {
+  if (parsed.success) return [];
+  return parsed.error.issues.map((issue) => {
+    const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+    return error(`${issue.path.join(".")}: ${isMissing ? "is missing" : issue.message}`);
+  });
+}
+
+function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly Remark[] {
+  const isOther = typeof openhook === "string" && /^\d+\.\d+$/.test(openhook) && openhook !== OPENHOOK_VERSION;
+  return isOther ? [remark(`openhook: version ${openhook} is read as far as ${OPENHOOK_VERSION} has it`)] : [];
+}
+
+/** What the specification recommends, or says in words alone. */
+function lookOf({ id, data }: Readonly<Record<string, unknown>>): readonly Remark[] {
+  const path = isObject(data) ? data["transcript_path"] : undefined;
+  return [
+    ...(typeof id === "string" && id !== "" && !UUID.test(id) ? [remark("id: is no UUID")] : []),
+    ...(typeof path === "string" && !isAbsolute(path) && !win32.isAbsolute(path)
+      ? [remark("data.transcript_path: is not absolute")]
+      : []),
+  ];
+}
+
+const strangersIn = (data: unknown, known: Readonly<Record<string, unknown>>): readonly Remark[] =>
+  Object.keys(isObject(data) ? data : {})
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => remark(`data: ${quoted(name)} is no field of this type; vendors' own go under extensions`));
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Of a name that somebody else gave: short, on one line. */
+const quoted = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+};
+const MAX_QUOTED = 40;
+
+interface OfSource {
+  readonly types: Set<string>;
+  readonly startedCalls: Set<string>;
+  count: number;
+  endsWithoutTranscript: number;
+  isBroken: boolean;
+}
+
+/** What lines have to do with each other. */
+class Stream {
+  readonly #sources = new Map<string, OfSource>();
+  /** Line and text of each id. */
+  readonly #ids = new Map<string, { readonly line: number; readonly text: string }>();
+  count = 0;
+  /** Lines of nobody: the stream as a whole conforms to nothing. */
+  hasStrangers = false;
+
+  fails(source: string): void {
+    this.#of(source).isBroken = true;
+  }
+
+  take(line: number, envelope: Envelope): readonly Note[] {
+    const of = this.#of(envelope.source);
+    this.count++;
+    of.count++;
+    of.types.add(envelope.type);
+    return [...this.#repeated(line, envelope), ...this.#unpaired(line, envelope, of)];
+  }
+
+  reports(discovery: Discovery | undefined): readonly SourceReport[] {
+    return [...this.#sources].map(([source, of]) => ({
+      source,
+      envelopes: of.count,
+      ...levelOf(of, this.hasStrangers, discovery),
+    }));
+  }
+
+  #repeated(line: number, envelope: Envelope): readonly Note[] {
+    const text = JSON.stringify(envelope);
+    const known = this.#ids.get(envelope.id);
+    if (known === undefined) {
+      this.#ids.set(envelope.id, { line, text });
+      return [];
+    }
+    if (known.text === text) return [{ line, level: "remark", text: `id: the same event as in line ${known.line}` }];
+    this.fails(envelope.source);
+    return [{ line, level: "error", text: `id: line ${known.line} has it for another event` }];
+  }
+
+  #unpaired(line: number, envelope: Envelope, of: OfSource): readonly Note[] {
+    if (envelope.type === "session.end" && envelope.data?.transcript_path === undefined) of.endsWithoutTranscript++;
+    if (envelope.type !== "tool.start" && envelope.type !== "tool.end") return [];
+    const call = envelope.data?.tool_call_id;
+    if (call === undefined) return [];
+    const key = JSON.stringify([envelope.session_id, call]);
+    if (envelope.type === "tool.start") of.startedCalls.add(key);
+    else if (!of.startedCalls.has(key)) {
+      return [{ line, level: "remark", text: "data.tool_call_id: no tool.start before this line has it" }];
+    }
+    return [];
+  }
+
+  #of(source: string): OfSource {
+    const known = this.#sources.get(source);
+    if (known !== undefined) return known;
+    const made: OfSource = {
+      types: new Set(),
+      startedCalls: new Set(),
+      count: 0,
+      endsWithoutTranscript: 0,
+      isBroken: false,
+    };
+    this.#sources.set(source, made);
+    return made;
+  }
+}
+
+function levelOf(
+  of: OfSource,
+  hasStrangers: boolean,
+  discovery: Discovery | undefined,
+): Pick<SourceReport, "level" | "missing"> {
+  if (of.isBroken || hasStrangers) return { level: 0, missing: ["no errors"] };
+  if (!of.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
+  const absent = ENVELOPE_TYPES.filter((type) => !of.types.has(type));
+  const transcripts =
+    of.endsWithoutTranscript === 0 ? [] : ["data.transcript_path on session.end, where there is a transcript"];
+  if (absent.length > 0) return { level: 1, missing: [...absent.map((type) => `a ${type}`), ...transcripts] };
+  if (discovery === undefined) {
+    return { level: 2, missing: ["discovery through .openhook.json: --discovery <file> names the one these came by"] };
+  }
+  const asked = subscribed(discovery);
+  const unasked = [...of.types].filter((type) => !asked.has(type));
+  return unasked.length === 0
+    ? { level: 3, missing: [] }
+    : { level: 2, missing: [`hooks in .openhook.json that are called for ${unasked.join(", ")}`] };
+}

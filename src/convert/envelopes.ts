@@ -1,0 +1,56 @@
+import { adapt } from "../drain/adapt.ts";
+import type { Agent } from "../model/agent.ts";
+import { Envelope } from "../model/envelope.ts";
+import { type Event, isEnvelope } from "../model/event.ts";
+import { assignCallIds } from "../session/assign-call-ids.ts";
+import { joinProcesses } from "../session/processes.ts";
+import type { NativePayload, Unreadable } from "./input.ts";
+
+/** What became of an input. */
+export interface Conversion {
+  /** In the input's order, each id once. */
+  readonly envelopes: readonly Envelope[];
+  /** Events that OpenHook has no type for, by type. */
+  readonly signals: ReadonlyMap<string, number>;
+  /** Events told twice. */
+  readonly copies: number;
+  /** Payloads that were understood and tell nothing. */
+  readonly silent: number;
+  /** Payloads that could not be understood. */
+  readonly problems: readonly Unreadable[];
+}
+
+/**
+ * Native payloads → OpenHook envelopes, strictly as the specification has them. Tool calls that the agent gives no id
+ * for get one, the same for start and end.
+ */
+export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agents: readonly Agent[]): Conversion {
+  const events: Event[] = [];
+  const problems: Unreadable[] = [];
+  const seen = new Set<string>();
+  let copies = 0;
+  let silent = 0;
+  for (const payload of payloads) {
+    const told = "reason" in payload ? payload.reason : adapt(agents, payload.value, payload.facts);
+    if (typeof told === "string") {
+      problems.push({ line: payload.line, reason: told });
+      continue;
+    }
+    if (told.events.length === 0) silent++;
+    for (const event of told.events) {
+      const wrong = isEnvelope(event) ? Envelope.safeParse(event).error?.issues[0] : undefined;
+      if (wrong !== undefined) {
+        problems.push({ line: payload.line, reason: `${wrong.path.join(".")}: ${wrong.message}` });
+      } else if (seen.has(event.id)) copies++;
+      else events.push(event);
+      seen.add(event.id);
+    }
+  }
+  const signals = new Map<string, number>();
+  const envelopes = assignCallIds(joinProcesses(events)).flatMap((event) => {
+    if (isEnvelope(event)) return [Envelope.parse(event)];
+    signals.set(event.type, (signals.get(event.type) ?? 0) + 1);
+    return [];
+  });
+  return { envelopes, signals, copies, silent, problems };
+}

@@ -1,0 +1,221 @@
+import { type Attributes, AttributeValue, type SpanRecord } from "../model/telemetry.ts";
+import type { PlainAttributes, ReceivedPoint, ReceivedSpan } from "../receiver/receiver.ts";
+import { counterValues } from "../store/counters.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { SELF_PREFIX } from "../telemetry/self.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import { dollars } from "../text/figures.ts";
+import { type Column, table } from "../text/table.ts";
+import { printable, type Terminal } from "../text/terminal.ts";
+import type { RecordedSession, Totals } from "./recordings.ts";
+
+/** What the receiver has decoded. Of each metric stream only the last point: they are cumulative. */
+export interface Arrived {
+  readonly spans: readonly ReceivedSpan[];
+  readonly points: readonly ReceivedPoint[];
+}
+
+/** The important metrics that arrived, as lines of a table. */
+export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<string> {
+  const rows = TABLE.flatMap(({ metric, by }) => {
+    const sums = new Map<string, number>();
+    for (const point of points) {
+      if (point.name !== metric || point.data.kind !== "sum") continue;
+      const label = by.map((name) => printable(String(point.attributes[name] ?? "-"))).join(", ");
+      sums.set(label, (sums.get(label) ?? 0) + point.data.value);
+    }
+    const isCost = METRIC_SHAPES.get(metric)?.unit === "USD";
+    return [...sums].sort().map(([label, value], i) => ({
+      metric: i === 0 ? metric : "",
+      label,
+      value: isCost ? dollars(value * 1e9) : grouped(value),
+    }));
+  });
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { title: "metric", cell: (row) => row.metric, rank: 1 },
+    { title: "of", cell: (row) => row.label, rank: 2 },
+    { title: "value", cell: (row) => row.value, align: "right", rank: 3 },
+  ];
+  return table(columns, rows, terminal);
+}
+
+/** Whether what arrived is what there was. */
+export interface Check {
+  readonly exact: boolean;
+  /** The comparison as a table, ready to be shown. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Compares four accounts of the same tokens: what the model server had counted when the sessions were recorded, what
+ * the store holds, and what arrived as spans and as metrics; then every metric stream with the store's sum of it.
+ *
+ * @param storePath of the drain that sent; nobody writes to it any more
+ */
+export function check(
+  sessions: readonly RecordedSession[],
+  storePath: string,
+  arrived: Arrived,
+  terminal: Terminal,
+): Check {
+  const db = openDatabase(storePath);
+  try {
+    const rows = KINDS.map((kind) => {
+      const recorded = sessions.reduce((sum, { totals }) => sum + totals[kind.total], 0);
+      const store = inStore(db, kind.column);
+      const [spans, metrics] = [inSpans(arrived, kind.attribute), inMetrics(arrived, kind.type)];
+      const exact = [store, spans, metrics].every((account) => account === recorded);
+      return { kind: kind.type, recorded, store, spans, metrics, exact };
+    });
+    const streams = unequalStreams(db, arrived);
+    return {
+      exact: rows.every(({ exact }) => exact) && streams.unequal.length === 0,
+      lines: [
+        ...table(CHECK_COLUMNS, rows, terminal),
+        streams.unequal.length === 0
+          ? `${streams.count} metric streams, each with the value that the store has: exact`
+          : `metric streams with another value than the store has: ${streams.unequal.join(", ")}`,
+      ],
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** A span as the waterfall draws it; attributes that our exporter never sends are left out. */
+export function toRecord({ kind, startNs, endNs, status, attributes, resource, ...span }: ReceivedSpan): SpanRecord {
+  return {
+    ...span,
+    kind: kind === "client" ? "client" : "internal",
+    startMs: msOf(startNs),
+    endMs: msOf(endNs),
+    status: status.code === "error" ? { ...status, code: "error" } : { code: "unset" },
+    attributes: plain(attributes),
+    resource: plain(resource),
+    links: span.links.map((link) => ({ ...link, attributes: plain(link.attributes) })),
+    events: span.events.map(({ name, timeNs, ...event }) => ({
+      name,
+      timeMs: msOf(timeNs),
+      attributes: plain(event.attributes),
+    })),
+  };
+}
+
+// --- internal ---
+
+const msOf = (ns: bigint): number => Number(ns / 1000n) / 1000;
+
+const plain = (attributes: PlainAttributes): Attributes =>
+  Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]) => {
+      const known = AttributeValue.safeParse(value);
+      return known.success ? [[name, known.data]] : [];
+    }),
+  );
+
+/** What the table shows, and by which attributes it is split. */
+const TABLE: readonly { readonly metric: string; readonly by: readonly string[] }[] = [
+  { metric: "openhook.token.usage", by: [semconv.GEN_AI_REQUEST_MODEL, semconv.OPENHOOK_TOKEN_TYPE] },
+  { metric: "openhook.cost.usage", by: [semconv.GEN_AI_REQUEST_MODEL] },
+  { metric: "openhook.model.call.count", by: [semconv.GEN_AI_REQUEST_MODEL] },
+  { metric: "openhook.model.error.count", by: [semconv.ERROR_TYPE] },
+  { metric: "openhook.tool.call.count", by: [semconv.OPENHOOK_TOOL_STATUS] },
+  { metric: "openhook.code.lines", by: [semconv.OPENHOOK_LINE_CHANGE] },
+  { metric: "openhook.turn.count", by: [semconv.OPENHOOK_TURN_STATE] },
+  { metric: "openhook.subagent.count", by: [semconv.GEN_AI_AGENT_NAME] },
+  { metric: "openhook.session.count", by: [semconv.OPENHOOK_END_REASON] },
+];
+
+interface Kind {
+  readonly type: string;
+  readonly total: keyof Totals;
+  readonly column: "input" | "output" | "cache_read" | "cache_write";
+  readonly attribute: string;
+}
+const KINDS: readonly Kind[] = [
+  { type: "input", total: "input", column: "input", attribute: semconv.GEN_AI_USAGE_INPUT_TOKENS },
+  { type: "output", total: "output", column: "output", attribute: semconv.GEN_AI_USAGE_OUTPUT_TOKENS },
+  { type: "cache_read", total: "cache_read", column: "cache_read", attribute: semconv.GEN_AI_USAGE_CACHE_READ },
+  { type: "cache_write", total: "cache_write", column: "cache_write", attribute: semconv.GEN_AI_USAGE_CACHE_WRITE },
+];
+
+interface CheckRow {
+  readonly kind: string;
+  readonly recorded: number;
+  readonly store: number;
+  readonly spans: number;
+  readonly metrics: number;
+  readonly exact: boolean;
+}
+
+/** An account that differs says by how much. */
+const account = (title: "store" | "spans" | "metrics"): Column<CheckRow> => ({
+  title,
+  align: "right",
+  rank: 2,
+  cell: (row) => {
+    const excess = row[title] - row.recorded;
+    return excess === 0 ? grouped(row[title]) : `${grouped(row[title])} (${excess > 0 ? "+" : ""}${grouped(excess)})`;
+  },
+});
+
+const CHECK_COLUMNS: readonly Column<CheckRow>[] = [
+  { title: "tokens", cell: (row) => row.kind, rank: 4 },
+  { title: "recorded", cell: (row) => grouped(row.recorded), align: "right", rank: 3 },
+  account("store"),
+  account("spans"),
+  account("metrics"),
+  {
+    title: "",
+    cell: (row) => (row.exact ? "exact" : "differs"),
+    style: (row) => (row.exact ? "green" : "red"),
+    rank: 5,
+  },
+];
+
+const inStore = (db: Database, column: Kind["column"]): number =>
+  Number(db.prepare(`SELECT coalesce(sum(${column}), 0) AS n FROM model_calls`).get()?.["n"]);
+
+/** Model calls alone: turns and sessions repeat the sums of what hangs below them. */
+const inSpans = ({ spans }: Arrived, attribute: string): number =>
+  sumOf(
+    spans
+      .filter((span) => span.attributes[semconv.OPENHOOK_SPAN_KIND] === "model_call")
+      .map((span) => span.attributes[attribute]),
+  );
+
+const inMetrics = ({ points }: Arrived, type: string): number =>
+  sumOf(
+    points
+      .filter((p) => p.name === "openhook.token.usage" && p.attributes[semconv.OPENHOOK_TOKEN_TYPE] === type)
+      .map((p) => (p.data.kind === "sum" ? p.data.value : undefined)),
+  );
+
+const sumOf = (values: readonly unknown[]): number =>
+  values.reduce<number>((sum, value) => sum + (typeof value === "number" ? value : 0), 0);
+
+function unequalStreams(db: Database, { points }: Arrived): { readonly count: number; readonly unequal: string[] } {
+  const arrived = new Map(points.map((point) => [streamKey(point.name, point.attributes), amountOf(point)]));
+  // What a drain counts of itself while it sends is sent by the next one
+  const agents = counterValues(db).filter(({ metric }) => !metric.startsWith(SELF_PREFIX));
+  const stored = agents.map(({ metric, attributes, value }) => ({
+    metric,
+    key: streamKey(metric, attributes),
+    // kept as whole billionths, sent as doubles
+    value: METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value,
+  }));
+  return {
+    count: stored.length,
+    unequal: stored.filter(({ key, value }) => arrived.get(key) !== value).map(({ metric }) => metric),
+  };
+}
+
+/** One agent, one resource: name and attributes tell streams apart. */
+const streamKey = (name: string, attributes: PlainAttributes): string =>
+  JSON.stringify([name, Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))]);
+
+const amountOf = ({ data }: ReceivedPoint): number => (data.kind === "histogram" ? data.count : data.value);
+
+/** `1,234,567`, the same everywhere. */
+const grouped = (n: number): string => n.toLocaleString("en-US");

@@ -1,0 +1,52 @@
+import { countsAtLevel, levelOf } from "../capture/level.ts";
+import { protectCounts, protectEntries } from "../capture/protect.ts";
+import { stripEntryNames } from "../capture/strip-names.ts";
+import { cardOf } from "../model/card-of.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import { factsOf } from "../sessions/read-session.ts";
+import { count } from "../store/counters.ts";
+import { addEntries, type Revision } from "../store/facts.ts";
+import { reviseCall } from "../store/revise-call.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { changeTotals } from "../store/settle.ts";
+import { costNanoUsd } from "../telemetry/cost.ts";
+import { modelCallRevision } from "../telemetry/metrics.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import { reviseTotals, type Totals } from "../telemetry/totals.ts";
+import type { Drain } from "./context.ts";
+
+/**
+ * Entries → store. What was counted already and is told more fully now, counts what it is more, also in its segment's sums.
+ * Call it inside the transaction that also settles where they came from.
+ */
+export function storeEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
+  const kept = entriesAtLevel(drain, session, entries);
+  for (const revision of addEntries(drain.db, session, kept)) applyRevision(drain, session, revision);
+}
+
+/** Entries without secrets, and without names where only figures are kept. */
+export function entriesAtLevel(
+  drain: Drain,
+  session: StoredSession,
+  entries: readonly TranscriptEntry[],
+): readonly TranscriptEntry[] {
+  const safe = protectEntries(drain, entries);
+  if (levelOf(drain, session) !== "none") return safe;
+  const own = cardOf(drain, session.source)?.own;
+  return safe.map((entry) => stripEntryNames(entry, own));
+}
+
+// --- internal ---
+
+function applyRevision(drain: Drain, session: StoredSession, { before, after }: Revision): void {
+  const facts = factsOf(drain, session);
+  const revised = reviseCall(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
+  if (revised === undefined) return;
+  const { segment, before: was, after: is } = revised;
+  changeTotals(drain.db, session.id, segment, (totals) =>
+    JSON.stringify(reviseTotals(JSON.parse(totals) as Totals, was, is)),
+  );
+  const counts = [modelCallRevision(was, is, facts)];
+  const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));
+  count(drain.db, kept, METRIC_SHAPES, drain.now());
+}

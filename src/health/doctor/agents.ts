@@ -1,0 +1,153 @@
+import { open } from "node:fs/promises";
+import type { Context } from "../../context.ts";
+import type { Agent, Installer } from "../../model/agent.ts";
+import { hookCommandOf } from "../../registration/hook-program.ts";
+import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
+import type { LastHeard } from "../../store/health.ts";
+import { duration, plural } from "../../text/figures.ts";
+import { brokenRegistrations, whereOf } from "../status/installed.ts";
+import type { AgentStatus, Registration } from "../status/shape.ts";
+import { type Finding, inArea } from "./finding.ts";
+import type { Heard } from "./stored.ts";
+
+/** What was found out about one agent. */
+export interface AgentReport {
+  readonly source: string;
+  readonly title: string;
+  readonly present: boolean;
+  /** `null`: unknown. */
+  readonly version: string | null;
+  /** The version that the store heard last. */
+  readonly version_heard: string | null;
+  readonly last_event: string | null;
+  readonly registrations: readonly Registration[];
+  readonly findings: readonly Finding[];
+}
+
+/** Every agent that can be enabled: there or not, registered, able to run, heard of, readable. */
+export async function agentReports(
+  statuses: readonly AgentStatus[],
+  heard: Heard,
+  context: Context,
+  agents: AgentLookup,
+): Promise<readonly AgentReport[]> {
+  const target = targetOf(context);
+  return Promise.all(
+    statuses.map(async (status) => {
+      const agent = await agents.find(status.source);
+      const installer = (await agent?.installer?.())?.default;
+      const { present, version } = (await installer?.detect(target)) ?? { present: false };
+      const last = heard.of(status.source);
+      const facts = { status, present, version, last };
+      const findings: Finding[] = [...presence(facts), ...brokenOnes(status)];
+      for (const registration of status.registrations.filter(({ state }) => state === "enabled")) {
+        if (installer !== undefined) findings.push(...(await runnable(registration, installer, facts, context)));
+      }
+      findings.push(...lastWord(facts, context));
+      if (agent !== undefined) findings.push(...(await readable(agent, facts, context)));
+      return {
+        source: status.source,
+        title: status.title,
+        present,
+        version: version ?? null,
+        version_heard: last?.version ?? null,
+        last_event: last?.eventMs === undefined ? null : new Date(last.eventMs).toISOString(),
+        registrations: status.registrations.filter(({ state }) => state !== "none"),
+        findings,
+      };
+    }),
+  );
+}
+
+// --- internal ---
+
+interface Facts {
+  readonly status: AgentStatus;
+  readonly present: boolean;
+  readonly version?: string | undefined;
+  readonly last: LastHeard | undefined;
+}
+
+const isEnabled = ({ registrations }: AgentStatus): boolean => registrations.some(({ state }) => state === "enabled");
+
+const brokenOnes = (status: AgentStatus): readonly Finding[] =>
+  brokenRegistrations(status).map((text) => inArea(status.title).broken(text));
+
+function* presence({ status, present, version, last }: Facts): Generator<Finding> {
+  const { ok, remark } = inArea(status.title);
+  const enable = `openhook-otel enable ${status.source}`;
+  if (!present) {
+    if (isEnabled(status)) yield remark("registered, but the program is not found here", "look at your PATH");
+    else yield ok("not found on this machine");
+    return;
+  }
+  const known = version === undefined ? "installed, it does not tell its version" : `version ${version}`;
+  const before = last?.version === undefined || last.version === version ? "" : `; last heard of: ${last.version}`;
+  if (isEnabled(status)) yield ok(`${known}${before}`);
+  else yield remark(`${known}${before}, not enabled`, enable);
+}
+
+/** A registration is what this version would write, and nothing of the agent's keeps it from running. */
+async function runnable(
+  registration: Registration,
+  installer: Installer,
+  { status, version }: Facts,
+  context: Context,
+): Promise<readonly Finding[]> {
+  const { ok, remark, broken } = inArea(status.title);
+  const { scope, paths, project, events } = registration;
+  const target = { ...targetOf(context), ...(project !== null && { project }) };
+  const where = `${whereOf(registration)} (${scope}, ${plural(events.length, "event")})`;
+  const enable = `openhook-otel enable ${status.source}${scope === "project" ? " --scope project" : ""}`;
+  try {
+    const files = await readSettingsFiles(paths);
+    const found = ((await installer.check?.(files, target)) ?? []).map(({ level, text }) =>
+      level === "broken" ? broken(text) : remark(text),
+    );
+    const command = hookCommandOf(context);
+    const wanted = installer.add(files, { scope, target, command, version: scope === "user" ? version : undefined });
+    const isCurrent = files.every(({ text }, index) => text === wanted[index]?.text);
+    const place = project === null || project === context.cwd ? "" : ` in ${project}`;
+    const stale = isCurrent
+      ? []
+      : [remark(`registered in ${where}, but not as this version would`, `${enable}${place} brings it up to date`)];
+    return [...(isCurrent ? [ok(`registered in ${where}`)] : stale), ...found];
+  } catch (error) {
+    return [broken(`cannot look into ${where}: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+}
+
+function* lastWord({ status, last }: Facts, { now }: Context): Generator<Finding> {
+  const { ok, remark } = inArea(status.title);
+  if (last?.eventMs !== undefined) {
+    yield ok(
+      `last event ${duration(Math.max(0, now() - last.eventMs))} ago, ${plural(last.sessions, "session")} in all`,
+    );
+  } else if (isEnabled(status)) {
+    yield remark("no event has come yet", "start a session with it; one that ran before enabling must be started anew");
+  }
+}
+
+/** Whether the last session's transcript can be read: where tokens come from, for most agents. */
+async function readable(agent: Agent, { status, last }: Facts, { places }: Context): Promise<readonly Finding[]> {
+  if (last === undefined || agent.transcript === undefined) return [];
+  const { ok, remark, broken } = inArea(status.title);
+  const { default: reader } = await agent.transcript();
+  const { sessionId, transcriptPath: path } = last.newest;
+  const onProblem = (_folder: string, error: Error): never => {
+    throw error;
+  };
+  const query = { sessionId, home: places.home, onProblem, ...(path !== undefined && { path }) };
+  try {
+    const files = await reader.files(query);
+    for (const file of files) await (await open(file.path, "r")).close();
+    if (files.length > 0) return [ok(`the last session's transcript can be read (${plural(files.length, "part")})`)];
+    const where = path === undefined ? "" : `: ${path}`;
+    return [
+      remark(`the last session's transcript is not there${where}`, "without it tokens and model calls are unknown"),
+    ];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [broken(`the last session's transcript cannot be read: ${reason}`, "make it readable for you")];
+  }
+}

@@ -1,0 +1,79 @@
+import { loadConfig } from "../../config/load.ts";
+import type { Context } from "../../context.ts";
+import { duration, megabytes, plural } from "../../text/figures.ts";
+import { driftLines, droppedCount } from "../status/self.ts";
+import type { Status } from "../status/shape.ts";
+import { lostRemark } from "../status/waiting.ts";
+import { type Finding, inArea } from "./finding.ts";
+
+/** What the program has counted of itself: whether anything was lost, what agents send that it does not know, its size. */
+export async function* selfFindings(
+  { self, sizes, inbox, last_drain, state_dir }: Status,
+  context: Context,
+): AsyncGenerator<Finding> {
+  const { ok, remark } = inArea("collector");
+  const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+  const drains = total(self.drains);
+  if (drains > 0) {
+    const took = self.last_drain_ms === null ? "" : `; the last one took ${duration(self.last_drain_ms)}`;
+    yield ok(`${plural(total(self.payloads), "payload")} taken by ${plural(drains, "drain")}${took}`);
+  }
+  for (const problem of last_drain?.problems ?? []) yield remark(`the last drain: ${problem}`);
+  const dropped = droppedCount(self);
+  if (dropped > 0) {
+    yield remark(
+      `${plural(dropped, "span")} never reached a backend; they stay in the store`,
+      "see the outbox settings (openhook-otel config), and what the backend refused (drain.log)",
+    );
+  }
+  const lost = lostRemark(inbox, state_dir, context.now());
+  if (lost !== undefined)
+    yield remark(lost, "make room there; openhook-otel prune --older-than 30d makes the store smaller");
+  const { failed = 0, killed = 0 } = self.drains;
+  if (failed + killed > 0) {
+    yield remark(
+      `${plural(failed + killed, "drain")} did not come to an end (${failed} failed, ${killed} killed); the next ones took up their work`,
+      failed > 0
+        ? "drain.log says why"
+        : last_drain === null
+          ? "openhook-otel drain shows why: none came to its end yet"
+          : "nothing need be done",
+    );
+  }
+  for (const line of driftLines(self)) {
+    yield remark(line, "update openhook-otel; what it does know is converted all the same");
+  }
+  if (self.drift.length === 0 && drains > 0) yield ok("agents send nothing that it does not know");
+  yield* sizeFindings({ sizes, inbox, self }, context);
+}
+
+// --- internal ---
+
+const LARGE_BYTES = 1_000_000_000;
+
+async function* sizeFindings(
+  { sizes, inbox, self }: Pick<Status, "sizes" | "inbox" | "self">,
+  context: Context,
+): AsyncGenerator<Finding> {
+  const { ok, remark } = inArea("size");
+  const { config } = await loadConfig(context);
+  const pruned = self.pruned_sessions === 0 ? "" : `, ${plural(self.pruned_sessions, "session")} pruned so far`;
+  const kept = `sessions stay ${config.store.retentionDays} days${pruned}`;
+  if (sizes.store >= LARGE_BYTES) {
+    yield remark(
+      `the store takes ${megabytes(sizes.store)}; ${kept}`,
+      "openhook-otel prune --older-than 30d, or a smaller store.retentionDays",
+    );
+  } else yield ok(`the store takes ${megabytes(sizes.store)}; ${kept}`);
+  if (inbox.quarantined > 0) {
+    yield ok(
+      `the quarantine takes ${megabytes(sizes.quarantine)}; openhook-otel prune --quarantine removes what is old in it`,
+    );
+  }
+  for (const { path, bytes } of sizes.damaged) {
+    const text = `the damaged store ${path} takes ${megabytes(bytes)}`;
+    // Without a time in its name: whoever set it aside did not come to read it
+    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, "openhook-otel drain");
+    else yield ok(text);
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { allAgents } from "../../agents/registry.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Context } from "../../context.ts";
+import type { Agent } from "../../model/agent.ts";
+import { isoTime } from "../../text/figures.ts";
+import { agentsOf, brokenHook, brokenRegistrations, hookOf } from "./installed.ts";
+import { selfRemarks, sizesOf } from "./self.ts";
+import type { Status } from "./shape.ts";
+import { deliveryOf, storeOf } from "./stored.ts";
+import { inboxOf, logOf, lostRemark, staleRemark, unwritable } from "./waiting.ts";
+
+/**
+ * Looks everywhere and changes nothing: no directory, no store, no file is made.
+ *
+ * @param cards the agents there are @default those of the registry
+ */
+export async function collectStatus(context: Context, cards?: readonly Agent[]): Promise<Status> {
+  const { places } = context;
+  const loaded = await loadConfig(context);
+  const agents = await agentsOf(context, cards ?? (await allAgents()));
+  const hook = await hookOf(context);
+  const store = storeOf(context);
+  const inboxes = await inboxOf(context, store);
+  const log = await logOf(join(places.stateDir, "drain.log"));
+  const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
+  const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
+  return {
+    agents,
+    hook,
+    state_dir: places.stateDir,
+    state_dir_exists: existsSync(places.stateDir),
+    inbox: inboxes.inbox,
+    store: { path: places.storePath, state: store.state, sessions: store.sessions, open: store.open },
+    self: store.self,
+    sizes: await sizesOf(context),
+    outbox: {
+      waiting_spans: store.outbox.spans,
+      refused_spans: store.outbox.refused,
+      bytes: store.outbox.bytes,
+      oldest: isoTime(store.outbox.oldestMs),
+    },
+    overflow: store.overflow.map(({ metric, series }) => ({ metric, series })),
+    last_drain: store.lastDrain,
+    delivery: {
+      traces: deliveryOf("traces", loaded, store.meta, context),
+      metrics: deliveryOf("metrics", loaded, store.meta, context),
+    },
+    log,
+    config: { path: places.configPath, errors: loaded.errors, warnings: loaded.warnings },
+    broken: [
+      ...(await unwritable(context)),
+      ...inboxes.broken,
+      ...store.broken,
+      ...(isEnabled || hasRecords ? brokenHook(hook, isEnabled, context) : []),
+      ...agents.flatMap(brokenRegistrations),
+      ...loaded.errors.map((error) => `configuration: ${error}`),
+    ],
+    remarks: [
+      ...store.remarks,
+      ...selfRemarks(store.self),
+      ...[lostRemark(inboxes.inbox, places.stateDir, context.now())].filter((line) => line !== undefined),
+      ...staleRemark(inboxes.inbox, context.now()),
+      // Drains that could not even open the store have only the log to tell it
+      ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),
+      ...loaded.warnings.map((warning) => `configuration: ${warning}`),
+    ],
+  };
+}

@@ -1,0 +1,145 @@
+import { constants, existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
+import type { Context } from "../../context.ts";
+import type { Agent, Installer } from "../../model/agent.ts";
+import { barredBy, isBarred } from "../../registration/hook-program.ts";
+import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
+import { isAccessible } from "./files.ts";
+import type { AgentStatus, Registration, Status } from "./shape.ts";
+
+/** Every agent that can be enabled, and where it is. */
+export async function agentsOf(context: Context, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
+  const records = await allRecords(context.places.backupDir);
+  const found: AgentStatus[] = [];
+  for (const agent of agents) {
+    const installer = (await agent.installer?.())?.default;
+    if (installer === undefined) continue;
+    found.push({
+      source: agent.source,
+      title: agent.title,
+      registrations: await registrationsOf(agent, installer, records, context),
+    });
+  }
+  return found;
+}
+
+/** The files of a registration as a sentence has them: those that are there, or all where none is. */
+export function whereOf({ paths }: Pick<Registration, "paths">): string {
+  const there = paths.filter((path) => existsSync(path));
+  return listed(there.length > 0 ? there : paths);
+}
+
+/** What the user must mend of an agent's registrations, one line each. */
+export function brokenRegistrations({ title, source, registrations }: AgentStatus): readonly string[] {
+  return registrations.flatMap((registration) => {
+    const { scope, state } = registration;
+    const flag = scope === "project" ? " --scope project" : "";
+    if (state === "unreadable")
+      return [`cannot read ${title}'s settings ${whereOf(registration)}: it must be UTF-8 text, and readable for you`];
+    if (state !== "gone" || isOfDeletedProject(registration)) return [];
+    return [
+      `${title} is not collected: our registration is gone from ${whereOf(registration)}; openhook-otel enable ${source}${flag} puts it back, openhook-otel disable ${source}${flag} forgets it`,
+    ];
+  });
+}
+
+/** A project that was deleted takes its registration with it; nobody needs to mend that. */
+export const isOfDeletedProject = ({ project }: Registration): boolean => project !== null && !existsSync(project);
+
+/** The program that agents start. */
+export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
+  const conf = await readFile(places.hookConfPath, "utf8").catch(() => "");
+  const installed = existsSync(places.hookPath);
+  // On Windows the Node binary runs it, so that reading is enough
+  const mode = platform === "win32" ? constants.R_OK : constants.X_OK;
+  const executable = installed && (await isAccessible(places.hookPath, mode));
+  return {
+    path: places.hookPath,
+    installed,
+    executable,
+    node: confValue(conf, "node"),
+    program: confValue(conf, "program"),
+  };
+}
+
+/** Why a registered hook would not do its work, with what to do. */
+export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, platform }: Context): readonly string[] {
+  const repair = "openhook-otel enable puts it right";
+  if (!hook.installed) return isEnabled ? [`agents are told to run ${hook.path}, and it is not there: ${repair}`] : [];
+  if (isBarred(hook.path, platform)) return [barredBy(hook.path)];
+  if (!hook.executable) return [`${hook.path} cannot be executed: ${repair}`];
+  if (hook.program === null || hook.node === null) {
+    return [`${places.hookConfPath} is missing or damaged, so that no hook can start a drain: ${repair}`];
+  }
+  // A missing Node binary is made good by the one on the PATH
+  return existsSync(hook.program)
+    ? []
+    : [`hooks cannot start a drain: ${hook.program}, named in ${places.hookConfPath}, is not there: ${repair}`];
+}
+
+// --- internal ---
+
+/** The settings files of here and now, and those that `enable` has touched elsewhere. */
+async function registrationsOf(
+  agent: Agent,
+  installer: Installer,
+  records: readonly BackupRecord[],
+  context: Context,
+): Promise<readonly Registration[]> {
+  const own = records.filter((record) => record.agent === agent.source).flatMap(holdersOf);
+  const target = targetOf(context);
+  // records first: where both scopes have one file, whoever registered knows which was meant
+  const groups: Group[] = own.map(({ scope, files, project = null }) => ({
+    scope,
+    paths: files,
+    project,
+    recorded: true,
+  }));
+  for (const scope of installer.scopes) {
+    const project = scope === "project" ? target.project : null;
+    groups.push({ scope, paths: await installer.paths(scope, target), project, recorded: false });
+  }
+  return Promise.all(
+    merged(groups)
+      .sort((a, b) => installer.scopes.indexOf(a.scope) - installer.scopes.indexOf(b.scope))
+      .map((group) => registrationAt(group, installer)),
+  );
+}
+
+/**
+ * What was recorded and what is found now are one registration. Its files may have come and gone, where an installer goes
+ * by what it finds; some of them two registrations may share.
+ */
+function merged(groups: readonly Group[]): Group[] {
+  const done: Group[] = [];
+  for (const group of groups) {
+    const at = done.findIndex((known) => isSame(known, group));
+    const known = done[at];
+    if (known === undefined) done.push(group);
+    else done[at] = { ...known, paths: [...new Set([...known.paths, ...group.paths])] };
+  }
+  return done;
+}
+
+const isSame = (a: Group, b: Group): boolean =>
+  a.scope === b.scope && a.project === b.project
+    ? a.paths.some((path) => b.paths.includes(path))
+    : a.paths.join("\n") === b.paths.join("\n");
+
+type Group = Pick<Registration, "scope" | "paths" | "project" | "recorded">;
+
+async function registrationAt(group: Group, installer: Installer): Promise<Registration> {
+  try {
+    const events = installer.registered(await readSettingsFiles(group.paths));
+    return { ...group, state: events.length > 0 ? "enabled" : group.recorded ? "gone" : "none", events };
+  } catch {
+    return { ...group, state: "unreadable", events: [] };
+  }
+}
+
+/** A value as `enable` wrote it, for a POSIX shell. */
+function confValue(conf: string, name: string): string | null {
+  const found = new RegExp(`^${name}='((?:[^']|'\\\\'')*)'$`, "m").exec(conf)?.[1];
+  return found === undefined ? null : found.replaceAll("'\\''", "'");
+}

@@ -1,0 +1,194 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Context } from "../../context.ts";
+import { counterValues } from "../../store/counters.ts";
+import type { Database } from "../../store/database.ts";
+import { readMeta } from "../../store/meta.ts";
+import { CLOCK_SKEW, PRUNED, PRUNED_SESSIONS, TOOK } from "../../store/meta-keys.ts";
+import { outboxState } from "../../store/outbox.ts";
+import { type Drift, driftIn } from "../../store/self.ts";
+import { storeBytes } from "../../store/size.ts";
+import { SELF } from "../../telemetry/self.ts";
+import * as semconv from "../../telemetry/semconv.ts";
+import { isoTime, plural } from "../../text/figures.ts";
+
+/** What the program has counted of itself since its store was begun. */
+export interface SelfStatus {
+  /** By outcome: `converted`, `ignored`, `quarantined`. */
+  readonly payloads: Readonly<Record<string, number>>;
+  /** Spans by reason: `retention`, `rejected`; all of them are 0 while nothing was lost. Lost events are told beside the inbox. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** By how they ended: `ok`, `failed`, `killed`. */
+  readonly drains: Readonly<Record<string, number>>;
+  readonly last_drain_ms: number | null;
+  /** By outcome: `understood`, `unreadable`. */
+  readonly transcript_lines: Readonly<Record<string, number>>;
+  /** By what became of them: `ok`, `partial`, `retry`, `refused`, `too_large`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** Names that agents sent and this version does not know. */
+  readonly drift: readonly DriftStatus[];
+  /** How far this machine's clock is ahead of the backend's; `null`: it never told. */
+  readonly clock_skew_ms: number | null;
+  readonly pruned_sessions: number;
+  readonly last_prune: string | null;
+}
+
+/** Of one version of one agent. */
+export interface DriftStatus {
+  readonly source: string;
+  readonly version: string;
+  readonly events: readonly string[];
+  readonly fields: readonly string[];
+  readonly records: readonly string[];
+  readonly count: number;
+  readonly last_seen: string | null;
+}
+
+export const NO_SELF: SelfStatus = {
+  payloads: {},
+  dropped: {},
+  drains: {},
+  last_drain_ms: null,
+  transcript_lines: {},
+  requests: {},
+  drift: [],
+  clock_skew_ms: null,
+  pruned_sessions: 0,
+  last_prune: null,
+};
+
+export function selfOf(db: Database): SelfStatus {
+  const values = counterValues(db);
+  const by = (metric: string, attribute: string): Record<string, number> => {
+    const sums: Record<string, number> = {};
+    for (const { metric: name, attributes, value } of values) {
+      if (name !== metric) continue;
+      const key = String(attributes[attribute]);
+      sums[key] = (sums[key] ?? 0) + value;
+    }
+    return sums;
+  };
+  const meta = (key: string): number | null => {
+    const told = readMeta(db, key);
+    return told === undefined ? null : Number(told);
+  };
+  const { droppedTotal } = outboxState(db);
+  const { no_room: _, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
+  return {
+    payloads: by(SELF.payloads.name, semconv.OPENHOOK_OUTCOME),
+    // What happened since the last delivery is not in the counter yet
+    dropped: { ...spans, retention: droppedTotal },
+    drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
+    last_drain_ms: meta(TOOK),
+    transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),
+    requests: by(SELF.requests.name, semconv.OPENHOOK_OUTCOME),
+    drift: byVersion(driftIn(db)),
+    clock_skew_ms: meta(CLOCK_SKEW),
+    pruned_sessions: meta(PRUNED_SESSIONS) ?? 0,
+    last_prune: isoTime(meta(PRUNED) ?? undefined),
+  };
+}
+
+/** What the state takes on disk, in bytes. */
+export interface Sizes {
+  readonly store: number;
+  readonly quarantine: number;
+  readonly log: number;
+  /** Stores that were damaged and set aside: they stay until the user removes them. */
+  readonly damaged: readonly { readonly path: string; readonly bytes: number }[];
+}
+
+export async function sizesOf({ places }: Context): Promise<Sizes> {
+  const folder = dirname(places.storePath);
+  const begin = `${basename(places.storePath)}.damaged`;
+  const names = (await readdir(folder).catch(() => [])).filter(
+    (name) => name.startsWith(begin) && !/-(?:wal|shm)$/.test(name),
+  );
+  return {
+    store: storeBytes(places.storePath),
+    quarantine: await bytesIn(places.quarantineDir),
+    log: (await bytesOf(join(places.stateDir, "drain.log"))) + (await bytesOf(join(places.stateDir, "drain.log.1"))),
+    damaged: names.map((name) => ({ path: join(folder, name), bytes: storeBytes(join(folder, name)) })),
+  };
+}
+
+/** One line for each version of an agent that sends what this version does not know. */
+export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
+  drift.map(({ source, version, events, fields, records }) => {
+    const what = [
+      ...named("event", events),
+      ...named("field", fields),
+      ...named("kind of transcript record", records, "kinds of transcript records"),
+    ];
+    const of = version === "unknown" ? source : `${source} ${version}`;
+    return `${of} sends what this version does not know: ${what.join("; ")}`;
+  });
+
+/** What a user should know of it. */
+export function selfRemarks(self: SelfStatus): readonly string[] {
+  const dropped = droppedCount(self);
+  const reasons = Object.entries(self.dropped).filter(([, n]) => n > 0);
+  return [
+    ...(dropped === 0
+      ? []
+      : [
+          `${plural(dropped, "span")} never reached a backend (${reasons.map(([reason, n]) => `${n} ${reason}`).join(", ")}); they stay in the store`,
+        ]),
+    ...driftLines(self).map((line) => `${line}: update openhook-otel`),
+  ];
+}
+
+/** What was given up before a backend took it. */
+export const droppedCount = ({ dropped }: SelfStatus): number => Object.values(dropped).reduce((sum, n) => sum + n, 0);
+
+// --- internal ---
+
+const NAMES_SHOWN = 5;
+
+function named(one: string, names: readonly string[], many = `${one}s`): readonly string[] {
+  if (names.length === 0) return [];
+  const plain = names.filter((name) => name !== "_other");
+  const shown = plain.slice(0, NAMES_SHOWN).join(", ");
+  const more = names.length - Math.min(plain.length, NAMES_SHOWN);
+  const list = [shown, ...(more > 0 ? [`${more} more`] : [])].filter((text) => text !== "").join(" and ");
+  return [`${plural(names.length, one, many)} (${list})`];
+}
+
+function byVersion(all: readonly Drift[]): readonly DriftStatus[] {
+  const groups = new Map<string, Drift[]>();
+  for (const drift of all) {
+    const key = JSON.stringify([drift.source, drift.version]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [drift]);
+    else group.push(drift);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const of = (kind: Drift["kind"]): string[] => group.filter((one) => one.kind === kind).map(({ name }) => name);
+    return [
+      {
+        source: first.source,
+        version: first.version,
+        events: of("event"),
+        fields: of("field"),
+        records: of("record"),
+        count: group.reduce((sum, { count }) => sum + count, 0),
+        last_seen: isoTime(Math.max(...group.map(({ lastMs }) => lastMs))),
+      },
+    ];
+  });
+}
+
+const bytesOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** One after the other: thousands of them would be more open files than a process may have. */
+async function bytesIn(dir: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(dir).catch(() => [])) bytes += await bytesOf(join(dir, name));
+  return bytes;
+}

@@ -1,0 +1,180 @@
+import { existsSync } from "node:fs";
+import * as z from "zod";
+import type { LoadedConfig } from "../../config/load.ts";
+import { otlpSettings } from "../../config/otlp.ts";
+import { redactUrl } from "../../config/redact.ts";
+import { whyUnsent } from "../../config/unsent.ts";
+import type { Context } from "../../context.ts";
+import { adviceOn } from "../../sessions/open-store.ts";
+import { type Overflow, overflowState } from "../../store/counters.ts";
+import { type Database, StoreError } from "../../store/database.ts";
+import { readMeta } from "../../store/meta.ts";
+import { type OutboxState, outboxState } from "../../store/outbox.ts";
+import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
+import { readStore } from "../../store/read-only.ts";
+import { type LostEvents, lostIn, takenNames } from "../../store/self.ts";
+import { isoTime, plural } from "../../text/figures.ts";
+import { VERSION } from "../../version.ts";
+import { asideRemarks } from "./aside.ts";
+import { parsed } from "./files.ts";
+import { NO_SELF, type SelfStatus, selfOf } from "./self.ts";
+import type { Delivery, LastDrain, Status } from "./shape.ts";
+
+/** What the store tells; `state` says whether it could. */
+export interface StoreFacts {
+  readonly state: Status["store"]["state"];
+  readonly sessions: number;
+  readonly open: number;
+  readonly outbox: Pick<OutboxState, "spans" | "refused" | "bytes" | "oldestMs">;
+  readonly overflow: readonly Overflow[];
+  readonly lastDrain: LastDrain | null;
+  readonly self: SelfStatus;
+  readonly lost: LostEvents;
+  /** Names of claimed files whose events are stored and which may still be there. */
+  readonly taken: ReadonlySet<string>;
+  readonly meta: (key: string) => string | undefined;
+  readonly broken: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+/** Looks into the store; one that cannot be read is told of, never thrown. */
+export function storeOf({ places }: Context): StoreFacts {
+  const aside = asideRemarks(places.storePath);
+  try {
+    const facts = readStore(places.storePath, factsOf) ?? NO_STORE;
+    return { ...facts, remarks: [...facts.remarks, ...aside] };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const states = { E_STORE_DAMAGED: "damaged", E_STORE_NEWER: "newer", E_STORE: "unreadable" } as const;
+    return { ...NO_STORE, state: states[error.code], broken: [adviceOn(error)], remarks: aside };
+  }
+}
+
+/** Where a signal goes and how that went; without secrets. */
+export function deliveryOf(
+  signal: "traces" | "metrics",
+  loaded: LoadedConfig,
+  meta: StoreFacts["meta"],
+  { platform, arch, now }: Context,
+): Delivery {
+  const settings = otlpSettings(loaded.config, { version: VERSION, instanceId: "", os: platform, arch });
+  const url = settings[signal]?.url;
+  const ms = (name: string): number => Number(meta(`${signal}.${name}`) ?? "0");
+  const problem = meta(`${signal}.last_reason`);
+  return {
+    endpoint: url === undefined ? null : redactUrl(url),
+    why_not_sent: url === undefined ? (whyUnsent(signal, loaded) ?? NO_ENDPOINT) : null,
+    last_ok: ms("last_ok_ms") > 0 ? isoTime(ms("last_ok_ms")) : null,
+    last_problem: problem === undefined || problem === "" ? null : problem,
+    not_before: ms("not_before_ms") > now() ? isoTime(ms("not_before_ms")) : null,
+  };
+}
+
+// --- internal ---
+
+const NO_STORE: StoreFacts = {
+  state: "none",
+  sessions: 0,
+  open: 0,
+  outbox: { spans: 0, refused: 0, bytes: 0 },
+  overflow: [],
+  lastDrain: null,
+  self: NO_SELF,
+  lost: { total: 0 },
+  taken: new Set(),
+  meta: () => undefined,
+  broken: [],
+  remarks: [],
+};
+
+const META_KEYS = ["traces", "metrics"].flatMap((signal) =>
+  ["last_ok_ms", "last_reason", "not_before_ms"].map((name) => `${signal}.${name}`),
+);
+
+function factsOf(db: Database): StoreFacts {
+  const { sessions, open: openCount } = sessionCounts(db);
+  const outbox = outboxState(db);
+  const overflow = overflowState(db);
+  const meta = new Map(META_KEYS.map((key) => [key, readMeta(db, key)]));
+  return {
+    state: "ok",
+    sessions,
+    open: openCount,
+    outbox,
+    overflow,
+    lastDrain: lastDrainOf(readMeta(db, "last_drain")),
+    self: selfOf(db),
+    lost: lostIn(db),
+    taken: takenNames(db),
+    meta: (key) => meta.get(key),
+    broken: [],
+    remarks: [
+      ...missingTranscripts(db),
+      ...unreadableRemark(db),
+      ...refusedRemark(outbox),
+      ...overflowRemark(overflow),
+    ],
+  };
+}
+
+const number = z.number().default(0);
+const DrainNote = z.object({
+  atMs: z.number(),
+  files: number,
+  events: number,
+  ignored: number,
+  quarantined: number,
+  left: number,
+  transcriptLinesUnreadable: number,
+  spans: number,
+  sent: number,
+  rejected: number,
+  problems: z.array(z.string()).default([]),
+});
+
+function lastDrainOf(note: string | undefined): LastDrain | null {
+  const told = note === undefined ? undefined : DrainNote.safeParse(parsed(note)).data;
+  if (told === undefined) return null;
+  const { atMs, transcriptLinesUnreadable, ...rest } = told;
+  return { at: new Date(atMs).toISOString(), ...rest, transcript_lines_unreadable: transcriptLinesUnreadable };
+}
+
+/** Looked at on disk; more would make `status` slow and tell nothing new. */
+const TRANSCRIPTS_CHECKED = 50;
+
+/** Sessions that told of a transcript which was never there to be read. */
+function missingTranscripts(db: Database): readonly string[] {
+  const missing = sessionsWithoutTranscript(db, TRANSCRIPTS_CHECKED).filter(
+    ({ transcriptPath }) => transcriptPath !== undefined && !existsSync(transcriptPath),
+  );
+  const [newest] = missing;
+  if (newest === undefined) return [];
+  const of = missing.length === 1 ? "a session" : plural(missing.length, "session");
+  return [
+    `the transcript of ${of} could not be read, so that tokens and model calls are unknown: ${newest.transcriptPath} is not there`,
+  ];
+}
+
+function unreadableRemark(db: Database): readonly string[] {
+  const { lines, files } = unreadableLines(db);
+  return lines === 0
+    ? []
+    : [`${plural(lines, "transcript line")} in ${plural(files, "file")} could not be read; the rest of them was`];
+}
+
+const refusedRemark = ({ refused }: OutboxState): readonly string[] =>
+  refused === 0
+    ? []
+    : [
+        `the backend refuses ${plural(refused, "span")}, or finds ${refused === 1 ? "it" : "them"} too large, one by one; the others pass, and drain.log says why. They are tried again every hour until outbox.maxAgeDays`,
+      ];
+
+function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
+  if (overflow.length === 0) return [];
+  const names = overflow.map(({ metric, series }) => `${metric} (${series})`).join(", ");
+  return [
+    `more series than are kept apart: ${names}; sums stay right, but what is new has the one attribute otel.metric.overflow`,
+  ];
+}
+
+const NO_ENDPOINT = "no endpoint: the store alone is the destination";

@@ -1,4 +1,0 @@
-import type { Offset } from "./transcript.ts";
-
-/** Nothing of a transcript has been read. */
-export const START: Offset = { bytes: 0, memo: {} };

@@ -1,0 +1,134 @@
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { parsePairs } from "../config/pairs.ts";
+import { UserError } from "../context.ts";
+import { networkReason } from "../otlp/network-reason.ts";
+import { shownUrl } from "../otlp/secrets.ts";
+import { printable } from "../text/terminal.ts";
+
+/** Backends that can be asked, as the settings and options name them. */
+export const BACKENDS = ["prometheus", "jaeger", "tempo"] as const;
+export type BackendName = (typeof BACKENDS)[number];
+
+/** Where somebody can be asked, and as whom. */
+export class Backend {
+  readonly name: BackendName;
+  readonly title: string;
+  readonly #base: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param env holds the headers, `OPENHOOK_RECONCILE_<NAME>_HEADERS=authorization=Bearer%20…`: tokens come from there alone
+   * @throws UserError when the address or the headers are none
+   */
+  constructor(name: BackendName, url: string, env: Readonly<Record<string, string | undefined>>) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new UserError("E_USAGE", `--${name} takes an address that begins with http:// or https://`);
+    }
+    this.name = name;
+    this.title = TITLES[name];
+    this.#base = new URL(url);
+    if (this.#base.username !== "" || this.#base.password !== "") {
+      throw new UserError("E_USAGE", `--${name} holds a user or password; put it into ${variableOf(name)}`);
+    }
+    const { pairs, problems } = parsePairs(env[variableOf(name)] ?? "");
+    if (problems.length > 0) throw new UserError("E_USAGE", `${variableOf(name)} ${problems.join(", ")}`);
+    this.#headers = Object.fromEntries(pairs.map(([header, value]) => [header.toLowerCase(), value]));
+  }
+
+  /** Without credentials. */
+  get url(): string {
+    return shownUrl(this.#base.href).replace(/\/+$/, "");
+  }
+
+  /**
+   * Asks by GET, or by POST where a form is given.
+   *
+   * @returns what the answer holds; `undefined` for 404: there is no such thing
+   * @throws UserError with exit code 2 when nobody answers, or not as this backend does
+   */
+  async ask(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
+    const url = new URL(this.#base);
+    url.pathname = url.pathname.replace(/\/+$/, "") + path;
+    const { status, text } = await this.#exchange(url, form);
+    if (status === 404) return undefined;
+    if (status !== 200) throw this.#failed(url, `HTTP ${status}${adviceOn(status, this.name)}${reasonIn(text)}`);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.#failed(url, `it is no JSON: is this ${this.title}'s address?`);
+    }
+  }
+
+  #failed(url: URL, why: string): UserError {
+    return new UserError("E_BACKEND", `${this.title} did not answer as expected: ${shownUrl(url.href)}: ${why}`);
+  }
+
+  #exchange(url: URL, form: Readonly<Record<string, string>> | undefined) {
+    const body = form === undefined ? undefined : new URLSearchParams(form).toString();
+    const headers = {
+      accept: "application/json",
+      ...this.#headers,
+      ...(body !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+    };
+    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+    return new Promise<{ readonly status: number; readonly text: string }>((done, failed) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const lost = (error: Error): void => {
+        const reason = signal.aborted
+          ? `no whole answer from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
+          : networkReason(error, url.href);
+        failed(new UserError("E_BACKEND", `cannot ask ${this.title}: ${reason}`, 2, { cause: error }));
+      };
+      const request = send(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {
+        textOf(answer).then((text) => done({ status: answer.statusCode ?? 0, text }), lost);
+      });
+      request.on("error", lost);
+      request.end(body);
+    });
+  }
+}
+
+// --- internal ---
+
+/** The variable with the headers for a backend. */
+const variableOf = (name: BackendName): string => `OPENHOOK_RECONCILE_${name.toUpperCase()}_HEADERS`;
+
+const TITLES = { prometheus: "Prometheus", jaeger: "Jaeger", tempo: "Tempo" } as const satisfies Record<
+  BackendName,
+  string
+>;
+
+/** A trace of ten thousand spans is some tens of megabytes of JSON. */
+const TIMEOUT_MS = 30_000;
+const MAX_REASON = 300;
+const MAX_ANSWER_BYTES = 256 << 20;
+
+const adviceOn = (status: number, name: BackendName): string =>
+  status === 401 || status === 403
+    ? `: check ${variableOf(name)}`
+    : status >= 300 && status < 400
+      ? ": it redirects; name the address itself"
+      : "";
+
+/** Why, where the answer is JSON that says so: a query that is too large, a tenant that is missing. */
+function reasonIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    return typeof error === "string" ? `: ${printable(error.slice(0, MAX_REASON))}` : "";
+  } catch {
+    return "";
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    const piece = Buffer.from(chunk as Uint8Array);
+    bytes += piece.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
+    chunks.push(piece);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

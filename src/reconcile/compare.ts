@@ -1,0 +1,214 @@
+import PQueue from "p-queue";
+import type { LoadedConfig } from "../config/load.ts";
+import { maxOf, minOf } from "../model/min-max.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import { plural } from "../text/figures.ts";
+import type { Backend } from "./backend.ts";
+import { compareCalls, compareWithSpans } from "./calls.ts";
+import { type Difference, KIND_NAME, KINDS, type Sums, sumOfSpans } from "./facts.ts";
+import { fetchSeries } from "./prometheus.ts";
+import type { Report, SessionReport } from "./report.ts";
+import type { MachineBook, StoredBook, StoredSpan } from "./stored.ts";
+import { compareSeries, compareSums, compareTold, isSelf, tokensFound, tokensIn } from "./streams.ts";
+import { fetchTrace } from "./traces.ts";
+import type { Look, TranscriptBook } from "./transcripts.ts";
+import { compareTree } from "./trees.ts";
+
+/** Where a drain sends to; absent: nowhere. */
+export interface Destinations {
+  readonly traces: string | undefined;
+  readonly metrics: string | undefined;
+}
+
+export interface SessionQuestion {
+  readonly book: StoredBook;
+  readonly transcript: TranscriptBook;
+  /** Its agent's hooks can tell model calls that no transcript holds. */
+  readonly mayHooksTell: boolean;
+  readonly look: Look;
+  /** Where each record that is unique over all sessions was counted; this session's are added. */
+  readonly counted: Map<string, string>;
+  readonly destinations: Destinations;
+  /** Of traces. */
+  readonly backends: readonly Backend[];
+  readonly instanceId: string | undefined;
+  readonly isSampled: boolean;
+}
+
+interface Compared {
+  readonly differences: readonly Difference[];
+  readonly unknown: readonly string[];
+  readonly remarks: readonly string[];
+  /** How many comparisons were possible. */
+  readonly compared: number;
+}
+
+/** One session from its transcripts to the backends, in the order of the flow. */
+export async function compareSession(question: SessionQuestion): Promise<
+  Compared & {
+    readonly session: SessionReport;
+    readonly told: Sums | undefined;
+    readonly stored: Sums;
+    readonly delivered: Sums;
+    /** By backend; absent where it has not all of it. */
+    readonly found: readonly Sums[];
+  }
+> {
+  const { book, transcript, look, destinations, backends } = question;
+  const { session, spans } = book;
+  const label = `${session.source}/${session.sessionId}`;
+  const calls = look((db) => compareCalls(db, book, transcript, question.mayHooksTell, question.counted));
+  if (calls === undefined) throw new Error("the store went away while it was looked at");
+  const inSpans = compareWithSpans(book);
+  const differences: Difference[] = [...calls.differences, ...inSpans.differences];
+  const unknown: string[] = [...calls.unknown];
+  const remarks: string[] = [...calls.remarks, ...inSpans.remarks];
+  const waiting = spans.filter(({ waits }) => waits).length;
+  if (waiting > 0 && destinations.traces !== undefined) {
+    const what = `${waiting} of ${spans.length} wait for ${shownUrl(destinations.traces)}; openhook-otel drain says why`;
+    differences.push({
+      between: "store and delivery",
+      session: label,
+      subject: "spans",
+      what,
+      left: spans.length,
+      right: spans.length - waiting,
+    });
+  }
+  const found: Sums[] = [];
+  const counts: (number | undefined)[] = [];
+  for (const backend of backends) {
+    const trees = await treesOf(backend, question);
+    differences.push(...trees.flatMap((tree) => tree.differences));
+    unknown.push(...trees.flatMap((tree) => tree.unknown));
+    remarks.push(...trees.flatMap((tree) => tree.remarks));
+    const all = trees.flatMap((tree) => tree.found);
+    found.push(sumOfSpans(all));
+    counts.push(all.length);
+  }
+  const compared =
+    (calls.told === undefined ? 0 : 1) +
+    (destinations.traces === undefined ? 0 : 1) +
+    (spans.length > 0 ? found.length : 0);
+  return {
+    session: {
+      source: session.source,
+      id: session.sessionId,
+      startMs: session.firstMs,
+      isOpen: book.isOpen,
+      calls: calls.calls,
+      spans: {
+        stored: spans.length,
+        delivered: destinations.traces === undefined ? undefined : spans.length - waiting,
+        found: counts,
+      },
+      verdict: differences.length > 0 ? "differ" : unknown.length > 0 || compared === 0 ? "unknown" : "agree",
+    },
+    told: calls.told,
+    stored: calls.stored,
+    delivered: sumOfSpans(spans.filter(({ waits }) => !waits)),
+    found,
+    differences,
+    unknown,
+    remarks,
+    compared,
+  };
+}
+
+export interface MachineQuestion {
+  readonly destinations: Destinations;
+  readonly prometheus: Backend | undefined;
+  readonly config: LoadedConfig["config"];
+  readonly nowMs: number;
+}
+
+/** The counters of all sessions together: the store's sessions, its sums, what was delivered, what Prometheus has. */
+export async function compareMachine(
+  machine: MachineBook,
+  { destinations, prometheus, config, nowMs }: MachineQuestion,
+): Promise<Compared & { readonly counters: Report["counters"] }> {
+  const isDelta = config.otlp.metrics.temporality === "delta";
+  const streams = machine.streams.filter((stream) => config.selfTelemetry || !isSelf(stream));
+  const sums = compareSums(machine);
+  const differences: Difference[] = [...sums.differences];
+  const unknown: string[] = [...sums.unknown];
+  const remarks: string[] = [];
+  let compared = machine.streams.length > 0 ? 1 : 0;
+  if (destinations.metrics !== undefined) {
+    differences.push(...compareTold(streams));
+    compared++;
+  }
+  if (machine.givenUp > 0) {
+    remarks.push(`this machine has given up ${plural(machine.givenUp, "span")} so far; which ones is not kept`);
+  }
+  const told = streams.filter((stream) => stream.told !== undefined);
+  let series: Awaited<ReturnType<typeof fetchSeries>> | undefined;
+  if (prometheus !== undefined) {
+    if (isDelta) unknown.push("metrics are sent as delta: no series of Prometheus holds their sums");
+    else if (machine.instanceId === undefined || told.length === 0) unknown.push("no metrics were delivered yet");
+    else {
+      series = await fetchSeries(prometheus, machine.instanceId, timesOf(machine, told, nowMs));
+      const found = compareSeries(streams, series, METRIC_SHAPES);
+      differences.push(...found.differences);
+      remarks.push(...found.remarks);
+      compared += found.compared;
+    }
+  }
+  return {
+    differences,
+    unknown,
+    remarks,
+    compared,
+    counters: {
+      instanceId: machine.instanceId,
+      streams: streams.length,
+      hasPrometheus: series !== undefined,
+      tokens: KINDS.flatMap((kind) => {
+        const stored = tokensIn(streams, kind, ({ value }) => value.sum);
+        if (stored === undefined) return [];
+        return [
+          {
+            kind: KIND_NAME[kind],
+            stored,
+            delivered: tokensIn(streams, kind, (stream) => stream.told?.sum),
+            prometheus: series && tokensFound(streams, series, METRIC_SHAPES, kind),
+          },
+        ];
+      }),
+    },
+  };
+}
+
+// --- internal ---
+
+/** Traces of one session that are asked for at once. */
+const REQUESTS = 4;
+/** A scrape comes after what was sent; clocks differ. */
+const MARGIN_MS = 10 * 60_000;
+
+const shownUrl = (url: string): string => new URL(url).origin;
+
+function treesOf(backend: Backend, { book, instanceId, isSampled }: SessionQuestion) {
+  const { session, spans } = book;
+  const byTrace = new Map<string, StoredSpan[]>();
+  for (const span of spans) byTrace.set(span.traceId, [...(byTrace.get(span.traceId) ?? []), span]);
+  const queue = new PQueue({ concurrency: REQUESTS });
+  return queue.addAll(
+    [...byTrace].map(([traceId, stored]) => async () => {
+      const question = { title: backend.title, session: `${session.source}/${session.sessionId}` };
+      const trace = await fetchTrace(backend, traceId);
+      return compareTree({ ...question, traceId, stored, instanceId, isSampled }, trace);
+    }),
+  );
+}
+
+/** When the newest values can have come: since the stream that was sent longest ago was, by either clock. */
+function timesOf(
+  { clockSkewMs }: MachineBook,
+  told: readonly { readonly told?: { readonly atMs: number } }[],
+  nowMs: number,
+) {
+  const sent = told.flatMap((stream) => stream.told?.atMs ?? []);
+  const margin = MARGIN_MS + Math.abs(clockSkewMs);
+  return { sinceMs: minOf(sent, nowMs) - margin, untilMs: maxOf(sent, nowMs) + margin };
+}

@@ -1,0 +1,115 @@
+import type { TokenUsage } from "../model/transcript.ts";
+import * as semconv from "../telemetry/semconv.ts";
+
+/** Kinds of tokens in the order in which they are shown. The last three are parts of the first two. */
+export const KINDS = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** As `openhook.token.type` and the JSON have them. */
+export const KIND_NAME = {
+  input: "input",
+  output: "output",
+  cacheRead: "cache_read",
+  cacheWrite: "cache_write",
+  reasoning: "reasoning",
+} as const satisfies Record<Kind, string>;
+
+/** The attributes of a span that count tokens, by any spelling. */
+export const FIGURES: readonly string[] = [
+  semconv.GEN_AI_USAGE_INPUT_TOKENS,
+  semconv.GEN_AI_USAGE_OUTPUT_TOKENS,
+  semconv.GEN_AI_USAGE_CACHE_READ,
+  semconv.GEN_AI_USAGE_CACHE_WRITE,
+  semconv.GEN_AI_USAGE_CACHE_CREATION,
+  semconv.GEN_AI_USAGE_REASONING,
+  ...Object.values(semconv.OPENHOOK_TOTAL),
+];
+
+/** A model call as one of the books has it. */
+export interface CallFact {
+  readonly key: string;
+  readonly model: string | undefined;
+  /** Absent: that book does not say. */
+  readonly usage: TokenUsage | undefined;
+  /** Its tokens are those of a turn or session: it has no span of its own. */
+  readonly covers: "turn" | "session" | undefined;
+  readonly endMs: number;
+}
+
+/** A span as the store or a backend has it: its place in the tree, and its figures. */
+export interface SpanFact {
+  readonly spanId: string;
+  /** "" for a root. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  /** Of a model call: what its tokens are summed under. */
+  readonly model: string | undefined;
+  readonly isCall: boolean;
+  /** The attributes that count tokens, by name. */
+  readonly figures: Readonly<Record<string, number>>;
+  /** `service.instance.id` of who sent it, where the backend tells. */
+  readonly instanceId: string | undefined;
+}
+
+/** One thing that two books have differently. */
+export interface Difference {
+  readonly between: string;
+  /** `<source>/<id>`; absent for what is of all sessions together. */
+  readonly session?: string;
+  /** What differs: a model call, a span, a series. */
+  readonly subject: string;
+  readonly what: string;
+  /** `null`: that side has it not. */
+  readonly left: number | null;
+  readonly right: number | null;
+}
+
+/** Sums by model and kind. A kind that no call told is absent: unknown is never 0. */
+export class Sums {
+  readonly byModel = new Map<string, Map<Kind, number>>();
+
+  add(model: string | undefined, usage: Readonly<Partial<Record<Kind, number | undefined>>> | undefined): void {
+    if (usage === undefined) return;
+    const name = model ?? "unknown";
+    const sums = this.byModel.get(name) ?? new Map<Kind, number>();
+    this.byModel.set(name, sums);
+    for (const kind of KINDS) {
+      const amount = usage[kind];
+      if (amount !== undefined) sums.set(kind, (sums.get(kind) ?? 0) + amount);
+    }
+  }
+
+  addAll(other: Sums): void {
+    for (const [model, sums] of other.byModel) this.add(model, Object.fromEntries(sums));
+  }
+
+  /** @returns `undefined` where nobody told */
+  of(model: string, kind: Kind): number | undefined {
+    return this.byModel.get(model)?.get(kind);
+  }
+}
+
+/** Of all calls. */
+export function sumOf(
+  calls: Iterable<{ readonly model?: string | undefined; readonly usage?: TokenUsage | undefined }>,
+): Sums {
+  const sums = new Sums();
+  for (const { model, usage } of calls) sums.add(model, usage);
+  return sums;
+}
+
+/** The tokens of model calls that spans tell. */
+export function sumOfSpans(spans: Iterable<Pick<SpanFact, "isCall" | "model" | "figures">>): Sums {
+  const sums = new Sums();
+  for (const { isCall, model, figures } of spans) {
+    if (!isCall) continue;
+    sums.add(model, {
+      input: figures[semconv.GEN_AI_USAGE_INPUT_TOKENS],
+      output: figures[semconv.GEN_AI_USAGE_OUTPUT_TOKENS],
+      cacheRead: figures[semconv.GEN_AI_USAGE_CACHE_READ],
+      cacheWrite: figures[semconv.GEN_AI_USAGE_CACHE_WRITE] ?? figures[semconv.GEN_AI_USAGE_CACHE_CREATION],
+      reasoning: figures[semconv.GEN_AI_USAGE_REASONING],
+    });
+  }
+  return sums;
+}

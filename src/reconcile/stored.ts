@@ -1,0 +1,278 @@
+import { asLabelled } from "../model/series-labels.ts";
+import type { ModelCall } from "../model/session.ts";
+import type { Attributes } from "../model/telemetry.ts";
+import type { Histogram } from "../store/counters.ts";
+import type { Database, Row } from "../store/database.ts";
+import { toldPromptIds } from "../store/facts.ts";
+import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { readMeta } from "../store/meta.ts";
+import { outboxState } from "../store/outbox.ts";
+import { type StoredSession, sessionById } from "../store/sessions.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { type CallFact, FIGURES, type Kind, type SpanFact } from "./facts.ts";
+
+/** A span of the store, and whether a backend has acknowledged it: it left the outbox. */
+export interface StoredSpan extends SpanFact {
+  readonly traceId: string;
+  readonly waits: boolean;
+}
+
+/** What the store has of one session. */
+export interface StoredBook {
+  readonly session: StoredSession;
+  /** Sessions of subagents whose facts are kept here. */
+  readonly children: readonly StoredSession[];
+  /** Something is still expected of it: what its transcript has more is not settled yet. */
+  readonly isOpen: boolean;
+  readonly calls: ReadonlyMap<string, CallFact>;
+  readonly spans: readonly StoredSpan[];
+  /** The parts of its transcripts that were read, by the reader's name for them. */
+  readonly parts: ReadonlySet<string>;
+  readonly toldPrompts: ReadonlySet<string>;
+}
+
+/** Which sessions: those of a time, each of them whole. */
+export interface TimeRange {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Numbers of the sessions in which something happened in a time, the earliest first; how many of it were pruned, and how many
+ * were imported and never sent.
+ */
+export function sessionsIn(
+  db: Database,
+  { sinceMs, untilMs }: TimeRange,
+): { readonly numbers: readonly number[]; readonly pruned: number; readonly imported: number } {
+  const within = "parent IS NULL AND excluded = 0 AND last_ms >= ? AND first_ms <= ?";
+  const packed = "id IN (SELECT session FROM packed)";
+  const countOf = (what: string): number =>
+    Number(
+      db.prepare(`SELECT count(*) AS n FROM sessions WHERE ${within} AND ${what}`).get(sinceMs, untilMs)?.["n"] ?? 0,
+    );
+  return {
+    numbers: db
+      .prepare(`SELECT id FROM sessions WHERE ${within} AND pruned_ms IS NULL AND NOT ${packed} ORDER BY first_ms, id`)
+      .all(sinceMs, untilMs)
+      .map((row) => Number(row["id"])),
+    pruned: countOf("pruned_ms IS NOT NULL"),
+    imported: countOf(packed),
+  };
+}
+
+/** @param number a session's own, of one that is no subagent's */
+export function bookOf(db: Database, number: number): StoredBook {
+  const children = childrenOf(db, number);
+  const ids = [number, ...children];
+  return {
+    session: sessionById(db, number),
+    children: children.map((id) => sessionById(db, id)),
+    isOpen: isOpen(db, number),
+    calls: callsOf(db, number),
+    spans: spansOf(db, number),
+    parts: new Set(
+      ids.flatMap((id) =>
+        db
+          .prepare("SELECT path FROM positions WHERE session = ?")
+          .all(id)
+          .map((row) => String(row["path"])),
+      ),
+    ),
+    toldPrompts: toldPromptIds(db, number),
+  };
+}
+
+/**
+ * Why the store does not count a call that a transcript has: `copy`, another session counts it; `pruned`, it was counted and
+ * taken out; `pending`, it is known and not settled yet. `undefined`: no reason is known.
+ */
+export function whyNotCounted(
+  db: Database,
+  { id, source, sessionId }: StoredSession,
+  call: { readonly key: string; readonly globalKey?: string | undefined },
+): "copy" | "pruned" | "pending" | undefined {
+  const { key, globalKey } = call;
+  if (globalKey !== undefined) {
+    const owner = db.prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?").get(source, globalKey)?.[
+      "session"
+    ];
+    if (owner !== undefined && owner !== id && holds(db, Number(owner), key)) return "copy";
+    if (owner === undefined && isForgotten(db, "owner", source, globalKey)) return "pruned";
+  }
+  if (isForgotten(db, "entry", source, sessionId, key)) return "pruned";
+  const entry = db.prepare("SELECT settled FROM entries WHERE session = ? AND key = ?").get(id, key);
+  return entry?.["settled"] === 0 ? "pending" : undefined;
+}
+
+/** What is of all sessions together. */
+export interface MachineBook {
+  readonly instanceId: string | undefined;
+  readonly streams: readonly StoredStream[];
+  /** Tokens of all settled calls that are in the store. */
+  readonly tokens: Readonly<Record<Kind, number>>;
+  /** Of them: of calls that ended after the first stream that counts tokens was begun. */
+  readonly tokensSince: Readonly<Record<Kind, number>>;
+  /** Something was pruned: the sums hold more than the sessions that are left. */
+  readonly hasPruned: boolean;
+  /** Spans that left the outbox without a backend having them: dropped or refused, over all time. */
+  readonly givenUp: number;
+  readonly clockSkewMs: number;
+}
+
+/** One cumulative stream: where it stands, and what a backend acknowledged last. */
+export interface StoredStream {
+  readonly metric: string;
+  readonly attributes: Attributes;
+  readonly service: string;
+  readonly value: StreamValue;
+  /** What of it was too much, and is taken off what is counted next. */
+  readonly owed: number;
+  /** Absent: never sent. */
+  readonly told?: StreamValue & { readonly atMs: number };
+}
+
+/** Of a counter its sum; of a histogram how many values, and their sum. */
+export interface StreamValue {
+  readonly sum: number;
+  readonly count?: number;
+}
+
+export function machineBook(db: Database): MachineBook {
+  const streams = streamsOf(db);
+  const beganMs = Math.min(
+    ...db
+      .prepare("SELECT start_ms FROM counters WHERE metric = 'openhook.token.usage'")
+      .all()
+      .map((row) => Number(row["start_ms"])),
+  );
+  const outbox = outboxState(db);
+  return {
+    instanceId: readMeta(db, "instance.id"),
+    streams,
+    tokens: tokensAfter(db, Number.NEGATIVE_INFINITY),
+    tokensSince: tokensAfter(db, beganMs),
+    hasPruned: hasForgotten(db),
+    givenUp: outbox.droppedTotal + outbox.rejectedTotal + outbox.unclaimedTotal,
+    clockSkewMs: Number(readMeta(db, "clock.skew_ms") ?? "0"),
+  };
+}
+
+// --- internal ---
+
+/** Sessions of subagents, at any depth: a subagent's subagent names the one above it. */
+function childrenOf(db: Database, number: number): readonly number[] {
+  return db
+    .prepare(
+      `WITH RECURSIVE below (id) AS (SELECT id FROM sessions WHERE parent = ?1
+         UNION SELECT s.id FROM sessions s JOIN below b ON s.parent = b.id) SELECT id FROM below WHERE id <> ?1`,
+    )
+    .all(number)
+    .map((row) => Number(row["id"]));
+}
+
+const isOpen = (db: Database, number: number): boolean =>
+  db
+    .prepare(
+      `SELECT 1 FROM sessions s WHERE id = ? AND (
+         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
+         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
+         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0))`,
+    )
+    .get(number) !== undefined;
+
+const holds = (db: Database, session: number, key: string): boolean =>
+  db.prepare("SELECT 1 FROM entries WHERE session = ? AND key = ?").get(session, key) !== undefined;
+
+function callsOf(db: Database, number: number): ReadonlyMap<string, CallFact> {
+  return new Map(
+    db
+      .prepare("SELECT key, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
+      .all(number)
+      .map((row) => {
+        const { model, usage, covers, endMs } = JSON.parse(String(row["body"])) as ModelCall;
+        const key = String(row["key"]);
+        return [key, { key, model, usage, covers, endMs }];
+      }),
+  );
+}
+
+/** Records hold whole attributes; only what is compared is taken out of them. */
+function spansOf(db: Database, number: number): readonly StoredSpan[] {
+  const figure = (name: string): string => `json_extract(record, '$.attributes."${name}"')`;
+  const model = `coalesce(${figure(semconv.GEN_AI_RESPONSE_MODEL)}, ${figure(semconv.GEN_AI_REQUEST_MODEL)})`;
+  return db
+    .prepare(
+      `SELECT json_extract(record, '$.traceId') AS trace, json_extract(record, '$.spanId') AS span,
+         json_extract(record, '$.parentSpanId') AS parent, json_extract(record, '$.name') AS name,
+         ${figure(semconv.OPENHOOK_SPAN_KIND)} AS kind, ${model} AS model,
+         ${FIGURES.map((name, i) => `${figure(name)} AS f${i}`).join(", ")}, o.seq IS NOT NULL AS waits
+       FROM spans s LEFT JOIN outbox o ON o.seq = s.seq WHERE s.session = ? ORDER BY s.seq`,
+    )
+    .all(number)
+    .map((row) => ({
+      traceId: String(row["trace"]),
+      spanId: String(row["span"]),
+      parentSpanId: row["parent"] === null ? "" : String(row["parent"]),
+      name: String(row["name"]),
+      isCall: row["kind"] === "model_call",
+      model: row["model"] === null ? undefined : String(row["model"]),
+      figures: Object.fromEntries(
+        FIGURES.flatMap((name, i) => {
+          const value = row[`f${i}`];
+          return typeof value === "number" ? [[name, value]] : [];
+        }),
+      ),
+      instanceId: undefined,
+      waits: row["waits"] === 1,
+    }));
+}
+
+function streamsOf(db: Database): readonly StoredStream[] {
+  return db
+    .prepare("SELECT * FROM counters ORDER BY metric, id")
+    .all()
+    .map((row) => {
+      const told = valueIn(row, "sent_value", "sent_histogram");
+      const { attributes, resource } = asLabelled({
+        attributes: JSON.parse(String(row["attributes"])) as Attributes,
+        resource: JSON.parse(String(row["resource"])) as Attributes,
+      });
+      const { [semconv.SERVICE_NAME]: _, ...own } = attributes;
+      return {
+        metric: String(row["metric"]),
+        attributes: own,
+        service: String(resource[semconv.SERVICE_NAME] ?? ""),
+        value: valueIn(row, "value", "histogram") ?? { sum: 0 },
+        owed: Number(row["owed"]),
+        ...(told !== undefined && row["sent_ms"] !== null && { told: { ...told, atMs: Number(row["sent_ms"]) } }),
+      };
+    });
+}
+
+function valueIn(row: Row, sum: string, histogram: string): StreamValue | undefined {
+  const [plain, text] = [row[sum], row[histogram]];
+  if (typeof text === "string") {
+    const found = JSON.parse(text) as Histogram;
+    return { sum: found.sum, count: found.count };
+  }
+  return typeof plain === "number" ? { sum: plain } : undefined;
+}
+
+function tokensAfter(db: Database, ms: number): Readonly<Record<Kind, number>> {
+  const row = db
+    .prepare(
+      `SELECT coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
+         coalesce(sum(cache_read), 0) AS cacheRead, coalesce(sum(cache_write), 0) AS cacheWrite,
+         coalesce(sum(json_extract(body, '$.usage.reasoning')), 0) AS reasoning FROM model_calls WHERE end_ms > ?`,
+    )
+    .get(Number.isFinite(ms) ? ms : ms > 0 ? Number.MAX_SAFE_INTEGER : -1);
+  const of = (name: Kind): number => Number(row?.[name] ?? 0);
+  return {
+    input: of("input"),
+    output: of("output"),
+    cacheRead: of("cacheRead"),
+    cacheWrite: of("cacheWrite"),
+    reasoning: of("reasoning"),
+  };
+}

@@ -1,0 +1,141 @@
+import { refusalOf } from "../agents/shared/transcript/open.ts";
+import type { CaptureContext } from "../capture/context.ts";
+import { limitEntries } from "../capture/limit-fields.ts";
+import { protectEntries } from "../capture/protect.ts";
+import type { TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
+import { messageOf } from "../model/error-message.ts";
+import { INITIAL_OFFSET } from "../model/initial-offset.ts";
+import { mergeEntries } from "../model/merge.ts";
+import { isSingleCall } from "../model/single-call.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import type { Database } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { rootsOf } from "../transcripts/transcript-roots.ts";
+import type { StoredBook } from "./stored.ts";
+
+/** The model calls that a session's transcripts hold, read from their first line; or why nobody can say. */
+export type TranscriptBook =
+  | {
+      readonly state: "read";
+      readonly calls: ReadonlyMap<string, EntryOf<"model_call">>;
+      /** Parts that were read once and are not there any more. */
+      readonly missingParts: number;
+      /** Lines that could not be read. */
+      readonly unreadable: number;
+    }
+  | { readonly state: "unknown"; readonly reason: string };
+
+/** What the stations of a drain want, without a store that stays open: it is only looked at. */
+export type Looking = Omit<CaptureContext, "db">;
+export type Look = <T>(ask: (db: Database) => T) => T | undefined;
+
+/**
+ * Reads a session's transcripts anew, from the first line, through its agent's reader: nothing of what the store has made of
+ * them is used but where they lie, and what a hook told of a fork's beginning.
+ */
+export async function readAnew(drain: Looking, book: StoredBook, look: Look): Promise<TranscriptBook> {
+  const { session, children, parts } = book;
+  const card = cardOf(drain, session.source);
+  if (card === undefined) return unknown(`nobody here knows how ${session.source} writes transcripts`);
+  if (card.tokens === "none") return unknown(`${card.title} tells no tokens`);
+  if (card.tokens === "payload") return unknown(`${card.title} tells tokens to its hooks alone`);
+  if (card.transcript === undefined) return unknown(`${card.title} writes no transcript that can be read`);
+  const { default: reader } = await card.transcript();
+  const roots = look((db) => rootsOf({ ...drain, db }, reader, session.source)) ?? [];
+  const found = await filesOf(drain, reader, [session, ...children], roots);
+  if (typeof found === "string") return unknown(found);
+  const files = [...found.values()];
+  const missingParts = [...parts].filter((part) => !found.has(part)).length;
+  if (files.length === 0) return unknown(goneOr(book));
+  const reading = new Reading(book);
+  for (const file of files) {
+    const refusal = await refusalOf(file.path, roots);
+    if (refusal !== undefined) return unknown(`its transcript may not be read: ${refusal}`);
+    try {
+      for await (const batch of reader.read({ ...file, roots }, INITIAL_OFFSET, { content: false })) {
+        reading.take(protectEntries(drain, limitEntries(batch.entries)), batch.unreadable);
+      }
+    } catch (error) {
+      return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);
+    }
+  }
+  return { state: "read", calls: reading.calls(), missingParts, unreadable: reading.unreadable };
+}
+
+// --- internal ---
+
+const unknown = (reason: string): TranscriptBook => ({ state: "unknown", reason });
+
+const goneOr = ({ session, parts }: StoredBook): string =>
+  parts.size > 0
+    ? `its transcript is gone: ${JSON.stringify(session.transcriptPath ?? [...parts][0])}`
+    : "no transcript of it was ever found";
+
+/** By the reader's name for each part; a reason where even that could not be found out. */
+async function filesOf(
+  drain: Looking,
+  reader: TranscriptReader,
+  sessions: readonly StoredSession[],
+  roots: readonly string[],
+): Promise<ReadonlyMap<string, TranscriptFile> | string> {
+  const found = new Map<string, TranscriptFile>();
+  for (const { sessionId, transcriptPath } of sessions) {
+    const isReadable = transcriptPath !== undefined && (await refusalOf(transcriptPath, roots)) === undefined;
+    const query = { sessionId, home: drain.places.home, roots, ...(isReadable && { path: transcriptPath }) };
+    try {
+      for (const file of await reader.files(query)) {
+        const key = file.key ?? file.path;
+        if (!found.has(key)) found.set(key, file);
+      }
+    } catch (error) {
+      return `could not look for its transcripts: ${messageOf(error)}`;
+    }
+  }
+  return found;
+}
+
+/** Joins records of one call, and leaves out what a fork copied before its own part. */
+class Reading {
+  readonly #book: StoredBook;
+  readonly #calls = new Map<string, EntryOf<"model_call">>();
+  #isOwnPart: boolean;
+  unreadable = 0;
+
+  constructor(book: StoredBook) {
+    this.#book = book;
+    this.#isOwnPart = book.session.fork === "no";
+  }
+
+  take(entries: readonly TranscriptEntry[], unreadable: number): void {
+    this.unreadable += unreadable;
+    for (const entry of this.#own(entries)) {
+      if (entry.kind !== "model_call") continue;
+      const known = this.#calls.get(entry.key);
+      const merged = known === undefined ? entry : mergeEntries(known, entry);
+      if (merged.kind === "model_call") this.#calls.set(entry.key, merged);
+    }
+  }
+
+  /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
+  calls(): ReadonlyMap<string, EntryOf<"model_call">> {
+    const own = new Set(
+      withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#book.calls.has(key)).map(({ key }) => key),
+    );
+    const knowsCalls = [...this.#calls.values()].some(isSingleCall);
+    return new Map(
+      [...this.#calls].filter(([key, { covers }]) => own.has(key) && (covers !== "session" || !knowsCalls)),
+    );
+  }
+
+  #own(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+    if (this.#isOwnPart || this.#book.session.fork === "no") return entries;
+    const first = entries.find((entry) => entry.kind === "prompt" && this.#book.toldPrompts.has(entry.promptKey ?? ""));
+    if (first === undefined) return [];
+    this.#isOwnPart = true;
+    return entries.slice(
+      entries.findLastIndex((entry) => entry.kind === "prompt" && entry.promptKey === first.promptKey),
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { plural } from "../text/figures.ts";
+import type { Difference, SpanFact } from "./facts.ts";
+import type { StoredSpan } from "./stored.ts";
+import type { FoundTrace } from "./traces.ts";
+
+/** One trace by the store and by a backend. */
+export interface TreeCompared {
+  readonly differences: readonly Difference[];
+  readonly unknown: readonly string[];
+  readonly remarks: readonly string[];
+  /** The spans of ours that the backend has, each once. */
+  readonly found: readonly SpanFact[];
+}
+
+export interface TreeQuestion {
+  /** As the backend is called. */
+  readonly title: string;
+  /** `<source>/<id>` of the session. */
+  readonly session: string;
+  readonly traceId: string;
+  /** All that the store has of it. Those that wait for a backend need not be there, and may. */
+  readonly stored: readonly StoredSpan[];
+  /** `service.instance.id` of this machine. */
+  readonly instanceId: string | undefined;
+  /** Traces may be missing whole: a sampler keeps some. One that is there is whole. */
+  readonly isSampled: boolean;
+}
+
+/** Span by span: ids, parents and figures. Names are not compared: a gateway may redact them. */
+export function compareTree(question: TreeQuestion, trace: FoundTrace | undefined): TreeCompared {
+  const { title, session, traceId, stored, instanceId, isSampled } = question;
+  const told = stored.filter(({ waits }) => !waits);
+  const differences: Difference[] = [];
+  const differ = (subject: string, what: string, left: number | null, right: number | null): void => {
+    differences.push({ between: `store and ${title}`, session, subject, what, left, right });
+  };
+  if (trace === undefined) {
+    const missing = `${session}: ${title} has no trace ${traceId}`;
+    if (told.length === 0) return { ...NOTHING, remarks: [`${missing}: nothing of it was delivered yet`] };
+    if (isSampled) return { ...NOTHING, unknown: [`${missing}: not kept by the sampler, or lost`] };
+    differ(`trace ${traceId}`, "was delivered and is not there; spans", told.length, 0);
+    return { ...NOTHING, differences };
+  }
+  const remarks: string[] = [];
+  const copies = new Map<string, SpanFact[]>();
+  for (const span of trace.spans) copies.set(span.spanId, [...(copies.get(span.spanId) ?? []), span]);
+  const found: SpanFact[] = [];
+  for (const span of stored) {
+    const [first, ...others] = copies.get(span.spanId) ?? [];
+    copies.delete(span.spanId);
+    if (first === undefined) {
+      if (!span.waits) differ(subjectOf(span, traceId), "was delivered and is not there", 1, 0);
+      continue;
+    }
+    // One that was sent again is the same to the last byte; a gateway can have changed between the two
+    const best = [first, ...others].find((one) => unlike(span, one) === undefined) ?? first;
+    found.push(best);
+    const wrong = unlike(span, best);
+    if (wrong !== undefined) differ(subjectOf(span, traceId), wrong.what, wrong.left, wrong.right);
+  }
+  const twice = trace.spans.length - new Set(trace.spans.map(({ spanId }) => spanId)).size;
+  if (twice > 0) remarks.push(`${session}: ${title} keeps ${plural(twice, "span")} of trace ${traceId} more than once`);
+  let foreign = 0;
+  for (const [span] of copies.values()) {
+    if (span === undefined) continue;
+    if (span.instanceId !== undefined && instanceId !== undefined && span.instanceId !== instanceId) foreign++;
+    else differ(subjectOf(span, traceId), "is there and not in the store", 0, 1);
+  }
+  if (foreign > 0) remarks.push(`${session}: ${plural(foreign, "span")} of trace ${traceId} came from another machine`);
+  if (!trace.isPartial) return { differences, unknown: [], remarks, found };
+  return { differences: [], unknown: [`${session}: ${title} tells only a part of trace ${traceId}`], remarks, found };
+}
+
+// --- internal ---
+
+const NOTHING: TreeCompared = { differences: [], unknown: [], remarks: [], found: [] };
+
+const subjectOf = ({ spanId, name }: SpanFact, traceId: string): string => `span ${spanId} (${name}) of ${traceId}`;
+
+/** What of a span is other than it was sent, the first thing. */
+function unlike(
+  stored: SpanFact,
+  found: SpanFact,
+): { readonly what: string; readonly left: number | null; readonly right: number | null } | undefined {
+  for (const [name, left] of Object.entries(stored.figures)) {
+    const right = found.figures[name] ?? null;
+    if (left !== right) return { what: name, left, right };
+  }
+  if (stored.parentSpanId === found.parentSpanId) return undefined;
+  const shown = (id: string): string => (id === "" ? "none" : id);
+  const what = `hangs below ${shown(found.parentSpanId)} and not ${shown(stored.parentSpanId)}`;
+  return { what, left: null, right: null };
+}

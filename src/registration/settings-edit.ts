@@ -1,0 +1,162 @@
+import { basename, dirname } from "node:path";
+import { Writable } from "node:stream";
+import { confirm, isCancel } from "@clack/prompts";
+import { SettingsError } from "../agents/shared/settings/settings.ts";
+import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
+import { type Context, UserError } from "../context.ts";
+import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
+
+/** What `enable` and `disable` have in common: which agents, which files, what the user says to it. */
+
+/** The agents there are; `agents/registry.ts` is one. */
+export interface AgentLookup {
+  list(): Promise<readonly Agent[]>;
+  find(source: string): Promise<Agent | undefined>;
+}
+
+export type Scope = "user" | "project";
+
+export interface InstallableAgent {
+  readonly agent: Agent;
+  readonly installer: Installer;
+}
+
+export interface SettingsFile extends SettingsText {
+  /** `undefined` when there is no file. */
+  readonly bytes: Buffer | undefined;
+}
+
+export const targetOf = ({ places, cwd, env }: Context): InstallTarget => ({ home: places.home, project: cwd, env });
+
+/** Named agents, each once. @throws UserError for a name that is none, or has no settings in this scope */
+export async function namedAgents(
+  names: readonly string[],
+  scope: Scope,
+  agents: AgentLookup,
+): Promise<readonly InstallableAgent[]> {
+  const chosen: InstallableAgent[] = [];
+  for (const name of new Set(names)) {
+    const agent = await agents.find(name);
+    if (agent === undefined) {
+      const known = (await installableAgents(scope, agents)).map((one) => one.agent.source).join(", ");
+      throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(name)}; known are: ${known}`);
+    }
+    const installer = (await agent.installer?.())?.default;
+    if (installer === undefined) {
+      throw new UserError("E_AGENT", `${agent.title} has no settings that we could edit; see its page in the README`);
+    }
+    if (!installer.scopes.includes(scope)) {
+      throw new UserError(
+        "E_SCOPE",
+        `${agent.title} has no ${scope} settings; use --scope ${installer.scopes.join(" or ")}`,
+      );
+    }
+    chosen.push({ agent, installer });
+  }
+  return chosen;
+}
+
+/** Whose settings are meant where nobody said so: the user's, or the project's where the named agents have no others. */
+export async function scopeOf(names: readonly string[], given: Scope | undefined, agents: AgentLookup): Promise<Scope> {
+  if (given !== undefined) return given;
+  const cards = await Promise.all(names.map((name) => agents.find(name)));
+  const installers = await Promise.all(cards.map(async (card) => (await card?.installer?.())?.default));
+  const isProjects = (installer: (typeof installers)[number]) => installer?.scopes.includes("user") === false;
+  return names.length > 0 && installers.every(isProjects) ? "project" : "user";
+}
+
+/** All agents that have an installer for this scope. */
+export async function installableAgents(scope: Scope, agents: AgentLookup): Promise<readonly InstallableAgent[]> {
+  const found: InstallableAgent[] = [];
+  for (const agent of await agents.list()) {
+    const installer = (await agent.installer?.())?.default;
+    if (installer?.scopes.includes(scope)) found.push({ agent, installer });
+  }
+  return found;
+}
+
+/** @throws FileError when one cannot be read; UserError when one is no UTF-8 text, which an edit would spoil */
+export const readSettingsFiles = (paths: readonly string[]): Promise<readonly SettingsFile[]> =>
+  Promise.all(paths.map(readSettingsFile));
+
+/** Runs an installer's edit; what it has against a text becomes one line with the file's name. */
+export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    // which of several it was, only the installer knows
+    const named = "path" in error && typeof error.path === "string" ? [error.path] : files.map(({ path }) => path);
+    throw new UserError(error.code, `${named.join(" or ")}, ${error.message}; nothing was changed`, 2, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * What is left of a file that was there before us once nothing but ours was in it: an empty document. A script, and a
+ * file of our own name, goes, whoever brought it here.
+ */
+export function emptied({ path, text }: SettingsText): string | undefined {
+  if (text?.startsWith("#!") || basename(path).includes("openhook-otel")) return undefined;
+  return /\.jsonc?$/.test(path) ? "{}\n" : "";
+}
+
+/** Paths as a sentence has them; many of one folder by that folder. */
+export function listed(paths: readonly string[]): string {
+  const [first] = paths;
+  if (first === undefined || paths.length <= 2) return paths.join(" and ");
+  const folder = dirname(first);
+  if (paths.every((path) => dirname(path) === folder)) return `${folder} (${paths.length} files)`;
+  return `${paths.slice(0, -1).join(", ")} and ${paths.at(-1)}`;
+}
+
+/** Turns what the file system had against us into the one line that `cli.ts` prints. */
+export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof FileError) throw new UserError(error.code, error.message, 1, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Asks before an edit.
+ *
+ * @returns what the user said; true without asking when `sure` is set: by `--yes`, or by naming the agent
+ * @throws UserError when there is nobody to ask
+ */
+export async function agreed(message: string, sure: boolean, context: Context): Promise<boolean> {
+  if (sure) return true;
+  if (!canAsk(context)) {
+    throw new UserError(
+      "E_CONFIRM",
+      "this edits agents' settings: name the agents or pass --yes, or run it in a terminal to be asked",
+    );
+  }
+  const answer = await confirm({ message, ...streamsOf(context) });
+  return !isCancel(answer) && answer;
+}
+
+/** Whether somebody sits in front of this. */
+export const canAsk = ({ stdin, stdout }: Context): boolean => stdin.isTTY === true && stdout.isTTY === true;
+
+/** Where a prompt reads and writes. */
+export const streamsOf = ({ stdin, stdout }: Context) => ({
+  input: stdin,
+  ...(stdout instanceof Writable && { output: stdout }),
+});
+
+// --- internal ---
+
+async function readSettingsFile(path: string): Promise<SettingsFile> {
+  await refuseOdd(path);
+  const bytes = await readFileIfAny(path);
+  if (bytes === undefined) return { path, bytes, text: undefined };
+  try {
+    return { path, bytes, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (error) {
+    throw new UserError("E_SETTINGS", `${path} is no UTF-8 text; nothing was changed`, 2, { cause: error });
+  }
+}

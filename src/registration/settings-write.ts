@@ -1,0 +1,85 @@
+import { rmdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type BackupRecord, dropBackup, saveBackup } from "../config/backup.ts";
+import { removeFile, type WriteOptions, writeFileAtomic } from "../config/files.ts";
+import { UserError } from "../context.ts";
+
+/** One file's part of an edit, and the way back. Either happens as a whole or throws and leaves what was. */
+export interface Step {
+  run(): Promise<void>;
+  undo(): Promise<void>;
+}
+
+/**
+ * Runs steps in their order. When one fails, those before it are taken back, last first.
+ *
+ * @throws what the step threw; UserError when the way back was barred too, with both reasons
+ */
+export async function allOrNone(steps: readonly Step[]): Promise<void> {
+  const done: Step[] = [];
+  try {
+    for (const step of steps) {
+      await step.run();
+      done.unshift(step);
+    }
+  } catch (error) {
+    const barred: string[] = [];
+    for (const step of done) await step.undo().catch((reason: unknown) => barred.push(messageOf(reason)));
+    if (barred.length === 0) throw error;
+    const message = `${messageOf(error)}; what was changed before could not be taken back: ${barred.join("; ")}`;
+    throw new UserError("E_HALF_DONE", message, 1, { cause: error });
+  }
+}
+
+/** What a file shall hold and what it held; `undefined`: there is none. */
+export interface FileChange {
+  readonly path: string;
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+  /** The topmost directory that was made for the file: goes with it, where it is empty. */
+  readonly madeDirectory?: string | undefined;
+  /** Of a file and folders that have to be made. */
+  readonly modes?: Pick<WriteOptions, "mode" | "dirMode">;
+}
+
+/** Makes a change as long as the file still is what it was. */
+export async function apply({ path, before, after, madeDirectory, modes }: FileChange): Promise<void> {
+  if (after !== undefined) return writeFileAtomic(path, after, { ...modes, expect: before ?? null });
+  await removeFile(path);
+  await removeMadeDirectories(path, madeDirectory);
+}
+
+/** The same change back. */
+export const reversed = (change: FileChange): FileChange => ({
+  ...change,
+  before: change.after,
+  after: change.before,
+});
+
+/** Makes a record what it was; `original`: its backup's bytes. */
+export async function restoreRecord(
+  backupDir: string,
+  path: string,
+  record: BackupRecord | undefined,
+  original: Uint8Array | undefined,
+): Promise<void> {
+  // a record whose bytes are lost must not come back as "there was no file": disable would delete the user's
+  if (record === undefined || record.existed !== (original !== undefined)) await dropBackup(backupDir, path);
+  else await saveBackup(backupDir, record, original);
+}
+
+// --- internal ---
+
+/** Directories that were made for the file, up to the topmost, as long as they are empty. */
+async function removeMadeDirectories(path: string, top: string | undefined): Promise<void> {
+  if (top === undefined) return;
+  for (let at = dirname(path); at.startsWith(top); at = dirname(at)) {
+    const removed = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,25 @@
+import { stat } from "node:fs/promises";
+import { ownUid } from "../config/file-owner.ts";
+import { type Context, UserError } from "../context.ts";
+
+/**
+ * To be asked before anything is made in a home. `sudo` may leave `HOME` as it was: what root makes there, its owner and
+ * the owner's agents could neither read nor write. A superuser without `sudo`, as in a container, may have anybody's home.
+ *
+ * @throws UserError when it is so
+ */
+export async function refuseSudo({
+  env,
+  places,
+  platform,
+}: Pick<Context, "env" | "places" | "platform">): Promise<void> {
+  const by = Number(env["SUDO_UID"] ?? "0");
+  if (ownUid(platform) !== 0 || by === 0) return;
+  const home = await stat(places.home).catch(() => undefined);
+  if (home?.uid !== by) return;
+  throw new UserError(
+    "E_SUDO",
+    `this runs as root, and the home ${places.home} is that of user ${by}, who could not use what root makes there; run it without sudo`,
+    1,
+  );
+}

@@ -1,0 +1,114 @@
+import { spawnSync } from "node:child_process";
+import { constants } from "node:fs";
+import { access, lstat, open, readlink, realpath, stat } from "node:fs/promises";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { allRecords } from "../config/backup.ts";
+import type { Places } from "../config/places.ts";
+import type { Context } from "../context.ts";
+import wrapperSource from "../intake/wrapper.sh?raw";
+
+/** In place of an agent's name in our records: these files are the command's. */
+export const RECORDED_AS = "wrap";
+
+/** What every wrapper is a link to. Beside the hook program, which it starts. */
+export const wrapperPathOf = ({ hookPath }: Places): string => join(dirname(hookPath), "wrapper");
+
+/** Where wrappers go that find no place in front of their program; only we write there. */
+export const ownBinOf = ({ hookPath }: Places): string => join(dirname(hookPath), "bin");
+
+/** The shipped wrapper for this machine: it knows where the hook is, and an `env` that can undo ignored signals. */
+export function wrapperProgram({ places, env }: Context): string {
+  const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
+  // of whoever runs it: a home is at different places in different containers
+  const hook = standard ? '"$HOME/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
+  return wrapperSource
+    .replace(/^hook='' /m, () => `hook=${hook} `)
+    .replace(/^env='' /m, () => `env=${quoted(resettingEnv(env) ?? "")} `);
+}
+
+/** Directories of PATH that are places of their own, in order. */
+export const pathOf = ({ env }: Pick<Context, "env">): readonly string[] => [
+  ...new Set((env["PATH"] ?? "").split(delimiter).filter(isAbsolute)),
+];
+
+/** Every executable file of that name in PATH, in order. `ours`: it leads to a wrapper. */
+export async function programsNamed(
+  name: string,
+  context: Context,
+): Promise<readonly { readonly path: string; readonly ours: boolean }[]> {
+  const found: { path: string; ours: boolean }[] = [];
+  for (const directory of pathOf(context)) {
+    const path = join(directory, name);
+    const isProgram = await stat(path).then(
+      (file) => file.isFile(),
+      () => false,
+    );
+    if (!isProgram || !(await isExecutable(path))) continue;
+    found.push({ path, ours: await isWrapper(path, context.places) });
+  }
+  return found;
+}
+
+/** True for a link to our wrapper, also where that is gone, and for a copy of it. */
+export async function isWrapper(path: string, places: Places): Promise<boolean> {
+  const target = await readlink(path).catch(() => undefined);
+  if (target === wrapperPathOf(places)) return true;
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined) return false;
+  if (real === (await realpath(wrapperPathOf(places)).catch(() => undefined))) return true;
+  const head = await firstBytes(real, MARK.length).catch(() => undefined);
+  return head === MARK;
+}
+
+/** True where something has that name, links that lead nowhere included. */
+export const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Paths at which we have put wrappers, by our records and in PATH, sorted. */
+export async function wrappersHere(context: Context): Promise<readonly string[]> {
+  const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent === RECORDED_AS);
+  const recorded = records.map(({ path }) => path);
+  const names = new Set(recorded.map((path) => basename(path)));
+  const inPath = [...pathOf(context), ownBinOf(context.places)].flatMap((dir) => [...names].map((n) => join(dir, n)));
+  const there: string[] = [];
+  for (const path of new Set([...recorded, ...inPath])) if (await isWrapper(path, context.places)) there.push(path);
+  return there.sort();
+}
+
+// --- internal ---
+
+const MARK = "#!/bin/sh\n# openhook-otel wrapper\n";
+
+/** Of a text that may hold anything, for a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+async function firstBytes(path: string, count: number): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, 0);
+    return buffer.toString("latin1", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** GNU's, from 8.31 on. */
+function resettingEnv(env: Context["env"]): string | undefined {
+  return ["/usr/bin/env", "/bin/env"].find((program) => {
+    const { status } = spawnSync(program, ["--default-signal=INT,QUIT", "/bin/sh", "-c", "exit 7"], {
+      env: { ...env },
+      stdio: "ignore",
+      timeout: 5_000,
+    });
+    return status === 7;
+  });
+}

@@ -1,0 +1,162 @@
+import type { CallSums } from "../model/call-sums.ts";
+import type { Segment } from "../model/session.ts";
+import type { Database } from "../store/database.ts";
+import { type SettledCall, settledSpans } from "../store/queries.ts";
+import { isoTime, usd } from "../text/figures.ts";
+import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
+
+/**
+ * One session as a JSON document, in parts that are written one after the other: its spans are never in memory at once.
+ * Unknown is `null`, never 0; times are ISO 8601; `spans` are as they were or will be sent, `open_spans` as they look
+ * now.
+ */
+export function* jsonParts(db: Database, view: SessionView): Generator<string> {
+  yield `${JSON.stringify(documentOf(view)).slice(0, -1)},"spans":[`;
+  let separator = "";
+  for (const { record } of view.isPacked ? view.openSpans : []) {
+    yield `${separator}${JSON.stringify(record)}`;
+    separator = ",";
+  }
+  for (const { ordinal } of view.segments) {
+    for (const record of settledSpans(db, view.stored.id, ordinal)) {
+      yield `${separator}${JSON.stringify(record)}`;
+      separator = ",";
+    }
+  }
+  yield "]}\n";
+}
+
+/**
+ * Sums in the words of `--json`; `null` where no call says. Without any call nothing was used and nothing paid: that is
+ * known of agents that tell their calls, and of those alone.
+ */
+export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) {
+  const none = hasUsage(sums) || usageUnknown === true ? null : 0;
+  return {
+    model_calls: sums.modelCalls === 0 && (sums.sumsTold > 0 || usageUnknown === true) ? null : sums.modelCalls,
+    input: sums.input ?? none,
+    output: sums.output ?? none,
+    cache_read: sums.cacheRead ?? none,
+    cache_write: sums.cacheWrite ?? none,
+    reasoning: sums.reasoning ?? none,
+    cache_write_5m: sums.cacheWrite5m ?? none,
+    cache_write_1h: sums.cacheWrite1h ?? none,
+    cost_usd: usd(sums.costNanoUsd) ?? none,
+    calls_without_usage: sums.callsWithoutUsage,
+    incomplete_calls: sums.incompleteCalls,
+    unpriced_calls: sums.unpricedCalls,
+  };
+}
+
+/** Who and where, the same in `show` and `sessions`. */
+export const headJson = ({ stored, facts, segments }: SessionSummary) => ({
+  source: stored.source,
+  session_id: stored.sessionId,
+  agent_version: stored.agentVersion ?? null,
+  repository: facts.repository ?? null,
+  start: isoTime(segments[0]?.startMs ?? stored.firstMs),
+  end: isoTime(segments.at(-1)?.endMs),
+  last_activity: isoTime(stored.lastMs),
+});
+
+export const endJson = (segment: Segment | undefined) => ({
+  reason: segment?.reason ?? null,
+  native_reason: segment?.nativeReason ?? null,
+});
+
+// --- internal ---
+
+/** Calls of a model that the agent did not name. */
+const UNNAMED = "(unknown)";
+
+const documentOf = (view: SessionView) => ({
+  ...headJson(view),
+  segments: view.segments.map((segment) => ({
+    ordinal: segment.ordinal,
+    start: isoTime(segment.startMs),
+    end: isoTime(segment.endMs),
+    start_origin: segment.startOrigin ?? null,
+    ...endJson(segment),
+    totals: sumsJson(sumOf(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
+  })),
+  prompts: view.prompts,
+  turns: view.turnList.map((turn) => ({
+    id: turn.key,
+    segment: turn.segment,
+    origin: turn.origin,
+    state: turn.state,
+    open: turn.open,
+    start: isoTime(turn.startMs),
+    end: isoTime(turn.endMs),
+    prompt_length: turn.promptLength ?? null,
+  })),
+  model_calls: view.calls.map(callJson),
+  tool_calls: view.toolCalls.map(toolJson),
+  subagents: view.subagentList.map((subagent) => ({
+    id: subagent.agentId,
+    type: subagent.agentType ?? null,
+    segment: subagent.segment,
+    turn: subagent.turnKey ?? null,
+    parent_tool_call: subagent.parentCallId ?? null,
+    open: subagent.open,
+    start: isoTime(subagent.startMs),
+    end: isoTime(subagent.endMs),
+  })),
+  by_model: byModel(view.calls),
+  totals: sumsJson(view.sums, view.facts),
+  reported_usage: view.reported ?? null,
+  open_spans: view.isPacked ? [] : view.openSpans.map(({ record }) => record),
+});
+
+const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][number]) => ({
+  response_id: call.responseId ?? null,
+  model: call.model ?? null,
+  segment,
+  subagent: call.agentId !== undefined,
+  agent_id: call.agentId ?? null,
+  input: call.usage?.input ?? null,
+  output: call.usage?.output ?? null,
+  cache_read: call.usage?.cacheRead ?? null,
+  cache_write: call.usage?.cacheWrite ?? null,
+  cache_write_5m: call.usage?.cacheWrite5m ?? null,
+  cache_write_1h: call.usage?.cacheWrite1h ?? null,
+  reasoning: call.usage?.reasoning ?? null,
+  complete: call.complete,
+  open,
+  finish_reason: call.finishReason ?? null,
+  cost_usd: usd(costNanoUsd),
+  start: isoTime(call.startMs),
+  end: isoTime(call.endMs),
+});
+
+const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => ({
+  id: tool.callId,
+  name: tool.name,
+  status: tool.status,
+  segment,
+  subagent: tool.agentId !== undefined,
+  agent_id: tool.agentId ?? null,
+  open,
+  error_type: tool.errorType ?? null,
+  exit_code: tool.exitCode ?? null,
+  executable: tool.executable ?? null,
+  subcommand: tool.subcommand ?? null,
+  mcp_server: tool.mcpServer ?? null,
+  lines_added: tool.linesAdded ?? null,
+  lines_removed: tool.linesRemoved ?? null,
+  spawned_agent_id: tool.spawnedAgentId ?? null,
+  execution_ms: tool.executionMs ?? null,
+  start: isoTime(tool.startMs),
+  end: tool.status === "open" ? null : isoTime(tool.endMs),
+});
+
+function byModel(calls: readonly SettledCall[]) {
+  const groups = new Map<string, SettledCall[]>();
+  for (const call of calls) {
+    const name = call.call.model ?? UNNAMED;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [call]);
+    else group.push(call);
+  }
+  return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOf(group))]));
+}

@@ -1,0 +1,91 @@
+import type { Agent } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionContext, type SessionFacts } from "../model/session.ts";
+import { buildSession } from "../session/build.ts";
+import { withLatePrompts } from "../session/late-prompts.ts";
+import type { Database } from "../store/database.ts";
+import { openFacts } from "../store/facts.ts";
+import { packedFacts } from "../store/packed.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { contextOf, traceOfSpan } from "../store/settle.ts";
+import type { SettledParents } from "../telemetry/span-parents.ts";
+import { spanKeyOf } from "../telemetry/spans.ts";
+import { withForgotten } from "./forgotten.ts";
+
+/** The store and the agents: what reading a session needs. */
+export interface SessionSource {
+  readonly db: Database;
+  readonly agents: readonly Agent[];
+}
+
+/** The whole session as far as it is not settled, with nothing written: for `show`. Of a packed one that is all of it. */
+export function openPart(drain: SessionSource, stored: StoredSession): Session {
+  const packed = packedFacts(drain.db, stored.id);
+  if (packed !== undefined) {
+    return buildSession({
+      facts: factsOf(drain, stored),
+      events: [],
+      entries: packed,
+      context: NOTHING_SETTLED,
+      expectsTranscript: expectsTranscript(drain, stored),
+      endIdle: ENDED_IDLE,
+    });
+  }
+  const open = openFacts(drain.db, stored.id);
+  const facts = factsOf(drain, stored);
+  return buildSession({
+    facts,
+    ...open,
+    context:
+      open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, facts, open),
+    expectsTranscript: expectsTranscript(drain, stored),
+  });
+}
+
+/** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
+export function factsOf(deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
+  const card = cardOf(deps, stored.source);
+  const provider = card?.provider;
+  const branch = stored.branch ?? stored.repository?.branch;
+  return {
+    source: stored.source,
+    sessionId: stored.sessionId,
+    ...(provider !== undefined && { provider }),
+    ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
+    // Whoever has no card speaks OpenHook, which has no such event
+    ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
+    ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
+    ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
+    ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
+    ...(stored.repository !== undefined && {
+      repository: { ...stored.repository, ...(branch !== undefined && { branch }) },
+    }),
+  };
+}
+
+/** What is already settled of the session and matters to the facts that are still open. */
+export function contextFor(
+  db: Database,
+  sessionNumber: number,
+  facts: SessionFacts,
+  { events, entries }: ReturnType<typeof openFacts>,
+): SessionContext {
+  const settled = withForgotten(db, contextOf(db, sessionNumber, events, entries), facts, events, entries);
+  return withLatePrompts(settled, events, entries);
+}
+
+/** Whether the session's tokens come from a transcript that we can read. */
+export const expectsTranscript = (deps: Pick<SessionSource, "agents">, stored: StoredSession): boolean => {
+  const card = cardOf(deps, stored.source);
+  return card?.tokens === "transcript" && card.transcript !== undefined;
+};
+
+/** For `subagentPlaces`. */
+export const settledTraces =
+  (db: Database, facts: SessionFacts): SettledParents["traceOfCall"] =>
+  (callId) =>
+    traceOfSpan(db, spanKeyOf(facts, "tool_call", callId));
+
+// --- internal ---
+
+const endsSilently = (card: Agent): boolean => card.endsSilently ?? !card.emits.includes("session.end");

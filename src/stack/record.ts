@@ -1,0 +1,39 @@
+import { isAbsolute, join, normalize } from "node:path";
+import * as z from "zod";
+import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
+import { UserError } from "../context.ts";
+
+/** What was written to a stack's folder, so that it can be told from what the user wrote there. */
+const StackRecord = z.object({
+  /** SHA-256 by path, relative to the folder. */
+  files: z.record(z.string().refine(isInside), z.string()),
+  /** There if `otlp.endpoint` was set by us; what the user's file had before, `null` for nothing. */
+  endpoint: z.object({ before: z.string().nullable() }).optional(),
+});
+export type StackRecord = z.infer<typeof StackRecord>;
+
+export const recordPathOf = (folder: string): string => join(folder, ".openhook-otel-stack.json");
+
+/** @returns `undefined` where there is none @throws UserError when it is no record: then nobody knows whose the files are */
+export async function readRecord(folder: string): Promise<StackRecord | undefined> {
+  const path = recordPathOf(folder);
+  const bytes = await readFileIfAny(path);
+  if (bytes === undefined) return undefined;
+  try {
+    return StackRecord.parse(JSON.parse(bytes.toString("utf8")));
+  } catch (error) {
+    throw new UserError("E_RECORD", `${path} is damaged: remove it, and run the command again with --force`, 1, {
+      cause: error,
+    });
+  }
+}
+
+export const writeRecord = (folder: string, record: StackRecord): Promise<void> =>
+  writeFileAtomic(recordPathOf(folder), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o644, dirMode: 0o755 });
+
+// --- internal ---
+
+/** Nothing outside of the folder is ever removed, whatever the file says. */
+function isInside(path: string): boolean {
+  return !isAbsolute(path) && !normalize(path).startsWith("..");
+}

@@ -1,9 +1,0 @@
-import type { Attributes, Increment } from "../model/telemetry.ts";
-
-/** Attributes as text, the same whatever their order. */
-export const sorted = (attributes: Attributes): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))));
-
-/** What makes a stream that stream. */
-export const identityOf = ({ metric, attributes, resource }: Omit<Increment, "amount">): string =>
-  JSON.stringify([metric, sorted(resource), sorted(attributes)]);

@@ -1,0 +1,221 @@
+import type { CallSums } from "../model/call-sums.ts";
+import type { ModelCall, PricedCall, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import type { Database } from "./database.ts";
+import { type StoredSession, sessionById } from "./sessions.ts";
+
+/** Sessions, the one with the latest activity first. */
+export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
+  db
+    .prepare(
+      "SELECT id FROM sessions WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0 ORDER BY last_ms DESC, id DESC LIMIT ?",
+    )
+    .all(limit)
+    .map((row) => sessionById(db, Number(row["id"])));
+
+/**
+ * Sessions by id or the beginning of one; a whole id beats a beginning. Latest activity first. A subagent's stands for the
+ * one that it belongs to.
+ *
+ * @param name also as `<source>/<id>`, where two agents use the same id
+ */
+export function findSessions(db: Database, name: string, limit: number): readonly StoredSession[] {
+  const slash = name.indexOf("/");
+  const parted = slash > 0 ? find(db, name.slice(slash + 1), limit, name.slice(0, slash)) : [];
+  return parted.length > 0 ? parted : find(db, name, limit);
+}
+
+/** Sums of what is settled of a session. */
+export function settledSums(db: Database, session: number): CallSums {
+  const row = db
+    .prepare(
+      `SELECT sum(calls) AS calls, sum(sums_told) AS sums_told, sum(input) AS input, sum(output) AS output,
+         sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
+         sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(without_usage) AS without_usage,
+         sum(incomplete) AS incomplete, sum(cost_nano_usd) AS cost, sum(unpriced) AS unpriced
+       FROM usage WHERE session = ?`,
+    )
+    .get(session);
+  const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
+    const value = row?.[column];
+    return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
+  };
+  return {
+    modelCalls: Number(row?.["calls"] ?? 0),
+    sumsTold: Number(row?.["sums_told"] ?? 0),
+    ...known("input", "input"),
+    ...known("output", "output"),
+    ...known("cacheRead", "cache_read"),
+    ...known("cacheWrite", "cache_write"),
+    ...known("cacheWrite5m", "cache_write_5m"),
+    ...known("cacheWrite1h", "cache_write_1h"),
+    ...known("reasoning", "reasoning"),
+    callsWithoutUsage: Number(row?.["without_usage"] ?? 0),
+    incompleteCalls: Number(row?.["incomplete"] ?? 0),
+    ...known("costNanoUsd", "cost"),
+    unpricedCalls: Number(row?.["unpriced"] ?? 0),
+  };
+}
+
+/** How many settled tool calls ended how. */
+export function settledTools(db: Database, session: number): ReadonlyMap<string, number> {
+  const row = db
+    .prepare(
+      `SELECT sum(calls) - sum(errors) - sum(denied) - sum(unfinished) AS success, sum(errors) AS error,
+         sum(denied) AS denied, sum(unfinished) AS unfinished FROM tool_usage WHERE session = ?`,
+    )
+    .get(session);
+  return new Map(
+    Object.entries(row ?? {}).flatMap(([status, n]) => (typeof n === "number" && n > 0 ? [[status, n] as const] : [])),
+  );
+}
+
+/** How many settled turns came from whom. */
+export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<string, number> =>
+  countsBy(db, "SELECT origin AS name, sum(turns) AS n FROM turn_usage WHERE session = ? GROUP BY origin", session);
+
+/** A model call with what the store knows beside it. */
+export interface SettledCall extends PricedCall {
+  readonly segment: number;
+}
+
+/** Settled model calls in order of time. */
+export const settledCalls = (db: Database, session: number): readonly SettledCall[] =>
+  db
+    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
+    .all(session)
+    .map((row) => ({
+      segment: Number(row["segment"]),
+      call: JSON.parse(String(row["body"])) as ModelCall,
+      ...(row["cost_nano_usd"] !== null && { costNanoUsd: Number(row["cost_nano_usd"]) }),
+    }));
+
+/** Settled tool calls in order of time. */
+export const settledToolCalls = (
+  db: Database,
+  session: number,
+): readonly { readonly segment: number; readonly tool: ToolCall }[] =>
+  db
+    .prepare("SELECT segment, body FROM tool_calls WHERE session = ? ORDER BY start_ms, call_id")
+    .all(session)
+    .map((row) => ({ segment: Number(row["segment"]), tool: JSON.parse(String(row["body"])) as ToolCall }));
+
+/** What the store keeps of a turn that was settled, all its parts together. */
+export type TurnSummary = Pick<Turn, "key" | "segment" | "startMs" | "endMs"> & {
+  readonly origin: string;
+  readonly state: string;
+  readonly promptLength?: number;
+};
+
+/** Settled turns in order of time. */
+export const settledTurns = (db: Database, session: number): readonly TurnSummary[] =>
+  db
+    .prepare("SELECT * FROM turns WHERE session = ? ORDER BY start_ms, key")
+    .all(session)
+    .map((row) => ({
+      key: String(row["key"]),
+      segment: Number(row["segment"]),
+      origin: String(row["origin"]),
+      state: String(row["state"]),
+      startMs: Number(row["start_ms"]),
+      endMs: Number(row["end_ms"]),
+      ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
+    }));
+
+export type SubagentSummary = Pick<
+  Subagent,
+  "agentId" | "agentType" | "segment" | "turnKey" | "parentCallId" | "startMs" | "endMs"
+>;
+
+/** Settled subagents in order of time. */
+export const settledSubagents = (db: Database, session: number): readonly SubagentSummary[] =>
+  db
+    .prepare("SELECT * FROM subagents WHERE session = ? ORDER BY start_ms, agent_id")
+    .all(session)
+    .map((row) => ({
+      agentId: String(row["agent_id"]),
+      segment: Number(row["segment"]),
+      startMs: Number(row["start_ms"]),
+      endMs: Number(row["end_ms"]),
+      ...(row["agent_type"] !== null && { agentType: String(row["agent_type"]) }),
+      ...(row["turn_key"] !== null && { turnKey: String(row["turn_key"]) }),
+      ...(row["parent_call_id"] !== null && { parentCallId: String(row["parent_call_id"]) }),
+    }));
+
+/** Spans of one segment as they were or will be sent, in the order of settling. */
+export const settledSpans = (db: Database, session: number, segment: number): readonly SpanRecord[] =>
+  db
+    .prepare("SELECT record FROM spans WHERE session = ? AND segment = ? ORDER BY seq")
+    .all(session, segment)
+    .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+
+/** How many sessions there are, and in how many of them something is still expected. */
+export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS n, coalesce(sum(
+         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
+         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
+         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open
+       FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0`,
+    )
+    .get();
+  return { sessions: Number(row?.["n"] ?? 0), open: Number(row?.["open"] ?? 0) };
+}
+
+/** Complete transcript lines that could not be read, over all files. */
+export function unreadableLines(db: Database): { readonly lines: number; readonly files: number } {
+  const row = db
+    .prepare("SELECT coalesce(sum(unreadable), 0) AS n, count(*) AS files FROM positions WHERE unreadable > 0")
+    .get();
+  return { lines: Number(row?.["n"] ?? 0), files: Number(row?.["files"] ?? 0) };
+}
+
+/** Sessions whose transcript was named and never read, latest activity first. */
+export const sessionsWithoutTranscript = (db: Database, limit: number): readonly StoredSession[] =>
+  db
+    .prepare(
+      `SELECT id FROM sessions s WHERE transcript_path IS NOT NULL AND parent IS NULL
+         AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) ORDER BY last_ms DESC LIMIT ?`,
+    )
+    .all(limit)
+    .map((row) => sessionById(db, Number(row["id"])));
+
+/**
+ * Condition on a row `s` of sessions: anything was asked for in it, or done. What was opened and closed again used nothing,
+ * whatever was not told of it.
+ */
+export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
+  OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = s.id)
+  OR EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
+  OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0
+    AND e.type NOT IN ('session.start', 'session.end')))`;
+
+export const wasUsed = (db: Database, sessionNumber: number): boolean =>
+  db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;
+
+// --- internal ---
+
+function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
+  const where = (test: string): readonly StoredSession[] =>
+    db
+      .prepare(
+        `WITH RECURSIVE named (id, parent, last_ms) AS (
+           SELECT id, parent, last_ms FROM sessions
+             WHERE ${test} AND pruned_ms IS NULL AND excluded = 0 AND (? IS NULL OR source = ?)
+           UNION SELECT s.id, s.parent, n.last_ms FROM named n JOIN sessions s ON s.id = n.parent)
+         SELECT id FROM named WHERE parent IS NULL GROUP BY id ORDER BY max(last_ms) DESC LIMIT ?`,
+      )
+      .all(id, source ?? null, source ?? null, limit)
+      .map((row) => sessionById(db, Number(row["id"])));
+  const whole = where("session_id = ?");
+  return whole.length > 0 ? whole : where("substr(session_id, 1, length(?1)) = ?1");
+}
+
+const countsBy = (db: Database, sql: string, session: number): ReadonlyMap<string, number> =>
+  new Map(
+    db
+      .prepare(sql)
+      .all(session)
+      .map((row) => [String(row["name"]), Number(row["n"])]),
+  );

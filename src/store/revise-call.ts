@@ -1,0 +1,53 @@
+import { defined } from "../model/defined.ts";
+import type { ModelCall, PricedCall } from "../model/session.ts";
+import type { EntryOf } from "../model/transcript.ts";
+import type { Database } from "./database.ts";
+
+/**
+ * Replaces a settled model call by what a fuller record of it says.
+ *
+ * @returns its segment and both states, the former one with the price that was counted for it; `undefined` when the call was
+ *          never settled
+ */
+export function reviseCall(
+  db: Database,
+  sessionNumber: number,
+  entryBefore: EntryOf<"model_call">,
+  entryAfter: EntryOf<"model_call">,
+  price: (call: ModelCall) => number | undefined,
+): { readonly segment: number; readonly before: PricedCall; readonly after: PricedCall } | undefined {
+  const row = db
+    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? AND key = ?")
+    .get(sessionNumber, entryBefore.key);
+  if (row === undefined) return undefined;
+  const before = JSON.parse(String(row["body"])) as ModelCall;
+  const { usage, complete, finishReason } = entryAfter;
+  const after: ModelCall = {
+    ...before,
+    complete,
+    ...(usage !== undefined && { usage }),
+    ...(finishReason !== undefined && { finishReason }),
+  };
+  const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
+  const isSameUsage = JSON.stringify(usage) === JSON.stringify(before.usage);
+  const cost = isSameUsage ? costBefore : price(after);
+  db.prepare(
+    `UPDATE model_calls SET input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
+     WHERE session = ? AND key = ?`,
+  ).run(
+    usage?.input ?? null,
+    usage?.output ?? null,
+    usage?.cacheRead ?? null,
+    usage?.cacheWrite ?? null,
+    cost ?? null,
+    complete ? 1 : 0,
+    JSON.stringify(after),
+    sessionNumber,
+    entryBefore.key,
+  );
+  return {
+    segment: Number(row["segment"]),
+    before: defined<PricedCall>({ call: before, costNanoUsd: costBefore }),
+    after: defined<PricedCall>({ call: after, costNanoUsd: cost }),
+  };
+}

@@ -1,0 +1,63 @@
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Database } from "./database.ts";
+
+/** Pages of the store's main file. */
+export interface Space {
+  readonly pageBytes: number;
+  readonly pages: number;
+  /** Hold nothing; SQLite uses them again before the file grows. */
+  readonly freePages: number;
+  /** False for stores of before 0.4: they give pages back only when they are written anew as a whole. */
+  readonly isIncremental: boolean;
+}
+
+export const spaceOf = (db: Database): Space => ({
+  pageBytes: pragma(db, "page_size"),
+  pages: pragma(db, "page_count"),
+  freePages: pragma(db, "freelist_count"),
+  isIncremental: pragma(db, "auto_vacuum") === INCREMENTAL,
+});
+
+/**
+ * Gives free pages back to the file system, a few at a time, until none is left or the time is over.
+ *
+ * @param untilMs of `performance.now()`
+ * @returns how many bytes the file is smaller
+ */
+export function releasePages(db: Database, untilMs: number): number {
+  const before = spaceOf(db);
+  if (!before.isIncremental) return 0;
+  for (let left = before.freePages; left > 0 && performance.now() < untilMs; left = pragma(db, "freelist_count")) {
+    db.prepare(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`).all();
+  }
+  return (before.pages - pragma(db, "page_count")) * before.pageBytes;
+}
+
+/**
+ * Writes the whole store anew, without its free pages. Takes about a second for 100 MB, and for that long nobody else can
+ * write.
+ *
+ * @returns how many bytes the file is smaller, or why it was not done
+ */
+export function vacuum(db: Database, path: string): number | string {
+  const before = spaceOf(db);
+  const wanted = 2 * (before.pages - before.freePages) * before.pageBytes;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  if (bavail * bsize < wanted + SPARE_BYTES) {
+    return `writing it anew needs ${Math.ceil((wanted + SPARE_BYTES) / 1e6)} MB of free disk, there are ${Math.floor((bavail * bsize) / 1e6)} MB`;
+  }
+  db.prepare("PRAGMA auto_vacuum = INCREMENTAL").all();
+  db.prepare("VACUUM").all();
+  return (before.pages - pragma(db, "page_count")) * before.pageBytes;
+}
+
+// --- internal ---
+
+const INCREMENTAL = 2;
+/** 4 MB; some ten milliseconds. */
+const PAGES_AT_ONCE = 1_000;
+/** Left to everybody else. */
+const SPARE_BYTES = 100_000_000;
+
+const pragma = (db: Database, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);

@@ -1,0 +1,81 @@
+import type { Session, SessionFacts, Subagent, Turn } from "../model/session.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import { spanIdOf, traceIdOf } from "./ids.ts";
+import * as semconv from "./semconv.ts";
+
+/** Where a span hangs: a parent is always in the same trace. */
+export interface SpanParent {
+  readonly traceId: string;
+  /** Absent: it is the root. */
+  readonly parentSpanId: string | undefined;
+}
+
+/** What of the places of subagents was settled before. */
+export interface SettledParents {
+  /** The turn of that key, by the key that its span has; `undefined` where there is no such turn. */
+  readonly turnOf: (key: string | undefined) => { readonly key: string; readonly segment: number } | undefined;
+  /** The trace that the span of a settled tool call is in; `undefined` where that is not kept. */
+  readonly traceOfCall: (callId: string) => string | undefined;
+}
+
+/** A turn's own span, the parent of what it did, and the trace of both. */
+export function parentOfTurn(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
+  const { source, sessionId } = facts;
+  const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
+  const sessionTrace = traceOfSegment(facts, turn.segment);
+  const none: SpanRecord["links"] = [];
+  if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: none };
+  const ownSpanId = spanIdOf(source, sessionId, "turn", turn.key);
+  if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: none };
+  const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
+  return { traceId: traceIdOf(source, sessionId, `turn:${turn.key}`), parentSpanId: undefined, ownSpanId, links };
+}
+
+/**
+ * Subagent → where its span hangs: below the call that started it, in the trace which that is in, whatever turn the subagent
+ * goes by; below its turn or its session where no record tells of such a call.
+ *
+ * @param session what is not settled
+ */
+export function subagentParents(
+  { turns, subagents }: Pick<Session, "turns" | "subagents">,
+  facts: SessionFacts,
+  scope: "session" | "turn",
+  settled: SettledParents,
+): (subagent: Subagent) => SpanParent {
+  const { source, sessionId } = facts;
+  const runOf = new Map<string, Turn | Subagent>(
+    [...turns, ...subagents].flatMap((run) => run.toolCalls.map(({ callId }) => [callId, run] as const)),
+  );
+  const turnOf = ({ turnKey }: Subagent) => (turnKey === NO_PROMPT ? undefined : settled.turnOf(turnKey));
+  const traceOf = (subagent: Subagent, depth = 0): string => {
+    const { parentCallId: callId, segment } = subagent;
+    if (scope === "session") return traceOfSegment(facts, segment);
+    const run = callId === undefined || depth > MAX_DEPTH ? undefined : runOf.get(callId);
+    if (run !== undefined) return "agentId" in run ? traceOf(run, depth + 1) : parentOfTurn(run, facts, scope).traceId;
+    const known = callId === undefined ? undefined : settled.traceOfCall(callId);
+    if (known !== undefined) return known;
+    const turn = turnOf(subagent);
+    return turn === undefined ? traceOfSegment(facts, segment) : traceIdOf(source, sessionId, `turn:${turn.key}`);
+  };
+  return (subagent) => {
+    const { parentCallId: callId, segment } = subagent;
+    const turn = turnOf(subagent);
+    const parentSpanId =
+      callId !== undefined
+        ? spanIdOf(source, sessionId, "tool_call", callId)
+        : turn !== undefined
+          ? spanIdOf(source, sessionId, "turn", turn.key)
+          : spanIdOf(source, sessionId, "session", String(segment));
+    return { traceId: traceOf(subagent), parentSpanId };
+  };
+}
+
+// --- internal ---
+
+const NO_PROMPT = "none";
+/** Subagents that name each other's calls are nobody's. */
+const MAX_DEPTH = 32;
+
+const traceOfSegment = ({ source, sessionId }: SessionFacts, segment: number): string =>
+  traceIdOf(source, sessionId, `segment:${segment}`);

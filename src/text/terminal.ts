@@ -1,0 +1,198 @@
+import { styleText } from "node:util";
+import fastStringWidth from "fast-string-width";
+import type { Context } from "../context.ts";
+import type { Output } from "../safe-output.ts";
+
+/** What can be shown where we write to. */
+export interface Terminal {
+  /** Columns of one line, at least 1. */
+  readonly columns: number;
+  readonly colour: boolean;
+}
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
+
+/** A stretch of text in one style. Its text holds no control characters: it went through `printable`. */
+export interface Piece {
+  readonly text: string;
+  readonly style?: Style;
+}
+
+/**
+ * What `stdout` can show. A terminal tells its width (80 when it does not know), a pipe has what `COLUMNS` says, else
+ * 120. Colours only on a terminal, and not when `NO_COLOR` is set to anything or the terminal is a dumb one.
+ *
+ * @see https://no-color.org
+ */
+export function terminalOf({ stdout, env }: Pick<Context, "stdout" | "env">): Terminal {
+  const isTerminal = stdout.isTTY === true;
+  const given = isTerminal ? stdout.columns : Number(env["COLUMNS"]);
+  const columns = given !== undefined && Number.isInteger(given) && given > 0 ? given : isTerminal ? 80 : 120;
+  const colour = isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb" && typeof styleText === "function";
+  return { columns, colour };
+}
+
+/**
+ * Text from data as it may be shown: control characters, terminal escapes, line breaks, invisible and direction-changing
+ * characters and halves of characters are written out, e.g. `\x1b`.
+ */
+export const printable = (text: string): string =>
+  PLAIN.test(text)
+    ? text
+    : text.replace(UNSAFE, (character) => {
+        const code = character.codePointAt(0) ?? 0;
+        return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
+      });
+
+/** Columns that a text takes. Never less than a terminal gives it; the text went through `printable`. */
+export function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  // Terminals disagree on spacing marks, and know characters that Node does not; the larger answer never wraps
+  return fastStringWidth(text) + (text.match(UNSURE)?.length ?? 0);
+}
+
+/** The text, or its beginning and `…` where it takes more than `columns`. */
+export function clip(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  if (columns < 1) return "";
+  if (NARROW.test(text)) return `${text.slice(0, columns - 1)}…`;
+  let kept = "";
+  let width = 0;
+  for (const { segment } of graphemes(text)) {
+    width += widthOf(segment);
+    if (width > columns - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Pieces in exactly `columns` columns: clipped, or filled up with spaces on the side that `align` leaves. */
+export function sized(pieces: readonly Piece[], columns: number, align: "left" | "right" = "left"): readonly Piece[] {
+  const widths = pieces.map((piece) => widthOf(piece.text));
+  const width = widths.reduce((a, b) => a + b, 0);
+  if (width <= columns) {
+    const space: Piece = { text: " ".repeat(columns - width) };
+    return align === "left" ? [...pieces, space] : [space, ...pieces];
+  }
+  const kept: Piece[] = [];
+  let left = columns;
+  for (const [index, piece] of pieces.entries()) {
+    const own = widths[index] ?? 0;
+    const isLast = index === pieces.length - 1;
+    // The mark of what is missing needs a column, unless nothing is
+    if (own < left || (own === left && isLast)) {
+      kept.push(piece);
+      left -= own;
+      continue;
+    }
+    const text = own > left ? clip(piece.text, left) : clip(`${piece.text} `, left);
+    kept.push({ ...piece, text });
+    left -= widthOf(text);
+    break;
+  }
+  return left > 0 ? [...kept, { text: " ".repeat(left) }] : kept;
+}
+
+/** Pieces as one line, without the spaces at its end. */
+export function lineOf(pieces: readonly Piece[], colour: boolean): string {
+  const shown = pieces.filter((piece) => piece.text !== "");
+  while (shown.length > 0) {
+    const last = shown.at(-1) as Piece;
+    const text = last.text.trimEnd();
+    if (text === last.text) break;
+    shown.pop();
+    if (text !== "") shown.push({ ...last, text });
+  }
+  return shown.map(({ text, style }) => (colour && style !== undefined ? paint(style, text) : text)).join("");
+}
+
+/** Parts joined by ` · ` over as many lines as they need; a part is never broken, only clipped. */
+export function* flow(parts: readonly (readonly Piece[])[], { columns, colour }: Terminal): Generator<string> {
+  let line: readonly Piece[] = [];
+  let width = 0;
+  for (const part of parts) {
+    const own = part.reduce((sum, piece) => sum + widthOf(piece.text), 0);
+    if (own === 0) continue;
+    if (width > 0 && width + SEPARATOR.text.length + own > columns) {
+      yield lineOf(line, colour);
+      [line, width] = [[], 0];
+    }
+    const next = width === 0 ? part : [...line, SEPARATOR, ...part];
+    width = width === 0 ? own : width + SEPARATOR.text.length + own;
+    line = width > columns ? sized(next, columns) : next;
+    width = Math.min(width, columns);
+  }
+  if (width > 0) yield lineOf(line, colour);
+}
+
+/**
+ * Text over as many lines as it needs, broken between words, and inside a word only where it is longer than a line.
+ *
+ * @param first stands before the first line, the others are indented by as much; on a line of its own where that leaves
+ *        the text too little room
+ */
+export function* wrapped(first: Piece, text: string, { columns, colour }: Terminal): Generator<string> {
+  const isBeside = widthOf(first.text) <= Math.max(NARROW_INDENT, columns - MIN_TEXT);
+  const indent = Math.min(isBeside ? widthOf(first.text) : NARROW_INDENT, columns - 1);
+  const room = columns - indent;
+  let before = isBeside ? sized([first], indent) : [{ text: " ".repeat(indent) }];
+  if (!isBeside && first.text.trim() !== "") yield lineOf(sized([first], columns), colour);
+  let line = "";
+  for (const word of text.split(" ").flatMap((whole) => broken(whole, room))) {
+    if (line !== "" && widthOf(line) + 1 + widthOf(word) > room) {
+      yield lineOf([...before, { text: line }], colour);
+      before = [{ text: " ".repeat(indent) }];
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  yield lineOf([...before, { text: line }], colour);
+}
+
+/** Writes lines in portions: thousands of them are neither thousands of writes nor one big text. */
+export function writeLines(output: Output, lines: Iterable<string>): void {
+  let portion = "";
+  for (const line of lines) {
+    portion += `${line}\n`;
+    if (portion.length < PORTION_CHARACTERS) continue;
+    output.write(portion);
+    portion = "";
+  }
+  if (portion !== "") output.write(portion);
+}
+
+// --- internal ---
+
+const PORTION_CHARACTERS = 1 << 16;
+/** What stands before a text must leave it this much. */
+const MIN_TEXT = 20;
+const NARROW_INDENT = 2;
+const SEPARATOR: Piece = { text: " · ", style: "dim" };
+
+/** To make one costs 10 ms, and most of what is shown needs none. */
+let segmenter: Intl.Segmenter | undefined;
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+const PLAIN = /^[\x20-\x7e]*$/;
+/** One column each: Latin, and what we draw with. */
+const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717]*$/;
+/** Joiners stay, since emoji and some scripts are made with them. */
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNSURE = /[\p{Mc}\p{Cn}]/gu;
+
+/** Newer Nodes look at their own stdout before they colour; we have looked at ours. */
+const paint = (style: Style, text: string): string => styleText(style, text, { validateStream: false });
+
+/** A word in parts that fit. A character wider than the room gives way to `…`. */
+function broken(word: string, room: number): readonly string[] {
+  if (widthOf(word) <= room) return [word];
+  const parts = [""];
+  for (const { segment } of graphemes(word)) {
+    const part = parts.at(-1) ?? "";
+    if (part !== "" && widthOf(part) + widthOf(segment) > room) parts.push(clip(segment, room));
+    else parts[parts.length - 1] = part + clip(segment, room);
+  }
+  return parts;
+}

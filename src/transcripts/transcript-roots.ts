@@ -1,0 +1,73 @@
+import { delimiter, dirname, isAbsolute, resolve } from "node:path";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Places } from "../config/places.ts";
+import type { Agent, IntakeFacts, TranscriptReader } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import type { Event } from "../model/event.ts";
+import type { Database } from "../store/database.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+
+// A path in a payload says where a transcript is, not that it may be read: it must lie where its agent keeps them. Where
+// that is, the reader says, from the home and from the environment that the intake saw.
+
+/** Notes the folders that the environment of a hook moved an agent's sessions to. Later sessions may be read there too. */
+export async function learnRoots(drain: LearnDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
+  const source = events[0]?.source;
+  const load = source === undefined ? undefined : cardOf(drain, source)?.transcript;
+  if (source === undefined || load === undefined || !movesAnything(drain, facts)) return;
+  const { default: reader } = await load();
+  const usual = new Set(reader.roots(drain.places.home, {}));
+  const moved = reader
+    .roots(facts.env["HOME"] ?? drain.places.home, facts.env)
+    .filter((root) => !usual.has(root) && isFolderOfAnAgent(root, drain.places.home));
+  if (moved.length === 0) return;
+  const known = learnedRoots(drain, source);
+  if (moved.every((root) => known.includes(root))) return;
+  const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_LEARNED);
+  writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
+}
+
+/** Everywhere a session's transcripts may be read from: where they usually are, were moved to, or the user's settings say. */
+export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
+  const set = (drain.loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return [...reader.roots(drain.places.home, {}), ...learnedRoots(drain, source), ...set];
+}
+
+// --- internal ---
+
+/** `db`: absent where there is no store yet. */
+interface LearnDeps extends RootsDeps {
+  readonly db: Database;
+  readonly agents: readonly Agent[];
+}
+
+interface RootsDeps {
+  readonly places: Places;
+  readonly loaded: LoadedConfig;
+  readonly db: Database | undefined;
+}
+
+/** Homes that one agent was seen in; the latest are kept. */
+const MAX_LEARNED = 50;
+
+const keyOf = (source: string): string => `roots.${source}`;
+
+function learnedRoots({ db }: RootsDeps, source: string): readonly string[] {
+  const note = db === undefined ? undefined : readMeta(db, keyOf(source));
+  return note === undefined ? [] : (JSON.parse(note) as readonly string[]);
+}
+
+const movesAnything = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeFacts): boolean =>
+  Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
+
+/** A variable that says "everything" moves nothing. */
+function isFolderOfAnAgent(root: string, home: string): boolean {
+  if (!isAbsolute(root) || root.length > MAX_ROOT_CHARACTERS || /[\0\n]/.test(root)) return false;
+  const folder = resolve(root);
+  for (let above = resolve(home); ; above = dirname(above)) {
+    if (above === folder) return false;
+    if (above === dirname(above)) break;
+  }
+  return folder !== dirname(folder);
+}
+const MAX_ROOT_CHARACTERS = 4096;

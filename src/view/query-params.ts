@@ -1,0 +1,71 @@
+import type { SessionName } from "./document.ts";
+
+/** A question that makes no sense; its message says which part. */
+export class BadRequest extends Error {
+  readonly code = "E_USAGE";
+}
+
+/** The parameters of a question, each read as what it must be. All of these throw BadRequest. */
+export interface QueryParams {
+  /** Those that are there and not empty. */
+  texts<K extends string>(...names: readonly K[]): { readonly [P in K]?: string };
+  times<K extends string>(...names: readonly K[]): { readonly [P in K]?: number };
+  /** True for `1` alone. */
+  flag(name: string): boolean;
+  oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
+  number(name: string, otherwise: number, least: number, most: number): number;
+  session(): SessionName;
+  spanId(): string;
+}
+
+export function queryParams(query: Readonly<Record<string, string>>): QueryParams {
+  const text = (name: string): string | undefined => {
+    const value = query[name];
+    if (value === undefined || value === "") return undefined;
+    if (value.length > MAX_LENGTH) throw new BadRequest(`${name} is longer than ${MAX_LENGTH} characters`);
+    return value;
+  };
+  const needed = (name: string): string => {
+    const value = text(name);
+    if (value === undefined) throw new BadRequest(`${name} is missing`);
+    return value;
+  };
+  const number = (name: string): number | undefined => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    const read = Number(value);
+    if (!Number.isSafeInteger(read)) throw new BadRequest(`${name} is not a whole number`);
+    return read;
+  };
+  const given = <K extends string, T>(names: readonly K[], read: (name: K) => T | undefined) =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = read(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ) as { readonly [P in K]?: T };
+  return {
+    texts: (...names) => given(names, text),
+    times: (...names) => given(names, number),
+    flag: (name) => query[name] === "1",
+    oneOf(name, allowed, otherwise) {
+      const value = text(name);
+      if (value === undefined) return otherwise;
+      const found = allowed.find((one) => one === value);
+      if (found === undefined) throw new BadRequest(`${name} is not one of ${allowed.join(", ")}`);
+      return found;
+    },
+    number: (name, otherwise, least, most) => Math.min(most, Math.max(least, number(name) ?? otherwise)),
+    session: () => ({ source: needed("source"), sessionId: needed("id") }),
+    spanId() {
+      const id = needed("span");
+      if (!/^[0-9a-f]{16}$/.test(id)) throw new BadRequest("span is not an id of 16 digits");
+      return id;
+    },
+  };
+}
+
+// --- internal ---
+
+/** More than any id or name that agents were seen to have. */
+const MAX_LENGTH = 4096;

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { knownProvider, providerName } from "../../../../src/agents/shared/names/providers.ts";
+import { costsOfTokens } from "../../../../src/telemetry/cost.ts";
+
+test.each([
+  ["azure-cognitive-services", "azure.ai.openai", "gpt-5"],
+  ["google-vertex-anthropic", "gcp.vertex_ai", "claude-sonnet-4-5@20250929"],
+  ["moonshot", "moonshot_ai", "kimi-k2-thinking"],
+  ["moonshotai", "moonshot_ai", "kimi-k2-thinking"],
+  ["xai", "x_ai", "grok-4"],
+])("%s has its name in the convention, and its list price", (id, name, model) => {
+  expect(providerName(id)).toBe(name);
+  expect(costsOfTokens(model, name)({ input: 1_000, output: 10 }, Date.UTC(2026, 9, 1))).toBeGreaterThan(0);
+});
+
+test("ids that the convention has no name for stay, and what is no id is none", () => {
+  expect(providerName("github-copilot")).toBe("github-copilot");
+  expect(providerName("a proxy of ours")).toBeUndefined();
+  expect(knownProvider("our-proxy")).toBeUndefined();
+});

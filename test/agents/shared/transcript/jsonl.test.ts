@@ -1,0 +1,181 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type JsonlOptions, openJsonl } from "../../../../src/agents/shared/transcript/jsonl.ts";
+
+let dir = "";
+let path = "";
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "openhook-jsonl-"));
+  path = join(dir, "session.jsonl");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+
+interface Reading {
+  readonly lines: readonly string[];
+  readonly fromBytes: number;
+  /** Where to go on. */
+  readonly endBytes: number;
+  readonly tooLong: number;
+  readonly fingerprint: string;
+}
+
+async function read(options: Partial<JsonlOptions> = {}): Promise<Reading> {
+  const file = await openJsonl(path, { fromBytes: 0, ...options });
+  try {
+    const lines: string[] = [];
+    let [endBytes, tooLong] = [file.fromBytes, 0];
+    for await (const batch of file.batches) {
+      lines.push(...batch.lines.map((line) => line.bytes.toString("utf8")));
+      endBytes = batch.endBytes;
+      tooLong += batch.tooLong;
+    }
+    return { lines, fromBytes: file.fromBytes, endBytes, tooLong, fingerprint: await file.fingerprint(endBytes) };
+  } finally {
+    await file.close();
+  }
+}
+
+describe("complete lines", () => {
+  test("however the chunks fall, also in the middle of a letter", async () => {
+    const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 64 }),
+        async (lines, chunkBytes) => {
+          writeFileSync(path, lines.map((text) => `${text}\n`).join(""));
+          const reading = await read({ chunkBytes });
+          expect(reading.lines).toEqual(lines.filter((text) => text !== ""));
+          expect(reading.endBytes).toBe(Buffer.byteLength(lines.map((text) => `${text}\n`).join("")));
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test("read piece by piece they are the same, whatever was on disk at each time", async () => {
+    const whole = Buffer.from(
+      Array.from({ length: 9 }, (_, i) => `{"n":${i},"text":"größer ${"x".repeat(i)}"}\n`).join(""),
+    );
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: whole.length }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.integer({ min: 1, max: 40 }), async (at, chunkBytes) => {
+        const lines: string[] = [];
+        let from = 0;
+        let fingerprint: string | undefined;
+        for (const end of [...at.sort((a, b) => a - b), whole.length]) {
+          writeFileSync(path, whole.subarray(0, end));
+          const reading = await read({
+            fromBytes: from,
+            chunkBytes,
+            ...(fingerprint !== undefined && { fingerprint }),
+          });
+          lines.push(...reading.lines);
+          [from, fingerprint] = [reading.endBytes, reading.fingerprint];
+        }
+        expect(lines.map((text) => `${text}\n`).join("")).toBe(whole.toString("utf8"));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("a torn last line stays for the next time", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":');
+    const first = await read();
+    expect(first).toMatchObject({ lines: ['{"n":1}'], endBytes: 8 });
+    appendFileSync(path, "2}\n");
+    expect(await read({ fromBytes: first.endBytes, fingerprint: first.fingerprint })).toMatchObject({
+      lines: ['{"n":2}'],
+      fromBytes: 8,
+    });
+  });
+
+  test("a carriage return is space, as JSON has it", async () => {
+    writeFileSync(path, '{"n":1}\r\n{"n":2}\r\n');
+    expect((await read()).lines.map((line) => JSON.parse(line))).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("only a line feed ends a line: U+2028, U+2029 and U+0085 stand inside", async () => {
+    const text = '{"text":"a\u2028b\u2029c\u0085d"}';
+    writeFileSync(path, `${text}\n`);
+    expect((await read({ chunkBytes: 3 })).lines).toEqual([text]);
+  });
+
+  test("empty lines are nothing, an empty file has none", async () => {
+    writeFileSync(path, '\n\n{"n":1}\n\n');
+    expect(await read()).toMatchObject({ lines: ['{"n":1}'], endBytes: 11 });
+    writeFileSync(path, "");
+    expect(await read()).toMatchObject({ lines: [], endBytes: 0 });
+  });
+
+  test("one longer than the limit is passed over and counted; the others are there", async () => {
+    writeFileSync(path, `{"n":1}\n${"x".repeat(1000)}\n{"n":2}\n${"y".repeat(101)}\n${"z".repeat(100)}\n`);
+    for (const chunkBytes of [7, 64, 4096]) {
+      const reading = await read({ chunkBytes, maxLineBytes: 100 });
+      expect(reading).toMatchObject({ lines: ['{"n":1}', '{"n":2}', "z".repeat(100)], tooLong: 2 });
+    }
+  });
+});
+
+describe("another file under the same name", () => {
+  test("cut back and grown beyond where it was left: read from the start", async () => {
+    const kept = `${JSON.stringify({ text: "x".repeat(2_000) })}\n`;
+    writeFileSync(path, `${kept}{"taken":"back"}\n`);
+    const { endBytes, fingerprint } = await read();
+    writeFileSync(path, `${kept}{"n":1}\n{"n":2,"text":"${"y".repeat(1_000)}"}\n{"n":3}\n`);
+    const again = await read({ fromBytes: endBytes, fingerprint });
+    expect(again.fromBytes).toBe(0);
+    expect(again.lines.slice(1).map((text) => JSON.parse(text).n)).toEqual([1, 2, 3]);
+  });
+  test("a fingerprint of an earlier version, of the first bytes alone, is of this file all the same", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    const { endBytes, fingerprint } = await read();
+    appendFileSync(path, '{"n":3}\n');
+    const [earlier = ""] = fingerprint.split(".");
+    expect(earlier).toHaveLength(16);
+    expect(await read({ fromBytes: endBytes, fingerprint: earlier })).toMatchObject({ lines: ['{"n":3}'] });
+  });
+  test("truncated: read from the start", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    const { endBytes, fingerprint } = await read();
+    truncateSync(path, 8);
+    expect(await read({ fromBytes: endBytes, fingerprint })).toMatchObject({ fromBytes: 0, lines: ['{"n":1}'] });
+  });
+
+  test("replaced by one as long or longer: read from the start", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    const { endBytes, fingerprint } = await read();
+    writeFileSync(path, '{"n":7}\n{"n":8}\n{"n":9}\n');
+    const reading = await read({ fromBytes: endBytes, fingerprint });
+    expect(reading).toMatchObject({ fromBytes: 0, lines: ['{"n":7}', '{"n":8}', '{"n":9}'] });
+  });
+
+  test("the same one, grown: read on", async () => {
+    writeFileSync(path, `{"text":"${"x".repeat(2000)}"}\n`);
+    const { endBytes, fingerprint } = await read();
+    appendFileSync(path, '{"n":2}\n');
+    expect(await read({ fromBytes: endBytes, fingerprint })).toMatchObject({ fromBytes: endBytes, lines: ['{"n":2}'] });
+  });
+});
+
+describe("what is no file", () => {
+  test("a directory and a name that is not there say so", async () => {
+    mkdirSync(path);
+    await expect(read()).rejects.toThrow(/is not a regular file|EISDIR/);
+    rmSync(path, { recursive: true });
+    await expect(read()).rejects.toThrow("ENOENT");
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "a FIFO is refused at once, with its name: nobody is waited for",
+    async () => {
+      execFileSync("mkfifo", [path]);
+      await expect(read()).rejects.toThrow(`${JSON.stringify(path)} is not a regular file`);
+    },
+    5_000,
+  );
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { sumOf } from "../../src/report/session-view.ts";
+import { costText, count, dollars, megabytes, tokensText } from "../../src/text/figures.ts";
+
+const NONE = sumOf([]);
+
+describe("how numbers are shown", () => {
+  test.each([
+    [0, "0 MB"],
+    [1, "<0.1 MB"],
+    [49_999, "<0.1 MB"],
+    [50_000, "0.1 MB"],
+    [12_300_000, "12.3 MB"],
+    [1_204_000_000, "1204 MB"],
+  ])("%d bytes: %s; something is never nothing", (bytes, text) => expect(megabytes(bytes)).toBe(text));
+
+  test("what is rounded up to the next unit is told in it", () => {
+    expect([9_999, 10_000, 99_949, 99_950, 999_499, 999_500, 999_499_999, 999_500_000].map(count)).toEqual([
+      "9999",
+      "10.0k",
+      "99.9k",
+      "100k",
+      "999k",
+      "1.0M",
+      "999M",
+      "1.0G",
+    ]);
+    expect([99_999, 100_000, 999_949_999, 999_950_000].map(dollars)).toEqual([
+      "<$0.0001",
+      "$0.0001",
+      "$0.9999",
+      "$1.00",
+    ]);
+  });
+
+  test("a sum that some call is missing from is a lower bound, one of no call is unknown", () => {
+    expect([costText(NONE), tokensText(NONE)]).toEqual(["?", "?"]);
+    const whole = { ...NONE, modelCalls: 2, input: 10_200, output: 80, costNanoUsd: 12_300_000 };
+    expect([costText(whole), tokensText(whole)]).toEqual(["$0.0123", "10.2k→80"]);
+    const cutShort = { ...whole, incompleteCalls: 1 };
+    expect([costText(cutShort), tokensText(cutShort)]).toEqual(["≥$0.0123", "10.2k→≥80"]);
+    const untold = { ...whole, callsWithoutUsage: 1, unpricedCalls: 1 };
+    expect([costText(untold), tokensText(untold)]).toEqual(["≥$0.0123", "≥10.2k→≥80"]);
+  });
+});
