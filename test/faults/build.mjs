@@ -12,7 +12,7 @@ await bundle(process.argv[2], [
   {
     name: "faults",
     setup(build) {
-      build.onResolve({ filter: /\/steps\.ts$/ }, ({ path, importer, resolveDir }) =>
+      build.onResolve({ filter: /\/fault-points\.ts$/ }, ({ path, importer, resolveDir }) =>
         // Ours takes the list from there
         importer !== OURS && resolve(resolveDir, path) === ITS ? { path: OURS } : undefined,
       );
