@@ -3,7 +3,7 @@ import { Config } from "../../src/config/schema.ts";
 import { userAttributes } from "../../src/privacy/identity.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
 import { OVERFLOW } from "../../src/store/cardinality.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 
 /** Settings of a `redaction` processor, as far as we set them. */

@@ -8,7 +8,7 @@ import { mergeStreams } from "../store/merge-streams.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { vacuum } from "../store/vacuum.ts";
-import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import { attributesAtLevel, incrementAtLevel, type OwnNamesOf } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { CaptureContext } from "./context.ts";

@@ -5,7 +5,7 @@ import type { SpanRecord } from "../model/telemetry.ts";
 import { stripSpans } from "../store/content.ts";
 import { dropContent, exclude, projectOf, setProjectAttributes } from "../store/project.ts";
 import { restrict, type StoredSession, sessionById } from "../store/sessions.ts";
-import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 import { levelOf, noteRemnants } from "./level.ts";
 

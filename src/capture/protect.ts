@@ -3,7 +3,7 @@ import type { Repository } from "../model/session.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan } from "../privacy/records.ts";
-import { CONTENT_ATTRIBUTES } from "../telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 
 // Where each thing passes the redactor: on its way into the store, and once more on its way out, by the rules of then.

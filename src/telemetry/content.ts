@@ -54,14 +54,6 @@ export function withContent(
   });
 }
 
-/** Attributes that hold content: none of them is there at levels below redacted. */
-export const CONTENT_ATTRIBUTES: ReadonlySet<string> = new Set([
-  semconv.GEN_AI_INPUT_MESSAGES,
-  semconv.GEN_AI_OUTPUT_MESSAGES,
-  semconv.GEN_AI_TOOL_CALL_ARGUMENTS,
-  semconv.GEN_AI_TOOL_CALL_RESULT,
-]);
-
 // --- internal ---
 
 /** The pieces of each fact that told any, the facts in the order given. */

@@ -2,7 +2,7 @@ import type { OwnNames } from "../model/agent.ts";
 import { type CaptureLevel, keepsContent } from "../model/capture.ts";
 import { bareOrigin, bareToolName, isOwnAgentType } from "../model/names.ts";
 import type { Attributes, Increment, SpanRecord } from "../model/telemetry.ts";
-import { CONTENT_ATTRIBUTES } from "./content.ts";
+import { type AttributeName, attributesOf, CONTENT_ATTRIBUTES, type EXPOSURE } from "./attributes.ts";
 import * as semconv from "./semconv.ts";
 
 /** The names that an agent came with, by its source. */
@@ -40,17 +40,24 @@ export function attributesAtLevel(
 
 // --- internal ---
 
-/** Names of repositories, programs, servers: everything that somebody gave, or that says where the work was done. */
-const NAMES: ReadonlySet<string> = new Set([
-  semconv.VCS_REPOSITORY_NAME,
-  semconv.VCS_REPOSITORY_URL,
-  semconv.VCS_REF_HEAD_NAME,
-  semconv.VCS_REF_HEAD_REVISION,
-  semconv.PROCESS_EXECUTABLE_NAME,
-  semconv.OPENHOOK_TOOL_SUBCOMMAND,
-  semconv.OPENHOOK_MCP_SERVER,
-  semconv.OPENHOOK_NATIVE_END_REASON,
-]);
+const NAMES = attributesOf("name");
+
+/** How each name is reduced at `none` to what is the agent's own. */
+const REDUCERS: Readonly<Record<ReducedName, Reducer>> = {
+  [semconv.GEN_AI_TOOL_NAME]: (value, { server, own }) => bareToolName(value, server, own),
+  [semconv.GEN_AI_AGENT_NAME]: (value, { source, own }) =>
+    value === source || isOwnAgentType(value, own) ? value : "subagent",
+  [semconv.OPENHOOK_START_ORIGIN]: (value) => bareOrigin(value) ?? value,
+};
+
+type ReducedName = { [K in AttributeName]: (typeof EXPOSURE)[K] extends "reduced" ? K : never }[AttributeName];
+
+type Reducer = (
+  value: string,
+  from: { readonly source: string; readonly server: string | undefined; readonly own: OwnNames | undefined },
+) => string;
+
+const isReduced = (name: string): name is ReducedName => Object.hasOwn(REDUCERS, name);
 
 function stripped(record: SpanRecord, names: ReadonlySet<string>): SpanRecord {
   const kept = Object.entries(record.attributes).filter(([name]) => !names.has(name));
@@ -67,21 +74,13 @@ function bareRecord(record: SpanRecord, ownNamesOf: OwnNamesOf): SpanRecord {
 }
 
 function bareAttributes(attributes: Attributes, source: string, own: OwnNames | undefined): Attributes {
-  const server = attributes[semconv.OPENHOOK_MCP_SERVER];
+  const given = attributes[semconv.OPENHOOK_MCP_SERVER];
+  const server = typeof given === "string" ? given : undefined;
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]): [string, Attributes[string]][] => {
       if (NAMES.has(name)) return [];
-      if (typeof value !== "string") return [[name, value]];
-      switch (name) {
-        case semconv.GEN_AI_TOOL_NAME:
-          return [[name, bareToolName(value, typeof server === "string" ? server : undefined, own)]];
-        case semconv.GEN_AI_AGENT_NAME:
-          return [[name, value === source || isOwnAgentType(value, own) ? value : "subagent"]];
-        case semconv.OPENHOOK_START_ORIGIN:
-          return [[name, bareOrigin(value) ?? value]];
-        default:
-          return [[name, value]];
-      }
+      if (typeof value !== "string" || !isReduced(name)) return [[name, value]];
+      return [[name, REDUCERS[name](value, { source, server, own })]];
     }),
   );
 }

@@ -5,7 +5,7 @@ import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES as RECORDINGS, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";

@@ -13,7 +13,7 @@ import {
   redactionYaml,
 } from "../../collector-config/src/redaction.ts";
 import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 

@@ -6,7 +6,7 @@ import { bareToolName } from "../../src/model/names.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { restrict, sessionOf } from "../../src/store/sessions.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/content.ts";
+import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";

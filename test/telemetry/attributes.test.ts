@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { type AttributeName, attributesOf, EXPOSURE, type Exposure } from "../../src/telemetry/attributes.ts";
+import { recordAtLevel } from "../../src/telemetry/level.ts";
+import * as semconv from "../../src/telemetry/semconv.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+test("a new attribute without an exposure does not compile", () => {
+  const { [semconv.OPENHOOK_MCP_SERVER]: left, ...others } = EXPOSURE;
+  // @ts-expect-error one attribute is missing
+  const incomplete: Readonly<Record<AttributeName, Exposure>> = others;
+  expect(Object.keys(incomplete)).not.toContain(semconv.OPENHOOK_MCP_SERVER);
+  expect(left).toBe("name");
+});
+
+test("every attribute of the recorded deliveries has an exposure", () => {
+  const sent = readdirSync(join(HERE, "sent")).map((file) => readFileSync(join(HERE, "sent", file), "utf8"));
+  const names = new Set(
+    sent.flatMap((text) => text.match(/\b(?:openhook|gen_ai|vcs|process|mcp)(?:\.[a-z0-9_]+)+\b/g)),
+  );
+  const metrics =
+    /^(?:openhook\.(?!session\.|turn\.|tool\.|usage\.|cost\.|code\.|span\.|link\.|mcp\.|token\.|reported\.))/;
+  const unknown = [...names].filter((name) => name !== null && !Object.hasOwn(EXPOSURE, name) && !metrics.test(name));
+  expect(unknown).toEqual([]);
+});
+
+test("at none no attribute with the exposure name or content is left, whatever it is called", () => {
+  const removed = [...attributesOf("name", "content")];
+  const record = recordAtLevel(
+    {
+      traceId: "0".repeat(32),
+      spanId: "1".repeat(16),
+      name: "invoke_agent claude-code",
+      kind: "internal",
+      startMs: 1,
+      endMs: 2,
+      status: { code: "unset" },
+      attributes: Object.fromEntries(Object.keys(EXPOSURE).map((name) => [name, "acme"])),
+      links: [],
+      events: [],
+      resource: { "service.name": "claude-code", "service.version": "2.1.329" },
+    },
+    "none",
+    () => undefined,
+  );
+  expect(removed.length).toBeGreaterThan(8);
+  expect(Object.keys(record.attributes).filter((name) => removed.includes(name))).toEqual([]);
+  for (const name of attributesOf("reduced")) expect(record.attributes[name], name).not.toBe("acme");
+});
