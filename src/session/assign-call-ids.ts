@@ -1,20 +1,20 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 
-/** What a call id begins with that was made here, because the agent gives none. */
+/** Prefix of the call ids that we assign where the agent sends none. */
 const MINTED = "minted:";
 
 export const isAssignedCallId = (callId: string | undefined): boolean => callId?.startsWith(MINTED) === true;
 
 /**
- * Gives tool events without a call id one: an end gets that of the oldest open start of the same session, subagent, tool and
- * input; one that tells no input that of the oldest open start of the same tool. Starts of this turn go before those that
- * an earlier one left open: such calls were refused, most likely, and tried again. Never by order alone across different
- * inputs. A given id stands for the input, and its last start is the one at work. An end that finds no start gets an id of its
- * own.
+ * Assigns call ids to tool events without one. An end gets the id of the oldest open start with the same session, subagent,
+ * tool and input; an end without input gets that of the oldest open start of the same tool. Starts of the current turn come
+ * before starts that an earlier turn left open, which most likely were refused and retried. Calls with different inputs are
+ * never paired by order alone. A `given_id` (an id that the provider counts per conversation) stands for the input, and its
+ * last start is the running one. An end without a matching start gets a separate id.
  *
- * Pure. The same events give the same ids, in whatever order they come.
+ * Pure. The same events get the same ids in any order of arrival.
  *
- * @returns the same events in the same order; those that have an id, or are no tool events, untouched
+ * @returns the same events in the same order; tool events with an id and all other events are unchanged
  */
 export function assignCallIds<T extends Event>(events: readonly T[]): readonly T[] {
   const ids = new Map<string, string>();
@@ -22,7 +22,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
   const ends = new Map<string, readonly Half[]>();
   const turns = new Map<string, number>();
   for (const event of events.filter((e) => isNameless(e) || isTurnMark(e)).sort(byTime)) {
-    if (ids.has(event.id)) continue; // told twice
+    if (ids.has(event.id)) continue; // duplicate event
     const session = JSON.stringify([event.source, event.session_id]);
     const turn = turns.get(session) ?? 0;
     if (!isNameless(event)) {
@@ -35,7 +35,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
     const starts = open.get(tool) ?? [];
     open.set(tool, starts);
     if (event.type === "tool.start") {
-      // Hooks that run beside each other can arrive end first, and a given id says that the two are one
+      // Concurrent hooks can deliver the end first; the given id shows that both belong together
       const early = given_id === undefined ? undefined : ends.get(tool)?.find((end) => end.digest === digest);
       const id = early?.id ?? `${MINTED}${event.id}`;
       ids.set(event.id, id);
@@ -44,7 +44,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
       continue;
     }
     const like = starts.filter((start) => digest === undefined || start.digest === digest);
-    // No conversation has two calls of one given id at work: those before it were refused
+    // A conversation runs one call per given id at a time, so the earlier ones were refused
     const start = given_id === undefined ? (like.find((one) => one.turn === turn) ?? like[0]) : like.at(-1);
     if (start !== undefined) starts.splice(starts.indexOf(start), 1);
     const id = start?.id ?? `${MINTED}${event.id}`;
@@ -55,7 +55,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids.get(event.id)));
 }
 
-/** An id that other calls can have too names none of them. */
+/** Removes a given id that several calls share, because it identifies none of them. */
 export function withoutGivenId<T extends Event>(event: T): T {
   const isTool = event.type === "tool.start" || event.type === "tool.end";
   if (!isTool || extrasOf(event).given_id === undefined) return event;
@@ -79,7 +79,7 @@ const isNameless = (event: Event): event is ToolEvent =>
 const withCallId = <T extends Event>(event: T, id: string | undefined): T =>
   id === undefined || !isNameless(event) ? event : { ...event, data: { ...event.data, tool_call_id: id } };
 
-/** Of one moment: what begins comes before what ends, a turn around its tools. */
+/** At equal times, starts come before ends and a turn encloses its tools. */
 const RANK: Readonly<Partial<Record<Event["type"], number>>> = {
   "session.start": 0,
   "prompt.submit": 0,
@@ -90,7 +90,7 @@ const RANK: Readonly<Partial<Record<Event["type"], number>>> = {
   "session.end": 3,
 };
 
-/** Where a turn of the main agent begins or ends. */
+/** The start or end of a turn of the main agent. */
 const isTurnMark = (event: Event): boolean =>
   RANK[event.type] !== undefined && !event.type.startsWith("tool.") && extrasOf(event).agent_id === undefined;
 

@@ -15,26 +15,26 @@ import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
 import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
 
-/** A turn or subagent while it is put together. */
+/** A turn or subagent under construction. */
 export interface Draft {
   readonly key: string;
-  /** When it began, by the best witness; decides order and segment. */
+  /** When it began, by the most reliable source; decides order and segment. */
   readonly markMs: number;
   readonly startMs: number;
   readonly origin: "human" | "machine" | "none";
-  /** A prompt of its own was seen. */
+  /** It has a prompt, and did not only inherit activity. */
   readonly hasPrompt: boolean;
-  /** The further part of something that was closed. */
+  /** A further part of a turn or subagent that is already settled. */
   readonly continues: boolean;
   readonly promptTold: boolean;
-  /** Known where it continues something settled, and in the same segment. */
+  /** Set when it continues something settled within the same segment. */
   readonly segment?: number;
   readonly promptLength?: number;
   readonly agentId?: string;
   readonly agentType?: string;
   readonly parentCallId?: string;
   readonly turnKey?: string;
-  /** Of a settled subagent that may have been taken up anew: by whom, should it be at work in a later segment. */
+  /** For a settled subagent that may have been resumed in a later segment: what resumed it. */
   readonly again?: { readonly turnKey?: string; readonly parentCallId?: string };
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
@@ -49,13 +49,13 @@ export interface Drafts {
   readonly subagents: readonly Draft[];
 }
 
-/** Key of the activity of a session before, or without, any prompt. */
+/** Key of activity before the first prompt, or without any. */
 const NO_PROMPT = "none";
 
 /**
- * Puts every call, tool, error and signal into its turn or subagent. Each goes into one at the most.
+ * Puts every call, tool, error and signal into at most one turn or subagent.
  *
- * @param goesBy ids of calls by those that a transcript has for them
+ * @param goesBy transcript call id → the id under which the call is counted
  */
 export function assign(
   events: readonly Event[],
@@ -73,10 +73,10 @@ export function assign(
   ].sort((a, b) => a.ms - b.ms);
 
   const ends = events.filter((e) => TURN_ENDS.has(e.type) && extrasOf(e).agent_id === undefined).map(timeMsOf);
-  /** Whether the prompt can be the later one to arrive: no turn ended between the two. */
+  /** Whether the prompt's hook may have arrived late: no turn ended between the two times. */
   const canBeLate = (promptMs: number, ms: number): boolean =>
     promptMs <= ms + LATE_PROMPT_MS && !ends.some((end) => ms <= end && end <= promptMs);
-  /** The agent's own word for the turn; else the last turn that had begun. */
+  /** The turn that the agent names; otherwise the last turn that had begun. */
   const turnKeyOf = (promptKey: string | undefined, ms: number): string =>
     promptKey ?? timeline.findLast((t) => t.ms <= ms || canBeLate(t.ms, ms))?.key ?? NO_PROMPT;
   const turnBin = (key: string): Bin => binOf(turns, key);
@@ -84,14 +84,14 @@ export function assign(
     agentId === undefined ? turnBin(turnKeyOf(promptKey, ms)) : binOf(subagents, agentId);
 
   for (const prompt of prompts) {
-    // A command is a turn only if the model was called for it, and then its calls say so
+    // A command such as /clear is a turn only if it led to model calls, which then name it
     if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
   }
   const knowsCalls = context.knowsCalls || entries.some(isSingleCall);
   for (const entry of entries) {
     switch (entry.kind) {
       case "model_call":
-        // Sums over a session stand in for calls whose tokens nobody told; beside those they would count twice
+        // A session total replaces calls with unknown tokens; next to known calls it would count twice
         if (entry.covers !== "session" || !knowsCalls)
           binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
         break;
@@ -117,7 +117,7 @@ export function assign(
         break;
       case "session.start":
       case "session.end":
-        // A subagent with a session of its own begins and ends like one
+        // A subagent with a separate session id starts and ends like a session
         if (extras.agent_id !== undefined) binOf(subagents, extras.agent_id).events.push(event);
         break;
       case "subagent.start":
@@ -132,7 +132,7 @@ export function assign(
   const spawnedBy = new Map(
     tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
   );
-  /** The call that a subagent names by an id that others have too. */
+  /** The parent call of a subagent that refers to it by an id shared by several calls. */
   const callGiven = (meta: EntryOf<"subagent"> | undefined): string | undefined =>
     meta?.parentGivenId === undefined
       ? undefined
@@ -154,14 +154,14 @@ export function assign(
       const id = goesBy.get(told ?? "") ?? told;
       return id === undefined || context.unusedIds?.has(id) === true ? [] : [id];
     });
-  /** Whether a call is an agent's own, or of one that is below it: nobody is started by those. */
+  /** Whether a call was made by this agent or by a descendant: such a call cannot have started the agent. */
   const isBelow = (callId: string, agentId: string, depth = 0): boolean => {
     const owner = callOwner.get(callId)?.agentId;
     if (owner === undefined || depth > MAX_DEPTH) return false;
     return owner === agentId || parentsTold(owner).some((id) => isBelow(id, agentId, depth + 1));
   };
   const parentOf = (agentId: string): string | undefined => parentsTold(agentId).find((id) => !isBelow(id, agentId));
-  /** What settled subagents hang from has left: it stays above them, whoever it turns out to be of. */
+  /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
   const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
     const parent = context.subagents.get(agentId ?? "")?.parentCallId;
     if (parent === undefined || depth > MAX_DEPTH) return false;
@@ -174,7 +174,7 @@ export function assign(
   const turnDrafts = [...turns].flatMap(([key, bin]) =>
     isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
   );
-  /** The turn of the call that started it, through any depth of subagents. */
+  /** The turn of the call that started the subagent, through any depth of nesting. */
   const turnOf = (agentId: string, depth = 0): string | undefined => {
     const known = context.subagents.get(agentId)?.turnKey;
     if (known !== undefined || depth > MAX_DEPTH) return known;
@@ -188,14 +188,14 @@ export function assign(
     const key = ms === undefined ? NO_PROMPT : timeline.findLast((t) => t.ms <= ms)?.key;
     return key === NO_PROMPT ? undefined : key;
   };
-  /** Whoever took up a settled subagent; `undefined` where no call did and its work is of the turn that it was settled with. */
+  /** What resumed a settled subagent; `undefined` if no call did and its work belongs to the turn it was settled with. */
   const againBy = (agentId: string, bin: Bin): Draft["again"] => {
     const settled = context.subagents.get(agentId);
     const named = promptNamedIn(bin) ?? bin.calls.map((call) => call.promptKey).find((key) => key !== undefined);
     const parentCallId = parentOf(agentId);
     const owner = callOwner.get(parentCallId ?? "");
     const isOfItsTurn = named !== undefined && named === settled?.turnKey;
-    // That turn can go on in a later segment, and take it up there
+    // That turn may continue in a later segment and resume the subagent there
     if (settled === undefined || (isOfItsTurn && owner === undefined)) return undefined;
     const key = turnKeyOf(named ?? (owner?.agentId === undefined ? owner?.promptKey : undefined), firstMs(bin) ?? 0);
     return defined<NonNullable<Draft["again"]>>({
@@ -207,7 +207,7 @@ export function assign(
     const settled = context.subagents.has(agentId);
     const started = bin.events.some((e) => STARTS.has(e.type)) || bin.meta !== undefined;
     const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
-    // An end without a start or any work is the agent's own housekeeping, as during compaction
+    // An end without a start or any work is agent housekeeping, for example during compaction
     if (!working && (!started || settled)) return [];
     const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
     const again = againBy(agentId, bin);
@@ -218,7 +218,7 @@ export function assign(
 
 // --- internal ---
 
-/** A hook of the first tool can be faster than the hook of its prompt. */
+/** The hook of a turn's first tool can arrive before the hook of its prompt. */
 const LATE_PROMPT_MS = 2_000;
 const MAX_DEPTH = 32;
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.end", "turn.error"]);
@@ -239,7 +239,7 @@ function binOf(bins: Map<string, Bin>, key: string): Bin {
   return bin;
 }
 
-/** No prompt of its own and nothing done: signals alone do not make a turn. */
+/** Has no prompt and did no work: signals alone do not make a turn. */
 function isEmpty(bin: Bin, settled: boolean): boolean {
   const work = bin.calls.length + bin.toolCalls.length;
   if (work > 0 || bin.entries.some((e) => e.kind === "model_error")) return false;
@@ -256,7 +256,7 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     startMs: markMs,
     origin: key === NO_PROMPT ? "none" : bin.prompt?.origin === "machine" ? "machine" : "human",
     hasPrompt: bin.prompt !== undefined,
-    // Activity without a prompt belongs to whatever segment it falls into
+    // Activity without a prompt belongs to the segment in which it happened
     continues: settled !== undefined && key !== NO_PROMPT,
     promptTold: bin.prompt?.hookSeen === true,
     segment: key === NO_PROMPT || wentOn(bin, settled, context) ? undefined : settled?.segment,
@@ -270,8 +270,8 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
 }
 
 /**
- * Whether a turn that was settled went on when its segment was over: after we had ended that as idle, or in the time of a
- * later one. It goes on there.
+ * Whether a settled turn continued after its segment was over: after we ended it as idle, or during a later segment. The
+ * continuation then belongs to the later segment.
  */
 function wentOn(bin: Bin, settled: SettledTurn | undefined, { segment: last }: SessionContext): boolean {
   const ms = firstMs(bin);
@@ -360,7 +360,7 @@ function firstMs(bin: Bin): number | undefined {
   return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : minOf(times);
 }
 
-/** The turn that its events or its tools name. */
+/** The turn that the run's events or tools name. */
 const promptNamedIn = ({ events, toolCalls }: Bin): string | undefined =>
   events.map((e) => extrasOf(e).prompt_id).find((id) => id !== undefined) ??
   toolCalls.map((t) => t.promptKey).find((key) => key !== undefined);

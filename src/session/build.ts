@@ -18,12 +18,12 @@ import { type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments, SUPERSEDED } from "./segments.ts";
 
 /**
- * Builds the session, or what of it is not settled, from what agents told and wrote.
+ * Builds the session, or the part of it that is not settled, from hook events and transcript entries.
  *
- * Pure. The order of events and entries has no bearing, nor has being told twice. What was settled before is given as
- * context and never comes out again.
+ * Pure. Order and duplicates of events and entries make no difference. What was settled before is given as context and is
+ * not returned again.
  *
- * @returns segments (the last one known first), turns and subagents in order of time; empty lists when there is nothing
+ * @returns segments (starting with the last known one), turns and subagents ordered by time; empty lists when there are none
  * @throws never
  */
 export function buildSession(input: SessionInput): Session {
@@ -37,7 +37,7 @@ export function buildSession(input: SessionInput): Session {
   const drafts = assign(live, entries, tools, context, goesBy);
   const idle = input.endIdle;
   const begun = drafts.turns.filter((t) => !t.continues || t.segment === undefined);
-  // Of a session that is gone a subagent alone may be left: it was at work then
+  // After pruning, a subagent may be all that is left of a session; it was running when the session was pruned
   const isLeft = idle !== undefined && drafts.turns.length === 0 && context.segment === undefined;
   const cut = cutSegments({ ...input, events: live }, [
     ...begun.map(({ key, markMs }) => ({ key, ms: markMs })),
@@ -47,14 +47,14 @@ export function buildSession(input: SessionInput): Session {
     const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, cut.segmentOf));
     const seen = { ...s, lastActivityMs };
     if (s.endMs === undefined) return idle === undefined ? seen : { ...seen, endMs: lastActivityMs, ...idle };
-    // A process that died was at work until its last sign of life, or until the next one took over
+    // A process that died was active until its last sign of life, or until the next process took over
     if (s.nativeReason !== SUPERSEDED) return seen;
     const next = cut.segments.find(({ ordinal }) => ordinal > s.ordinal);
     return { ...seen, endMs: Math.max(s.endMs, Math.min(lastActivityMs, next?.startMs ?? lastActivityMs)) };
   });
   const placed = new Map(segments.map((s) => [s.ordinal, s]));
   const last = segments.at(-1);
-  /** A segment before the last one known is over; only its number is left here. */
+  /** A segment before the last known one is over; only its number is known here. */
   const past = (ordinal: number): Segment => ({
     ordinal,
     startMs: Number.NEGATIVE_INFINITY,
@@ -67,7 +67,7 @@ export function buildSession(input: SessionInput): Session {
     return ordinal === undefined ? undefined : (placed.get(ordinal) ?? past(ordinal));
   };
 
-  // A prompt that was typed ahead takes nothing away from the turn at work until it is taken up
+  // A prompt typed ahead does not end the running turn before the agent starts on it
   const lastTakenUpMs = drafts.turns.reduce(
     (ms, turn) => (turn.hasPrompt && isTakenUp(turn) ? Math.max(ms, turn.markMs) : ms),
     -Infinity,
@@ -81,7 +81,7 @@ export function buildSession(input: SessionInput): Session {
     const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
     return toSubagent(draft, segment, workplaceOf(draft, segment, segments), turn, idle !== undefined, input.facts);
   });
-  // Whatever found no place has nothing more to tell: it must not be looked at for ever
+  // Facts that belong nowhere are marked as used, otherwise every drain would look at them again
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
   for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {
     if (!used.has(key) && key !== cut.pending) spent.add(key);
@@ -101,14 +101,14 @@ export function buildSession(input: SessionInput): Session {
 
 // --- internal ---
 
-/** The reason of a segment that nobody told the end of; what was told to a backend stays. */
+/** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */
 function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
   const wasTold = before?.ordinal === segment.ordinal && before.endMs !== undefined;
   if (wasTold || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
   return { ...segment, reason: idleEndReason(segment.ordinal, [...settled.values(), ...turns]) };
 }
 
-/** Signals that carry nothing on, and what agents tell of calls that were settled long ago. */
+/** Signals that affect nothing any more, and facts about calls that are already settled. */
 function spentEvents({ events, entries }: SessionInput): readonly string[] {
   return [
     ...events
@@ -125,7 +125,7 @@ function spentEvents({ events, entries }: SessionInput): readonly string[] {
   ];
 }
 
-/** The transcript's own record has an id; hooks count only for agents that keep no transcript. */
+/** The transcript's compaction record has an id; hook events count only for agents without a transcript. */
 function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
   const written = entries.filter((e) => e.kind === "compaction");
   if (expectsTranscript)
@@ -140,7 +140,7 @@ const isTakenUp = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =
 
 function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefined, input: SessionInput): Turn {
   const lastCall = draft.modelCalls.at(-1);
-  // What was asked again and answered was got over, such as a request that was too large and came again shortened
+  // An error followed by a complete answer was recovered, for example a request that was shortened and retried
   const answeredMs = lastCall?.complete === true && lastCall.covers === undefined ? lastCall.startMs : 0;
   const failure = draft.events.find((e) => e.type === "turn.error" && timeMsOf(e) >= answeredMs);
   const finalError = draft.errors.findLast((e) => e.final);
@@ -156,7 +156,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
   const hasLastWord =
     (lastCall?.complete === true && lastCall.asksForTools !== true) || draft.entries.some((e) => e.kind === "turn_end");
   const isWorking = draft.toolCalls.some((tool) => tool.status === "open");
-  // Who has a stream break off behind a call runs that all the same, and asks again
+  // After a broken stream the agent still runs the tool, then retries
   const goesOn = failure === undefined && draft.toolCalls.some((tool) => tool.endMs > (finalError?.timeMs ?? Infinity));
   const finished = !isWorking && ((failed && !goesOn) || !input.expectsTranscript || hasLastWord);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
@@ -208,8 +208,8 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
 }
 
 /**
- * A settled subagent that is at work again in a later segment works for that one, under the call or the turn that took it up:
- * the trace and the sums of the one before have left.
+ * A settled subagent that works again in a later segment belongs to that segment, under the call or turn that resumed it:
+ * the trace and sums of the earlier segment are already exported.
  */
 function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: readonly Segment[]): Draft {
   const { again, segment: before, turnKey: _, parentCallId: __, ...rest } = draft;
@@ -219,11 +219,11 @@ function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: 
   return segment === undefined || segment <= before ? draft : { ...rest, ...again, segment };
 }
 
-/** When a subagent was last seen to begin with something: one that ended can be asked for more. */
+/** When a subagent last began something: a finished one can be asked to continue. */
 const atWorkMs = ({ startMs, toolCalls }: Draft): number =>
   maxOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
 
-/** The segment whose end ends it: another process may have resumed it, and it still belongs to the one that started it. */
+/** The segment whose end also ends the subagent. Another process may have resumed it, but it belongs to the segment that started it. */
 function workplaceOf(draft: Draft, own: Segment | undefined, segments: readonly Segment[]): Segment | undefined {
   const now = segments.findLast((s) => s.startMs <= atWorkMs(draft));
   return now !== undefined && own !== undefined && now.ordinal > own.ordinal ? now : own;
@@ -231,7 +231,7 @@ function workplaceOf(draft: Draft, own: Segment | undefined, segments: readonly 
 
 /**
  * @param workplace see `workplaceOf`
- * @param isOver nothing is left open; a session that told of subagents alone has no segment that could end
+ * @param isOver nothing is left open; a session that consists of subagents alone has no segment that could end
  */
 function toSubagent(
   draft: Draft,
@@ -251,7 +251,7 @@ function toSubagent(
   const closed =
     isOver ||
     (workplace?.endMs !== undefined && !outlives(draft, workplace, told, facts)) ||
-    // Without a segment it would leave with nothing above it, and none opens for what is settled
+    // Without a segment its span would have no parent, and settled work opens no new segment
     (told && segment !== undefined && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, workplace?.endMs));
   return defined<Subagent>({
@@ -279,7 +279,7 @@ function toSubagent(
   });
 }
 
-/** Whether it is still at work behind the end of its session: it has begun a call there, or was not heard to end and need not have. */
+/** Whether it still works after its session ended: it began a call later, or its agent may end before its subagents do. */
 function outlives(
   { toolCalls, events }: Draft,
   { endMs = 0, reason }: Segment,
@@ -293,7 +293,7 @@ function outlives(
 
 const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);
 
-/** A call that is still open when its run closes was never answered: never invented as success or error. */
+/** A call that is open when its run closes was never answered; it is reported as unfinished, not as success or error. */
 function finishTool(
   { promptKey: _, uses: __, writtenId: ___, ...tool }: PairedTool,
   closed: boolean,
@@ -303,10 +303,10 @@ function finishTool(
   return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, boundMs ?? tool.endMs) };
 }
 
-/** Whether the transcript is about to say more: a turn that ended without its last word, or failed without its error, a call without its result. */
+/** Whether transcript lines are still missing: the last answer of an ended turn, the error of a failed one, the result of a call. */
 function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
   if (!input.expectsTranscript || input.endIdle !== undefined) return false;
-  // A hook told that it failed; the line that says how is written after it
+  // The hook reported the failure; the line with the details is written after it
   if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;
   if (segment?.endMs !== undefined) {
     const lastCall = run.modelCalls.at(-1);

@@ -2,10 +2,10 @@ import type { SessionEndReason } from "../model/envelope.ts";
 import type { SettledTurn, Turn } from "../model/session.ts";
 
 /**
- * Why a segment ended whose agent has no word for that: as its last turn did. Without a turn that ended, all that is known is
- * that it went silent.
+ * Why a segment ended if its agent never reports an end: the outcome of its last turn. Without an ended turn all we know is
+ * that it went idle.
  *
- * @param turns those that were settled before too; of any segment
+ * @param turns turns of any segment, settled ones included
  */
 export function idleEndReason(segment: number, turns: readonly (Turn | SettledTurn)[]): SessionEndReason {
   const last = turns
@@ -24,7 +24,7 @@ const REASONS = {
   open: "timeout",
 } as const satisfies Record<Turn["state"], SessionEndReason>;
 
-/** By what was heard of them last. What comes late of a turn is a further part, which does not end, and takes nothing back. */
+/** By their last activity. A late continuation does not end and does not change the outcome. */
 function isLater(a: Turn | SettledTurn, b: Turn | SettledTurn): boolean {
   const hasEnded = (turn: Turn | SettledTurn): number => (REASONS[turn.state] === "timeout" ? 0 : 1);
   return (a.endMs - b.endMs || hasEnded(a) - hasEnded(b) || a.startMs - b.startMs) > 0;

@@ -6,12 +6,12 @@ import { isAssignedCallId } from "./assign-call-ids.ts";
 import { nearestPairs } from "./nearest.ts";
 
 /**
- * Finds which calls are one and the same although only one side knows the agent's id: hooks without ids, the transcript with.
- * Same tool, same input, nearest in time first; same given id in place of both, where other calls can have it too.
+ * Finds calls that hooks and transcript report under different ids, because only one side knows the agent's id. They are
+ * matched by tool and input, nearest in time first; or by given id where several calls can share it.
  *
- * @param events with call ids, minted ones included
- * @param settled calls that were counted before and could be the same
- * @returns for a call id the one it goes by; ids that are not in it stay what they are
+ * @param events with call ids, assigned ones included
+ * @param settled calls counted before that could be the same
+ * @returns call id → the id it is counted under; other ids stay as they are
  */
 export function joinCalls(
   events: readonly Event[],
@@ -22,14 +22,14 @@ export function joinCalls(
   if (told.length === 0 && settled.length === 0) return new Map();
   const written = entries.flatMap((entry) => (entry.kind === "tool_use" ? usedCall(entry) : []));
   const joined = new Map(matches(told, written));
-  // What came late of calls that were counted is theirs, not a call of its own
+  // Late facts about counted calls belong to those calls
   const spare = told.filter(({ id }) => !joined.has(id));
   for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
   const minted = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
   const news = written.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
-  // Of a call that was given up, its line and its end can both come later, and have found each other
+  // The line and the end of an abandoned call can both arrive late and then match each other
   const ends = new Map(told.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
   const ended = written.filter(({ id }) => ends.has(id));
   const givenUp = minted.filter(({ isUnanswered }) => isUnanswered);
@@ -41,18 +41,18 @@ export function joinCalls(
 
 // --- internal ---
 
-/** Transcripts are written, and hooks taken, this much after the fact at the most. */
+/** Longest delay of a transcript line or hook behind the call. */
 const LATE_WITHIN_MS = 60_000;
 
 interface Call {
   readonly id: string;
-  /** Tool and input, or the id that was given. */
+  /** Tool and input, or the given id. */
   readonly same: string;
   readonly agentId?: string;
   readonly startMs: number;
   readonly endMs: number;
   readonly hooks?: SettledCall["hooks"];
-  /** It was counted without an end. */
+  /** Counted without an end. */
   readonly isUnanswered?: boolean;
 }
 
@@ -105,7 +105,7 @@ const settledCall = ({
   ...(hooks !== undefined && { hooks }),
 });
 
-/** Hooks and transcript need not call a tool by one name: a given id says more than that. */
+/** Hooks and transcript may name a tool differently, so a given id decides first. */
 const sameness = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
   givenId === undefined
     ? JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""])
@@ -133,13 +133,13 @@ function matches(
   return [...nearestPairs(candidates)];
 }
 
-/** A call with its place among those that were given. */
+/** A call with its position among those given. */
 interface Place {
   readonly b: Call;
   readonly j: number;
 }
 
-/** Of thousands of calls that are like each other, as where every answer counts from nought, all pairs are too many to look at. */
+/** With thousands of identical calls, as from answers whose ids restart at 0, comparing all pairs takes too long. */
 const MAX_LIKE = 64;
 
 function nearIn(places: readonly Place[], { startMs }: Call): readonly Place[] {
@@ -149,14 +149,14 @@ function nearIn(places: readonly Place[], { startMs }: Call): readonly Place[] {
   return places.slice(Math.max(0, at - MAX_LIKE / 2), at + MAX_LIKE / 2);
 }
 
-/** Equal, and no hook told the same of both; half a call that lies within another one may be the half of one like it. */
+/** Equal, and not both reported by hooks; half a call inside another one may be half of a third. */
 const canBeOne = (a: Call, b: Call): boolean => !isOfAnother(a, b) && (!isToldTwice(a, b) || isHalfWithin(a, b));
 
-/** Not all hooks tell whose call it is. */
+/** Not all hooks name the agent of a call. */
 const isOfAnother = (a: Call, b: Call): boolean =>
   a.agentId !== undefined && b.agentId !== undefined && a.agentId !== b.agentId;
 
-/** What waited for a user's word goes on long after everybody gave it up: what hooks have not told of it yet is still to come. */
+/** A call that waited for permission can end long after its run was closed; its end is still to come. */
 const isOfGivenUp = (a: Call, b: Call): boolean =>
   a.startMs >= b.startMs && (b.isUnanswered === true || (a.hooks === "end" && b.hooks === "start"));
 
@@ -166,7 +166,7 @@ const isToldTwice = (a: Call, b: Call): boolean =>
 const isHalfWithin = (a: Call, b: Call): boolean =>
   a.hooks !== "both" && a.startMs >= b.startMs && a.startMs <= b.endMs;
 
-/** Between the nearest of their ends: a transcript tells one time of a call, its start or its end. */
+/** Between the nearest ends: a transcript has one time per call, its start or its end. */
 const distanceMs = (a: Call, b: Call): number =>
   Math.min(
     Math.abs(a.startMs - b.startMs),

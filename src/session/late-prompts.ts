@@ -5,15 +5,15 @@ import { nearestPairs } from "./nearest.ts";
 import { isNear } from "./prompts.ts";
 
 /**
- * Of agents that give prompts no ids, a transcript that is read when the turns that hooks told of are settled has keys of its
- * own for them. Such a turn goes by the transcript's key from then on: it would be counted once more otherwise.
+ * For agents without prompt ids: a transcript read after the hooks' turns are settled has other keys for the same prompts.
+ * Such a turn continues under the transcript's key; otherwise it would be counted a second time.
  *
- * Of equal length, or of one that the transcript does not tell, nearest in time first; a prompt that a hook told meanwhile is
- * as good a match as one that was settled.
+ * Matches by equal length, or by time where the transcript has no length, nearest first. Prompts that hooks reported since
+ * then can match too.
  *
- * @param events what is not settled
- * @param entries what is not settled
- * @returns the context itself where there is nothing of that kind
+ * @param events unsettled events
+ * @param entries unsettled entries
+ * @returns the same context if there are no such prompts
  */
 export function withLatePrompts(
   context: SessionContext,
@@ -49,7 +49,7 @@ export function withLatePrompts(
 
 // --- internal ---
 
-/** Between a hook and the line of the same prompt, clocks and slow disks included; calls have as long. */
+/** Between the hook and the line of one prompt, including clock differences and slow disks; the same bound as for calls. */
 const NEAR_MS = 60_000;
 
 function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>): SessionContext {

@@ -1,13 +1,13 @@
-/** Two things that could be one, by their ids. */
+/** Two things that may be one, by their ids. */
 export interface Candidate {
   readonly a: string;
   readonly b: string;
   readonly apartMs: number;
-  /** Which comes first of those as far apart. @default as they are given */
+  /** Breaks ties at equal distance. @default the order given */
   readonly order?: number;
 }
 
-/** Pairs of ids, each id once: of all that could be paired, those nearest in time. */
+/** Pairs of ids, each id used once, nearest in time first. */
 export function nearestPairs(candidates: readonly Candidate[]): ReadonlyMap<string, string> {
   const sorted = candidates.toSorted((x, y) => x.apartMs - y.apartMs || (x.order ?? 0) - (y.order ?? 0));
   const pairs = new Map<string, string>();

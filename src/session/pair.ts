@@ -5,26 +5,26 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
 import { joinCalls } from "./join.ts";
 
-/** A tool call with what is needed to find its place. */
+/** A tool call with what is needed to place it. */
 export interface PairedTool extends ToolCall {
-  /** The transcript's own id, where hooks without ids told of the call first. */
+  /** The transcript's id, if hooks without ids reported the call first. */
   readonly writtenId?: string;
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
 
 /**
- * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with what the transcript says of that call. Agents that give
- * no id, or one that other calls can have: by tool and input, or by that id, see `mintCallIds` and `joinCalls`.
+ * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with the transcript's entries for that call. Calls without
+ * an id, or with one that several calls share, are paired by tool and input or by that id; see `assignCallIds` and `joinCalls`.
  *
- * Of two ends of one call the earlier time counts, and a failure. Hook times win, since they are exact; a status that a hook
- * told wins; a transcript knows refusals, which hooks do not, and the name that the model used.
+ * Of two ends of one call the earlier time and a failure count. Hook times win because they are exact, and so does a status
+ * that a hook reported. The transcript knows refusals, which hooks do not, and the name that the model used.
  *
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
- * @param settled calls that were counted before; what turns out to be one of them comes under its id
- * @returns calls ordered by start; a call without any end is `open`; an end without start begins at end − duration when
- *          the agent gave one, else it has no length. `endMs >= startMs`.
+ * @param settled calls counted before; what turns out to be one of them gets its id
+ * @returns calls ordered by start; a call without an end is `open`; an end without a start begins at end − duration if the
+ *          agent sends a duration, otherwise it has zero length. `endMs >= startMs`.
  */
 export function pairTools(
   events: readonly Event[],
@@ -86,7 +86,7 @@ interface Told {
   uses: string[];
   start?: Extract<Event, { type: "tool.start" }>;
   end?: Extract<Event, { type: "tool.end" }>;
-  /** Another call began under the same id, which the provider counts from nought: its end is not this one's. */
+  /** A later call began under the same id, which the provider counts from 0: its end is not this call's. */
   isReused?: boolean;
   batch?: Event;
   use?: EntryOf<"tool_use">;
@@ -94,8 +94,8 @@ interface Told {
 }
 
 /**
- * A fork writes what a killed process left open down as such, below the copy of the call: the call is told, as open, where
- * it was copied from.
+ * A fork records calls that a killed process left open as unfinished, below the copied call. The call stays open in the
+ * session it was copied from.
  */
 const endOf = ({ result }: Told): Told["result"] => (result?.status === "unfinished" ? undefined : result);
 
@@ -116,7 +116,7 @@ function pair(callId: string, call: Told): PairedTool {
   const startMs =
     toldStartMs !== undefined && (endMs === undefined || toldStartMs <= endMs)
       ? toldStartMs
-      : // Hooks that run beside each other can arrive end first
+      : // Concurrent hooks can deliver the end first
         toldStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
         ? executionMs !== undefined && estimatedMs !== undefined
           ? Math.max(use.timeMs, estimatedMs)
@@ -151,8 +151,8 @@ function pair(callId: string, call: Told): PairedTool {
 }
 
 /**
- * No hook tells the end of a call that was refused, and not every agent's of one that failed: without an id, a good end is that
- * of an equal one that was tried again.
+ * No hook reports the end of a refused call, and some agents report none for a failed one. Without an id, a successful end
+ * therefore belongs to the retry of the same call.
  */
 const isOthersEnd = ({ end, result }: Told): boolean =>
   end !== undefined &&
@@ -172,6 +172,6 @@ function statusOf({ end, result, batch }: Told): ToolCall["status"] {
   }
   if (result !== undefined) return result.status;
   if (end !== undefined) return "success";
-  // The batch names every call of a message; one that it names and no other event ended was never run
+  // The batch names every call of a message; a call in it without any end never ran
   return batch === undefined ? "open" : "denied";
 }

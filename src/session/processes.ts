@@ -1,18 +1,18 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 
-/** A session that told its id, as far as one agent process is concerned. */
+/** A session with a known id, seen from one agent process. */
 export interface ProcessSession {
   readonly sessionId: string;
   readonly firstMs: number;
-  /** Absent while no end was told. */
+  /** Absent until an end is reported. */
   readonly endMs?: number;
 }
 
 /**
- * The session that a hook without a session id belongs to: the one that was open in the same agent process at that time.
+ * The session of a hook without a session id: the one that was open in the same agent process at that time.
  *
- * @returns `undefined` where there was none, or more than one: nothing is guessed
+ * @returns `undefined` if there was none, or more than one: no guessing
  */
 export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs: number): T | undefined {
   const open = sessions.filter(
@@ -21,12 +21,11 @@ export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs:
   return open.length === 1 ? open[0] : undefined;
 }
 
-/** Whether the session id of an event was made here, because its payload has none. */
+/** Whether we assigned the event's session id because its payload has none. */
 export const isMinted = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
 
 /**
- * Gives the events of a stream that have no session id of their own that of the session which was open in their process.
- * Pure; the order has no bearing.
+ * Gives events without a session id the id of the session that was open in their process. Pure; order makes no difference.
  *
  * @returns the same events in the same order
  */
@@ -52,5 +51,5 @@ export function joinProcesses<T extends Event>(events: readonly T[]): readonly T
 
 // --- internal ---
 
-/** The hook of a tool can be faster than that of the session's start. */
+/** A tool's hook can arrive before the hook of the session start. */
 const EARLY_MS = 2_000;

@@ -3,7 +3,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-/** One prompt, told by a hook, the transcript or both. */
+/** One prompt, reported by a hook, the transcript or both. */
 export interface JoinedPrompt {
   readonly key: string;
   readonly timeMs: number;
@@ -14,10 +14,10 @@ export interface JoinedPrompt {
 }
 
 /**
- * Joins the prompts that hooks told with those in the transcript: by the agent's prompt id, and for agents that have
- * none by equal length, nearest in time first.
+ * Joins prompts from hooks with those of the transcript: by the agent's prompt id, or for agents without one by equal
+ * length, nearest in time first.
  *
- * @returns prompts that open a turn or may, in order of time; none of turns settled before
+ * @returns prompts that open a turn or may open one, ordered by time; none of settled turns
  */
 export function joinPrompts(
   events: readonly Event[],
@@ -28,13 +28,13 @@ export function joinPrompts(
     .filter((e) => e.kind === "prompt")
     .filter((e) => !context.turns.has(e.promptKey ?? e.key))
     .sort((a, b) => a.timeMs - b.timeMs || (a.key < b.key ? -1 : 1));
-  // Where two lines have one prompt id, the last is the prompt: a fork gives its own id to the prompts it copies. What a
-  // teammate sends has that of the turn it comes into, and began none.
+  // If two lines share a prompt id, the last one is the prompt: a fork gives its id to the prompts it copies. A teammate's
+  // message has the id of the turn it arrives in and begins no turn.
   const began = [...written.filter((e) => e.origin === "machine"), ...written.filter((e) => e.origin !== "machine")];
   const byKey = new Map(began.map((e) => [e.promptKey ?? e.key, e]));
   const linesOf = new Map<string, string[]>();
   for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
-  // What a subagent is told to do is no prompt of the user's
+  // A subagent's instructions are not a prompt of the user
   const told = events
     .filter((e) => e.type === "prompt.submit")
     .filter((e) => extrasOf(e).agent_id === undefined)
@@ -74,8 +74,8 @@ export function joinPrompts(
 }
 
 /**
- * Nobody types two prompts as near to each other as a hook and the line of one, of which the transcript does not tell the
- * length.
+ * Whether two prompts of unknown length are close enough to be one. A user does not type two prompts within the time
+ * between a hook and its transcript line.
  */
 export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= UNMEASURED_WITHIN_MS;
 

@@ -4,9 +4,9 @@ import type { Segment, SessionInput } from "../model/session.ts";
 
 export interface Cut {
   readonly segments: readonly Segment[];
-  /** Ordinal of the segment of each activity, by its key. */
+  /** Activity key → ordinal of its segment. */
   readonly segmentOf: ReadonlyMap<string, number>;
-  /** The start event that waits for something to happen after it. */
+  /** Id of a start event that no activity has followed yet. */
   readonly pending?: string;
 }
 
@@ -16,13 +16,13 @@ export interface Activity {
 }
 
 /**
- * Cuts a session's life into segments: from a start to an end, or from the first activity where no start was seen.
+ * Cuts a session into segments: from a start to an end, or from the first activity if no start was seen.
  *
- * Arrival is not order: an end comes after the prompt it names, and a start that arrives shortly after the first
- * activity is that segment's own. A start alone opens nothing; a second start without an end between means that the
+ * Order of arrival differs from order of events: an end comes after the prompt it names, and a start shortly after the first
+ * activity belongs to that segment. A start alone opens no segment; a second start without an end in between means that the
  * first process died.
  *
- * @param activities beginnings of what is not settled yet, any order
+ * @param activities beginnings of unsettled turns and subagents, any order
  */
 export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
   const marks = marksOf(input.events, activities);
@@ -36,18 +36,18 @@ export function cutSegments(input: SessionInput, activities: readonly Activity[]
   return walk.finish(input.endIdle !== undefined);
 }
 
-/** An end that arrived before the last of what it ends; files of one session are written within moments. */
+/** Longest time by which an end can arrive before the last activity it ends. */
 export const LATE_ACTIVITY_WITHIN_MS = 60_000;
 
-/** Our own word for a segment whose process was followed by another without an end. */
+/** Our reason for a segment without an end whose process was followed by another one. */
 export const SUPERSEDED = "superseded";
 
 // --- internal ---
 
-/** Async hooks arrive out of order by less than this; measured up to 0.2 s. */
+/** Longest time by which async hooks arrive out of order; measured up to 0.2 s. */
 const ADOPT_START_WITHIN_MS = 10_000;
 
-/** A first start that arrives behind the end of the segment it opened. */
+/** The segment's own start, delivered after its end. */
 const isOwnStart = (last: Open, mark: StartMark): boolean =>
   !last.told &&
   !mark.resumes &&
@@ -57,7 +57,7 @@ const isOwnStart = (last: Open, mark: StartMark): boolean =>
 const startFollows = (starts: readonly StartMark[], ms: number): boolean =>
   starts.some((start) => start.ms >= ms && start.ms - ms <= ADOPT_START_WITHIN_MS);
 
-/** Nothing before, one start that goes on with nothing, one end: whatever came between them, and in which order. */
+/** Nothing before, one fresh start and one end: everything belongs to one segment, in any order. */
 const isOneLife = (marks: readonly Mark[], before: Segment | undefined): boolean => {
   const starts = marks.filter((mark) => mark.kind === "start");
   const ends = marks.filter((mark) => mark.kind === "end");
@@ -69,7 +69,7 @@ interface StartMark {
   readonly ms: number;
   readonly id: string;
   readonly origin: string | undefined;
-  /** It goes on with what ended before. */
+  /** It continues a session that ended before. */
   readonly resumes: boolean;
 }
 interface EndMark {
@@ -88,7 +88,7 @@ function marksOf(events: readonly Event[], activities: readonly Activity[]): rea
   for (const event of events) {
     const extras = extrasOf(event);
     const ms = timeMsOf(event);
-    // A subagent's own beginning and end are no segment's
+    // The start or end of a subagent is no segment boundary
     if (extras.agent_id !== undefined) continue;
     if (event.type === "session.start" && extras.continues !== "compaction") {
       const resumes = extras.continues === "same-session";
@@ -117,7 +117,7 @@ interface Open {
   nativeReason?: string | undefined;
   lastMs: number;
   superseded: boolean;
-  /** It was ended, and told to a backend, before this walk. */
+  /** Its end was exported before this run. */
   told: boolean;
   uses: string[];
 }
@@ -126,7 +126,7 @@ class Walk {
   readonly #list: Open[] = [];
   readonly #segmentOf = new Map<string, number>();
   #pending: StartMark | undefined;
-  /** The last end that found nothing to end. */
+  /** The last end that found no open segment. */
   #early: EndMark | undefined;
   #starts = 0;
   #ends = 0;
@@ -225,8 +225,8 @@ class Walk {
   }
 
   /**
-   * Activity behind an end without a start between: where the agent does tell its starts, that end came too early. One
-   * that tells only its ends goes on with a new segment.
+   * Activity after an end without a start in between. If the agent reports starts, the end came too early; if it reports
+   * only ends, a new segment begins.
    */
   #isLate(last: Open, ms: number, startFollows: boolean): boolean {
     const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
@@ -234,12 +234,12 @@ class Walk {
     return this.#isOneLife || (this.#starts > 0 && this.#pending === undefined && !startFollows);
   }
 
-  /** An end that nothing was open for is the open segment's own if no later start asks for one. */
+  /** An end without an open segment belongs to the open segment if no later start needs an end. */
   #wasEarly(mark: EndMark, current: Open): boolean {
     return current.startMs - mark.ms <= LATE_ACTIVITY_WITHIN_MS && this.#starts <= this.#ends + 1;
   }
 
-  /** An end that names a prompt of a segment that was already closed is that segment's, late. */
+  /** A late end that names a prompt of a closed segment belongs to that segment. */
   #belongsToEarlier(mark: EndMark): boolean {
     const segment = mark.promptId === undefined ? undefined : this.#segmentOf.get(mark.promptId);
     return segment !== undefined;

@@ -4,17 +4,17 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { pairTools } from "./pair.ts";
 import { joinPrompts } from "./prompts.ts";
 
-/** Which facts tell of the same prompt, and of the same tool call: ids of events and keys of entries. */
+/** The facts that report the same prompt or the same tool call: event ids and entry keys. */
 export interface Sources {
-  /** By the turn's key. */
+  /** By turn key. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
-  /** By the call's id. */
+  /** By call id. */
   readonly toolCalls: ReadonlyMap<string, readonly string[]>;
-  /** Ids of all events: the others are the transcript's. */
+  /** Ids of all events; the other facts come from the transcript. */
   readonly hooks: ReadonlySet<string>;
 }
 
-/** The same pairing that builds the session, asked for what was paired. Pure. */
+/** Repeats the pairing that builds the session and returns what was paired. Pure. */
 export function sourcesOf(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
