@@ -1,5 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { isMinted, openAt } from "../session/processes.ts";
+import { hasAssignedSessionId, openAt } from "../session/processes.ts";
 import type { Database } from "../store/database.ts";
 import { moveEvent, unplacedEvents } from "../store/facts.ts";
 import { learn, processSessions, type StoredSession, setProcess } from "../store/sessions.ts";
@@ -9,7 +9,7 @@ import { learn, processSessions, type StoredSession, setProcess } from "../store
 /** The event under the session id of its process, where it has none of its own and there is exactly one. */
 export function withSessionOfProcess(db: Database, event: Event): Event {
   const { process } = extrasOf(event);
-  if (process === undefined || !isMinted(event)) return event;
+  if (process === undefined || !hasAssignedSessionId(event)) return event;
   const session = openAt(processSessions(db, event.source, process), timeMsOf(event));
   return session === undefined ? event : { ...event, session_id: session.sessionId };
 }

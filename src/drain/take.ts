@@ -14,7 +14,7 @@ import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { Increment } from "../model/telemetry.ts";
-import { isMinted } from "../session/processes.ts";
+import { hasAssignedSessionId } from "../session/processes.ts";
 import { checkpoint } from "../store/database.ts";
 import { addEvents, inRoot } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
@@ -206,7 +206,7 @@ function placeOf({ db }: Drain, event: Event): Place {
   const timeMs = timeMsOf(event);
   const told = withSessionOfProcess(db, event);
   let own = sessionOf(db, told.source, told.session_id, timeMs);
-  if (!isMinted(event)) learnProcess(db, own, event);
+  if (!hasAssignedSessionId(event)) learnProcess(db, own, event);
   const parentId = extrasOf(event).parent_session_id;
   if (parentId !== undefined && own.parent === undefined) {
     makeSubagent(db, own, parentId, timeMs);

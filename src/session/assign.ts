@@ -26,7 +26,7 @@ export interface Draft {
   readonly hasPrompt: boolean;
   /** A further part of a turn or subagent that is already settled. */
   readonly continues: boolean;
-  readonly promptTold: boolean;
+  readonly hasHookPrompt: boolean;
   /** Set when it continues something settled within the same segment. */
   readonly segment?: number;
   readonly promptLength?: number;
@@ -143,24 +143,24 @@ export function assign(
             (last, call) => (call.startMs > (last?.startMs ?? 0) ? call : last),
             undefined,
           )?.callId;
-  const parentsTold = (agentId: string): readonly string[] =>
+  const reportedParents = (agentId: string): readonly string[] =>
     [
       subagents.get(agentId)?.meta?.parentCallId,
       callGiven(subagents.get(agentId)?.meta),
       spawnedBy.get(agentId),
       context.spawnedBy?.get(agentId),
       context.subagents.get(agentId)?.parentCallId,
-    ].flatMap((told) => {
-      const id = goesBy.get(told ?? "") ?? told;
+    ].flatMap((reported) => {
+      const id = goesBy.get(reported ?? "") ?? reported;
       return id === undefined || context.unusedIds?.has(id) === true ? [] : [id];
     });
   /** Whether a call was made by this agent or by a descendant: such a call cannot have started the agent. */
   const isBelow = (callId: string, agentId: string, depth = 0): boolean => {
     const owner = callOwner.get(callId)?.agentId;
     if (owner === undefined || depth > MAX_DEPTH) return false;
-    return owner === agentId || parentsTold(owner).some((id) => isBelow(id, agentId, depth + 1));
+    return owner === agentId || reportedParents(owner).some((id) => isBelow(id, agentId, depth + 1));
   };
-  const parentOf = (agentId: string): string | undefined => parentsTold(agentId).find((id) => !isBelow(id, agentId));
+  const parentOf = (agentId: string): string | undefined => reportedParents(agentId).find((id) => !isBelow(id, agentId));
   /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
   const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
     const parent = context.subagents.get(agentId ?? "")?.parentCallId;
@@ -258,7 +258,7 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     hasPrompt: bin.prompt !== undefined,
     // Activity without a prompt belongs to the segment in which it happened
     continues: settled !== undefined && key !== NO_PROMPT,
-    promptTold: bin.prompt?.hookSeen === true,
+    hasHookPrompt: bin.prompt?.hookSeen === true,
     segment: key === NO_PROMPT || wentOn(bin, settled, context) ? undefined : settled?.segment,
     promptLength: bin.prompt?.length,
     agentId: undefined,
@@ -299,7 +299,7 @@ function subagentDraft(
     origin: "none",
     hasPrompt: false,
     continues: settled !== undefined,
-    promptTold: false,
+    hasHookPrompt: false,
     segment: settled?.segment,
     promptLength: undefined,
     agentId,

@@ -103,8 +103,8 @@ export function buildSession(input: SessionInput): Session {
 
 /** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */
 function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
-  const wasTold = before?.ordinal === segment.ordinal && before.endMs !== undefined;
-  if (wasTold || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
+  const wasExported = before?.ordinal === segment.ordinal && before.endMs !== undefined;
+  if (wasExported || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
   return { ...segment, reason: idleEndReason(segment.ordinal, [...settled.values(), ...turns]) };
 }
 
@@ -186,7 +186,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
           ? "interrupted"
           : undefined,
     promptLength: draft.promptLength,
-    promptTold: draft.promptTold,
+    promptTold: draft.hasHookPrompt,
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
     startMs: minOf(
       [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
@@ -243,16 +243,16 @@ function toSubagent(
 ): Subagent {
   const lastCall = draft.modelCalls.at(-1);
   const sinceMs = atWorkMs(draft);
-  const told = draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= sinceMs);
+  const hasReportedEnd = draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= sinceMs);
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
   const closed =
     isOver ||
-    (workplace?.endMs !== undefined && !outlives(draft, workplace, told, facts)) ||
+    (workplace?.endMs !== undefined && !outlives(draft, workplace, hasReportedEnd, facts)) ||
     // Without a segment its span would have no parent, and settled work opens no new segment
-    (told && segment !== undefined && (finished || turn?.closed === true));
+    (hasReportedEnd && segment !== undefined && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, workplace?.endMs));
   return defined<Subagent>({
     key: draft.key,
@@ -283,11 +283,11 @@ function toSubagent(
 function outlives(
   { toolCalls, events }: Draft,
   { endMs = 0, reason }: Segment,
-  told: boolean,
+  hasReportedEnd: boolean,
   facts: SessionFacts,
 ): boolean {
   if (toolCalls.some(({ status, startMs }) => status === "open" && startMs > endMs)) return true;
-  if (facts.endsBeforeSubagents !== true || reason !== "completed" || told) return false;
+  if (facts.endsBeforeSubagents !== true || reason !== "completed" || hasReportedEnd) return false;
   return events.some((event) => event.type === "subagent.start");
 }
 

@@ -18,19 +18,19 @@ export function joinCalls(
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[],
 ): ReadonlyMap<string, string> {
-  const told = mintedCalls(events);
-  if (told.length === 0 && settled.length === 0) return new Map();
+  const hookCalls = mintedCalls(events);
+  if (hookCalls.length === 0 && settled.length === 0) return new Map();
   const written = entries.flatMap((entry) => (entry.kind === "tool_use" ? usedCall(entry) : []));
-  const joined = new Map(matches(told, written));
+  const joined = new Map(matches(hookCalls, written));
   // Late facts about counted calls belong to those calls
-  const spare = told.filter(({ id }) => !joined.has(id));
+  const spare = hookCalls.filter(({ id }) => !joined.has(id));
   for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
   const minted = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
   const news = written.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
   // The line and the end of an abandoned call can both arrive late and then match each other
-  const ends = new Map(told.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
+  const ends = new Map(hookCalls.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
   const ended = written.filter(({ id }) => ends.has(id));
   const givenUp = minted.filter(({ isUnanswered }) => isUnanswered);
   for (const [id, own] of matches(ended, givenUp, LATE_WITHIN_MS)) {
@@ -150,7 +150,7 @@ function nearIn(places: readonly Place[], { startMs }: Call): readonly Place[] {
 }
 
 /** Equal, and not both reported by hooks; half a call inside another one may be half of a third. */
-const canBeOne = (a: Call, b: Call): boolean => !isOfAnother(a, b) && (!isToldTwice(a, b) || isHalfWithin(a, b));
+const canBeOne = (a: Call, b: Call): boolean => !isOfAnother(a, b) && (!isReportedTwice(a, b) || isHalfWithin(a, b));
 
 /** Not all hooks name the agent of a call. */
 const isOfAnother = (a: Call, b: Call): boolean =>
@@ -160,7 +160,7 @@ const isOfAnother = (a: Call, b: Call): boolean =>
 const isOfGivenUp = (a: Call, b: Call): boolean =>
   a.startMs >= b.startMs && (b.isUnanswered === true || (a.hooks === "end" && b.hooks === "start"));
 
-const isToldTwice = (a: Call, b: Call): boolean =>
+const isReportedTwice = (a: Call, b: Call): boolean =>
   a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));
 
 const isHalfWithin = (a: Call, b: Call): boolean =>

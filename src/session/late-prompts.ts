@@ -27,7 +27,7 @@ export function withLatePrompts(
     .map((e) => ({ key: e.promptKey ?? e.key, ms: e.timeMs, length: e.kind === "prompt" ? e.length : undefined }))
     .filter(({ key }) => !context.turns.has(key));
   const settled = new Set(alone.map(([key]) => key));
-  const told = [
+  const hookPrompts = [
     ...alone.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength })),
     ...events
       .filter((e) => e.type === "prompt.submit" && extrasOf(e).prompt_id === undefined)
@@ -37,7 +37,7 @@ export function withLatePrompts(
         length: e.type === "prompt.submit" ? e.data?.prompt_length : undefined,
       })),
   ];
-  const candidates = told.flatMap(({ key, ms, length }) =>
+  const candidates = hookPrompts.flatMap(({ key, ms, length }) =>
     written
       .filter((line) => line.length === length || (line.length === undefined && isNear(ms - line.ms)))
       .map((line) => ({ a: key, b: line.key, apartMs: Math.abs(ms - line.ms) }))

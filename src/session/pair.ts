@@ -33,8 +33,8 @@ export function pairTools(
 ): readonly PairedTool[] {
   const named = assignCallIds(events.map(withoutGivenId).sort(byTime));
   const joined = joinCalls(named, entries, settled);
-  const calls = new Map<string, Told>();
-  const told = (given: string): Told => {
+  const calls = new Map<string, CallParts>();
+  const partsOf = (given: string): CallParts => {
     const callId = joined.get(given) ?? given;
     const known = calls.get(callId) ?? { uses: [] };
     calls.set(callId, known);
@@ -45,7 +45,7 @@ export function pairTools(
   for (const event of named) {
     const { agent_id: agentId, given_id: givenId } = extrasOf(event);
     if (event.type === "tool.start" || event.type === "tool.end") {
-      const call = told(event.data?.tool_call_id ?? event.id);
+      const call = partsOf(event.data?.tool_call_id ?? event.id);
       call.uses.push(event.id);
       if (event.type === "tool.start") {
         if (givenId !== undefined) begun.set(JSON.stringify([agentId, givenId]), event.data?.tool_call_id ?? event.id);
@@ -57,18 +57,18 @@ export function pairTools(
       }
     } else if (event.type === "tool.batch") {
       for (const callId of extrasOf(event).tool_call_ids ?? []) {
-        const call = told(begun.get(JSON.stringify([agentId, callId])) ?? callId);
+        const call = partsOf(begun.get(JSON.stringify([agentId, callId])) ?? callId);
         call.batch ??= event;
       }
     }
   }
   for (const entry of entries) {
     if (entry.kind === "tool_use") {
-      const call = told(entry.callId);
+      const call = partsOf(entry.callId);
       call.uses.push(entry.key);
       call.use ??= entry;
     } else if (entry.kind === "tool_result") {
-      const call = told(entry.callId);
+      const call = partsOf(entry.callId);
       call.uses.push(entry.key);
       call.result ??= entry;
     }
@@ -82,7 +82,7 @@ export function pairTools(
 
 // --- internal ---
 
-interface Told {
+interface CallParts {
   uses: string[];
   start?: Extract<Event, { type: "tool.start" }>;
   end?: Extract<Event, { type: "tool.end" }>;
@@ -97,13 +97,13 @@ interface Told {
  * A fork records calls that a killed process left open as unfinished, below the copied call. The call stays open in the
  * session it was copied from.
  */
-const endOf = ({ result }: Told): Told["result"] => (result?.status === "unfinished" ? undefined : result);
+const endOf = ({ result }: CallParts): CallParts["result"] => (result?.status === "unfinished" ? undefined : result);
 
-const isFailed = ({ data }: NonNullable<Told["end"]>): boolean => data?.status === "error";
+const isFailed = ({ data }: NonNullable<CallParts["end"]>): boolean => data?.status === "error";
 
 const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);
 
-function pair(callId: string, call: Told): PairedTool {
+function pair(callId: string, call: CallParts): PairedTool {
   const { start, end, use, result, batch } = call;
   const atStart = start === undefined ? {} : extrasOf(start);
   const atEnd = end === undefined ? {} : extrasOf(end);
@@ -111,13 +111,13 @@ function pair(callId: string, call: Told): PairedTool {
   const executionMs = end?.data?.duration_ms ?? result?.durationMs;
 
   const endMs = end !== undefined ? timeMsOf(end) : (result?.timeMs ?? (batch && timeMsOf(batch)));
-  const toldStartMs = start !== undefined ? timeMsOf(start) : undefined;
+  const hookStartMs = start !== undefined ? timeMsOf(start) : undefined;
   const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
   const startMs =
-    toldStartMs !== undefined && (endMs === undefined || toldStartMs <= endMs)
-      ? toldStartMs
+    hookStartMs !== undefined && (endMs === undefined || hookStartMs <= endMs)
+      ? hookStartMs
       : // Concurrent hooks can deliver the end first
-        toldStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
+        hookStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
         ? executionMs !== undefined && estimatedMs !== undefined
           ? Math.max(use.timeMs, estimatedMs)
           : use.timeMs
@@ -154,18 +154,18 @@ function pair(callId: string, call: Told): PairedTool {
  * No hook reports the end of a refused call, and some agents report none for a failed one. Without an id, a successful end
  * therefore belongs to the retry of the same call.
  */
-const isOthersEnd = ({ end, result }: Told): boolean =>
+const isOthersEnd = ({ end, result }: CallParts): boolean =>
   end !== undefined &&
   isAssignedCallId(end.data?.tool_call_id) &&
   ((result?.status === "denied" && extrasOf(end).denied !== true) ||
     (result?.status === "error" && end.data?.status === "success"));
 
-function hooksOf({ start, end }: Told): ToolCall["hooks"] {
+function hooksOf({ start, end }: CallParts): ToolCall["hooks"] {
   if (!isAssignedCallId((start ?? end)?.data?.tool_call_id)) return undefined;
   return end === undefined ? "start" : start === undefined ? "end" : "both";
 }
 
-function statusOf({ end, result, batch }: Told): ToolCall["status"] {
+function statusOf({ end, result, batch }: CallParts): ToolCall["status"] {
   if (end !== undefined) {
     if (extrasOf(end).denied === true) return "denied";
     if (end.data?.status !== undefined) return end.data.status;

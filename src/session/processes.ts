@@ -22,7 +22,7 @@ export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs:
 }
 
 /** Whether we assigned the event's session id because its payload has none. */
-export const isMinted = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
+export const hasAssignedSessionId = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
 
 /**
  * Gives events without a session id the id of the session that was open in their process. Pure; order makes no difference.
@@ -30,10 +30,10 @@ export const isMinted = (event: Event): boolean => extrasOf(event).session_id_or
  * @returns the same events in the same order
  */
 export function joinProcesses<T extends Event>(events: readonly T[]): readonly T[] {
-  const native = events.filter((event) => !isMinted(event));
+  const native = events.filter((event) => !hasAssignedSessionId(event));
   return events.map((event) => {
     const { process } = extrasOf(event);
-    if (process === undefined || !isMinted(event)) return event;
+    if (process === undefined || !hasAssignedSessionId(event)) return event;
     const of = native.filter((other) => other.source === event.source && extrasOf(other).process === process);
     const sessions = [...new Set(of.map((other) => other.session_id))].map((sessionId): ProcessSession => {
       const own = of.filter((other) => other.session_id === sessionId);

@@ -35,14 +35,14 @@ export function joinPrompts(
   const linesOf = new Map<string, string[]>();
   for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
   // A subagent's instructions are not a prompt of the user
-  const told = events
+  const hookPrompts = events
     .filter((e) => e.type === "prompt.submit")
     .filter((e) => extrasOf(e).agent_id === undefined)
     .sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
-  const hooks = new Map<string, (typeof told)[number][]>();
+  const hooks = new Map<string, (typeof hookPrompts)[number][]>();
   const settledUnseen = new Set([...context.turns].filter(([, turn]) => !turn.hookSeen).map(([key]) => key));
-  for (const event of told) {
+  for (const event of hookPrompts) {
     const id = extrasOf(event).prompt_id;
     const key = id ?? nearest(event, byKey, hooks) ?? sameLength(event, context, settledUnseen) ?? event.id;
     if (context.turns.has(key)) settledUnseen.delete(key);

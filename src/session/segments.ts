@@ -49,7 +49,7 @@ const ADOPT_START_WITHIN_MS = 10_000;
 
 /** The segment's own start, delivered after its end. */
 const isOwnStart = (last: Open, mark: StartMark): boolean =>
-  !last.told &&
+  !last.isExported &&
   !mark.resumes &&
   last.startOrigin === undefined &&
   mark.ms - (last.endMs ?? mark.ms) <= ADOPT_START_WITHIN_MS;
@@ -118,7 +118,7 @@ interface Open {
   lastMs: number;
   superseded: boolean;
   /** Its end was exported before this run. */
-  told: boolean;
+  isExported: boolean;
   uses: string[];
 }
 
@@ -144,7 +144,7 @@ class Walk {
       nativeReason: last.nativeReason,
       lastMs: last.lastActivityMs,
       superseded: last.nativeReason === SUPERSEDED,
-      told: last.endMs !== undefined,
+      isExported: last.endMs !== undefined,
       uses: [...last.uses],
     });
     if (last.startOrigin !== undefined) this.#starts++;
@@ -155,7 +155,7 @@ class Walk {
     const last = this.#list.at(-1);
     if (last !== undefined && (last.endMs === undefined || ms <= last.endMs || this.#isLate(last, ms, startFollows))) {
       last.lastMs = Math.max(last.lastMs, ms);
-      if (last.endMs !== undefined && !last.told) last.endMs = Math.max(last.endMs, ms);
+      if (last.endMs !== undefined && !last.isExported) last.endMs = Math.max(last.endMs, ms);
       this.#segmentOf.set(key, last.ordinal);
       return;
     }
@@ -230,7 +230,7 @@ class Walk {
    */
   #isLate(last: Open, ms: number, startFollows: boolean): boolean {
     const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
-    if (last.told || !isNear) return false;
+    if (last.isExported || !isNear) return false;
     return this.#isOneLife || (this.#starts > 0 && this.#pending === undefined && !startFollows);
   }
 
@@ -255,7 +255,7 @@ class Walk {
       startOrigin: pending?.origin,
       lastMs: ms,
       superseded: false,
-      told: false,
+      isExported: false,
       uses: pending === undefined ? [] : [pending.id],
     };
     this.#list.push(segment);
