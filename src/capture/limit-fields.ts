@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
-import { boundEntry, boundEvent, boundId } from "../model/bounds.ts";
-import type { ToldContent } from "../model/content.ts";
+import type { ContentUpdate } from "../model/content.ts";
 import type { Event } from "../model/event.ts";
+import { limitEntry, limitEvent, limitId } from "../model/limits.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
 // The border between what agents say and what is kept: adapters and readers on one side, the store on the other.
 
 /** Events as they may be stored. */
 export const limitEvents = (events: readonly Event[], receivedMs: number): readonly Event[] =>
-  events.map((event) => boundEvent(event, receivedMs, digest));
+  events.map((event) => limitEvent(event, receivedMs, digest));
 
 /** Entries as they may be stored. */
 export const limitEntries = (entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] =>
-  entries.map((entry) => boundEntry(entry, digest));
+  entries.map((entry) => limitEntry(entry, digest));
 
 /** Content, under the keys that the facts it belongs to have within bounds; what it holds is fitted where it is kept. */
-export const limitContent = (told: readonly ToldContent[]): readonly ToldContent[] =>
+export const limitContent = (told: readonly ContentUpdate[]): readonly ContentUpdate[] =>
   told.map((one) => {
-    const fact = boundId(one.fact, digest);
-    if ("claims" in one) return { fact, claims: boundId(one.claims, digest) };
-    return one.piece === undefined ? { ...one, fact } : { ...one, fact, piece: boundId(one.piece, digest) };
+    const fact = limitId(one.fact, digest);
+    if ("claims" in one) return { fact, claims: limitId(one.claims, digest) };
+    return one.piece === undefined ? { ...one, fact } : { ...one, fact, piece: limitId(one.piece, digest) };
   });
 
 /**

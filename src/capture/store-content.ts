@@ -1,6 +1,6 @@
 import { type CaptureLevel, keepsContent } from "../model/capture.ts";
-import type { ToldContent } from "../model/content.ts";
-import { TO_COME } from "../model/content-keys.ts";
+import type { ContentUpdate } from "../model/content.ts";
+import { PENDING } from "../model/content-keys.ts";
 import { claimContent, putContent } from "../store/content.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { CaptureContext } from "./context.ts";
@@ -10,7 +10,7 @@ import { truncateContent } from "./truncate-content.ts";
 export function storeContent(
   drain: CaptureContext,
   session: StoredSession,
-  told: readonly ToldContent[],
+  told: readonly ContentUpdate[],
   level: CaptureLevel,
 ): void {
   if (!keepsContent(level)) return;
@@ -27,6 +27,6 @@ export function storeContent(
     const kept = truncateContent(one.value, limits);
     if (kept === undefined) continue;
     const { fact, part, piece = "" } = one;
-    putContent(db, session.id, { fact, part, piece, ...kept }, fact.startsWith(TO_COME));
+    putContent(db, session.id, { fact, part, piece, ...kept }, fact.startsWith(PENDING));
   }
 }

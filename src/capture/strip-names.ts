@@ -1,6 +1,6 @@
 import type { OwnNames } from "../model/agent.ts";
 import { type Event, type Extras, extrasOf } from "../model/event.ts";
-import { bareOrigin, bareToolName, isOwnAgentType } from "../model/names.ts";
+import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
 /** Figures alone: what `capture: none` keeps of facts. Which field goes, and why: docs/decisions/0015. */
@@ -14,7 +14,7 @@ export function stripEventNames(event: Event, own: OwnNames | undefined): Event 
   );
   const bare = { ...rest, ...(event.extensions !== undefined && { extensions }) } as Event;
   if ((bare.type !== "tool.start" && bare.type !== "tool.end") || bare.data?.tool_name === undefined) return bare;
-  const tool_name = bareToolName(bare.data.tool_name, extras.mcp_server, own);
+  const tool_name = reduceToolName(bare.data.tool_name, extras.mcp_server, own);
   return { ...bare, data: { ...bare.data, tool_name } } as Event;
 }
 
@@ -27,7 +27,7 @@ export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefine
     }
     case "tool_use": {
       const { executable: _, mcpServer, ...rest } = entry;
-      const name = bareToolName(entry.name, mcpServer, own);
+      const name = reduceToolName(entry.name, mcpServer, own);
       return { ...rest, name, ...(name === "mcp" && { mcpServer: "mcp" }) };
     }
     case "subagent": {
@@ -80,7 +80,7 @@ const renamed = (
   extras: Extras,
   own: OwnNames | undefined,
 ): { readonly [K in keyof Extras]?: Extras[K] | undefined } => ({
-  start_origin: bareOrigin(extras.start_origin),
+  start_origin: reduceOrigin(extras.start_origin),
   agent_type: isOwnAgentType(extras.agent_type, own) ? extras.agent_type : undefined,
   // That it was a server's tool makes another error of its failure
   mcp_server: extras.mcp_server === undefined ? undefined : "mcp",

@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
-import { misfitRule } from "../model/redaction.ts";
+import { ruleProblem } from "../model/redaction.ts";
 import type { Signal } from "./signals.ts";
 
 /** What the type of a setting cannot say: shown by `config`, and what keeps secrets from being shown. */
@@ -76,7 +76,7 @@ const ruleOfRedaction = z
   .string()
   .min(1)
   .superRefine((pattern, issue) => {
-    const why = misfitRule(pattern);
+    const why = ruleProblem(pattern);
     if (why !== undefined) issue.addIssue(why);
   });
 

@@ -2,7 +2,7 @@ import { countsAtLevel, levelOf, ownNamesOf } from "../capture/level.ts";
 import { attributesOfProject, withAttributes } from "../capture/project.ts";
 import { protectCounts, protectSpan } from "../capture/protect.ts";
 import { keepsContent } from "../model/capture.ts";
-import { ofResponse } from "../model/content-keys.ts";
+import { responseContentKey } from "../model/content-keys.ts";
 import type { SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
@@ -127,7 +127,9 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     if (content.pieces.length > 0) {
       const isOver = segments.every(({ delivered }) => delivered);
       const calls = [...turns, ...subagents].flatMap((run) => run.modelCalls);
-      const answered = calls.flatMap(({ responseId }) => (responseId === undefined ? [] : [ofResponse(responseId)]));
+      const answered = calls.flatMap(({ responseId }) =>
+        responseId === undefined ? [] : [responseContentKey(responseId)],
+      );
       dropSettledContent(db, sessionNumber, answered, isOver);
     }
     return false;

@@ -1,5 +1,5 @@
 import { counts } from "../intake/inbox.ts";
-import type { Outcome } from "../model/settings.ts";
+import type { ExportOutcome } from "../model/settings.ts";
 import type { Attributes, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";
 import { AHEAD_MS, addSteps, hasChangedStreams, overflowState, type PendingStream } from "../store/counters.ts";
@@ -230,7 +230,7 @@ const drainStep = (outcome: "ok" | "failed" | "killed"): Increment =>
 
 const RESULTS = { retry: "retry", refused: "refused", "too-large": "too_large" } as const;
 
-const resultOf = (outcome: Outcome): string =>
+const resultOf = (outcome: ExportOutcome): string =>
   outcome.status === "ok" ? (outcome.rejected > 0 ? "partial" : "ok") : RESULTS[outcome.status];
 
 /** Counted where they happen. `unclaimed` is none of them: no backend was set, and nobody was to get it. */

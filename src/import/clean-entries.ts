@@ -1,5 +1,5 @@
 import { limitEntries } from "../capture/limit-fields.ts";
-import { boundName, boundPath, isPlain } from "../model/bounds.ts";
+import { isPlain, limitName, limitPath } from "../model/limits.ts";
 import { PATH_MEMBERS } from "../model/members.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactNames } from "../privacy/records.ts";
@@ -13,10 +13,10 @@ export function entryCleaner(redact: Redact): (entries: readonly TranscriptEntry
   const fine = new Set<string>();
   const isFine = (text: string, member: string): boolean => {
     // No secret is looked for in a path
-    if (PATH_MEMBERS.has(member)) return boundPath(text) === text;
+    if (PATH_MEMBERS.has(member)) return limitPath(text) === text;
     if (text.length > MAX_KNOWN_CHARACTERS) return false;
     if (fine.has(text)) return true;
-    if (boundName(text) !== text || redact(text) !== text) return false;
+    if (limitName(text) !== text || redact(text) !== text) return false;
     if (fine.size >= MAX_KNOWN) fine.clear();
     fine.add(text);
     return true;

@@ -1,32 +1,32 @@
-import type { Content, ToldContent } from "./content.ts";
+import type { Content, ContentUpdate } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
 import type { FactTables } from "./fact-tables.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
-/** Facts about one intake file that the payload itself does not hold. */
+/** Facts about an intake file that the payload itself does not contain. */
 export interface IntakeFacts {
-  /** What the hook's command line said, where it said something. */
+  /** The source named on the hook's command line, if any. */
   readonly source?: string;
   readonly event?: string;
   /** Event time: when the payload was complete on disk. */
   readonly timeMs: number;
   readonly cwd?: string;
-  /** Parent of the intake process: the agent, or a shell it started. */
+  /** Parent of the intake process: the agent, or a shell that it started. */
   readonly parentPid?: number;
-  /** When that parent was started, in the system's own unit; with its pid it names one process for ever. */
+  /** Start time of that parent in the system's unit; together with the pid it identifies one process. */
   readonly parentStart?: string;
-  /** The intake process itself: tells two equal payloads of one moment apart. */
+  /** The intake process itself: distinguishes equal payloads at the same time. */
   readonly hookPid?: number;
-  /** The few environment variables the intake keeps, by name. */
+  /** The environment variables that the intake records, by name. */
   readonly env: Readonly<Record<string, string>>;
   readonly payloadBytes: number;
-  /** True where the intake had to cut the payload. */
+  /** True if the intake cut the payload. */
   readonly truncated: boolean;
 }
 
 /**
- * `certain`: nobody else sends this. `likely`: the shape alone says so, and it may be another's if the command line names
- * one. `possible`: only if the command line names us.
+ * `certain`: no other agent sends this. `likely`: recognised by shape, but it may be another agent's if the command line names
+ * one. `possible`: only if the command line names this agent.
  */
 export type Recognition = "certain" | "likely" | "possible" | "no";
 
@@ -35,76 +35,76 @@ export interface TranscriptFile {
   readonly path: string;
   /** The subagent this file belongs to; absent for the main file. */
   readonly agentId?: string;
-  /** Names this part where several sessions share one file, as in a database. @default path */
+  /** Identifies this part if several sessions share one file, as in a database. @default path */
   readonly key?: string;
-  /** Files whose size and time tell whether there is news, where it is not `path` alone. @default [path] */
+  /** Files whose size and time show whether there is something new, if it is not only `path`. @default [path] */
   readonly watch?: readonly string[];
-  /** Folders that everything which is read must really lie in. Absent: anywhere. */
+  /** Everything that is read must really be inside these folders. Absent: anywhere. */
   readonly roots?: readonly string[];
 }
 
-/** How large one part of a session is, and when it was last written: of all files that it consists of, together. */
+/** Size and last modification of one part of a session, over all its files. */
 export interface PartSize {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
 }
 
-/** What is known of a session whose transcript is wanted. */
+/** What is known of a session whose transcript is needed. */
 export interface TranscriptQuery {
   readonly sessionId: string;
-  /** As hooks told it; need not exist. Absent where they never do. */
+  /** As reported by hooks; may not exist. Absent if hooks never report it. */
   readonly path?: string;
   readonly home: string;
-  /** Folders that everything which is read must really lie in. Absent: anywhere. */
+  /** Everything that is read must really be inside these folders. Absent: anywhere. */
   readonly roots?: readonly string[];
-  /** A folder that cannot be looked into, so that parts may be missing. @default nobody hears of it */
+  /** Called for a folder that cannot be read, so that parts may be missing. @default ignored */
   readonly onProblem?: (path: string, error: Error) => void;
 }
 
-/** Where past sessions are looked for. */
+/** Where to look for past sessions. */
 export interface LocateQuery {
   readonly home: string;
   /**
-   * The folders (or files) to look in: those of `roots` for the usual and every other environment, and any the user named. The
-   * agent's folder, or the home above it, does as well. What lies in two of them is found once.
+   * The folders (or files) to search: those of `roots` for the default and every known environment, and any that the user named.
+   * The agent's folder, or the home folder above it, works as well. What two of them contain is found once.
    */
   readonly roots: readonly string[];
-  /** What was passed over, with the reason: a folder that cannot be read, a link that leads out, a form we cannot read. */
+  /** Called with the reason for what was skipped: an unreadable folder, a link that leads out, an unknown format. */
   readonly onProblem: (path: string, error: Error) => void;
 }
 
-/** A query for `files`; the folders that may be read are still to be said. `path` need not exist. */
+/** A query for `files`, without the folders that may be read. `path` may not exist. */
 export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
   readonly path: string;
-  /** Of the file at `path`, where looking for it has shown that it is all there is: `files` would give that one alone. */
+  /** Size of the file at `path`, if the search showed that it is the only one: `files` would return that one alone. */
   readonly only?: PartSize;
 };
 
 export interface TranscriptReader {
   /**
-   * The folders (or files) that this agent keeps its sessions in: nothing else is read, whatever path a payload tells.
-   * Absolute, as narrow as the agent's own layout allows; they need not exist.
+   * The folders (or files) in which this agent keeps its sessions. Nothing else is read, whatever path a payload contains.
+   * Absolute, as narrow as the agent's layout allows; they may not exist.
    *
-   * @param env as the intake kept it: variables that move the agent's folders
+   * @param env as recorded by the intake: variables that move the agent's folders
    */
   roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[];
   /**
-   * Every past session, for `import`: each once, under the id that the agent's hooks tell, as `files` and `read` know it. The
-   * order is the same each time, the oldest first as far as that is known without reading: who copied another's history
-   * comes after it. No file is opened where its name says enough. What a session holds is not known yet: it can be nothing.
+   * Every past session, for `import`: each once, under the id that the agent's hooks send, as `files` and `read` accept it. The
+   * order is stable, oldest first as far as that is known without reading: a copy comes after the session it was copied from.
+   * Files are opened only if their name does not say enough. A session may turn out to be empty.
    *
-   * Subagents are no sessions of their own. One whose session is gone is given as that session: `path` is then where the
-   * session would be, or the subagent's own file, and `files` gives what is left.
+   * Subagents are not sessions. A subagent whose session is gone is returned as that session: `path` is then where the session
+   * would be, or the subagent's own file, and `files` returns what is left.
    *
-   * @throws never; what cannot be looked at, or must not, is told to `onProblem`, and the rest is found
+   * @throws never; what cannot or must not be read is passed to `onProblem`, and the rest is found
    */
   locate(query: LocateQuery): AsyncIterable<LocatedSession>;
-  /** All parts of one session that exist now, the main one first; empty when there is none. */
+  /** All existing parts of one session, the main one first; empty if there are none. */
   files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
   /**
-   * Entries from an offset on, oldest first, each batch with the offset that follows it. Files of lines end at the last
-   * complete line; files that are rewritten as a whole give all their entries again, with an empty memo. Records it does not know yield
-   * nothing. Throws only what the file system throws.
+   * Entries from an offset on, oldest first, each batch with the offset that follows it. Line-based files end at the last complete
+   * line; files that agents rewrite as a whole give all their entries again, with an empty memo. Unknown records yield nothing.
+   * Throws only what the file system throws.
    */
   read(file: TranscriptFile, from: Offset, options?: ReadOptions): AsyncIterable<TranscriptBatch>;
   /**
@@ -141,83 +141,83 @@ export interface FileScan extends Required<Pick<TranscriptBatch, "next" | "unrea
 }
 
 export interface ReadOptions {
-  /** Also give what was written. Without it nothing of that is built. @default false */
+  /** Also return content. Otherwise none is built. @default false */
   readonly content?: boolean;
-  /** Wait for the disk, as threads do that have nothing else to do. @default false */
+  /** Read synchronously, for worker threads that do nothing else. @default false */
   readonly blocks?: boolean;
 }
 
-/** What a stretch of a file held. */
+/** The contents of one stretch of a file. */
 export interface TranscriptBatch {
   readonly entries: readonly TranscriptEntry[];
-  /** Only where it was asked for. Texts as they stand there, whatever is secret in them. */
-  readonly content?: readonly ToldContent[];
+  /** Only on request. Texts as in the file, secrets included. */
+  readonly content?: readonly ContentUpdate[];
   readonly next: Offset;
-  /** Complete lines that were no JSON object of a shape we can read. */
+  /** Complete lines that are no JSON object of a known shape. */
   readonly unreadable: number;
-  /** Lines, or what stands in their place, that were read, whether or not they told anything. @default 0 */
+  /** Lines, or their equivalent, that were read, whether or not they had entries. @default 0 */
   readonly records?: number;
-  /** Kinds of records that the reader has never heard of, with how often they came. */
+  /** Record kinds that the reader does not know, with their number. */
   readonly unknownKinds?: ReadonlyMap<string, number>;
 }
 
-/** Whose settings. */
+/** Where to install. */
 export interface InstallTarget {
   readonly home: string;
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A settings file as it is, or shall be; `undefined`: there is none. */
+/** A settings file's current or new text; `undefined`: no file. */
 export interface SettingsText {
   readonly path: string;
   readonly text: string | undefined;
 }
 
-/** What is to be registered. */
+/** What to register. */
 export interface Registration {
   readonly scope: "user" | "project";
   readonly target: InstallTarget;
-  /** Gives the command line of one registration. */
+  /** Returns the command line of one registration. */
   readonly command: HookCommand;
-  /** The agent's version, where it could be found out and counts: in the user's own settings. */
+  /** The agent's version, if it is known and matters; in user scope only. */
   readonly version: string | undefined;
 }
 
-/** Something that keeps registered hooks from doing their work, with what to do. No content, no secrets. */
+/** What keeps registered hooks from running, with the remedy. No content, no secrets. */
 export interface Finding {
   readonly level: "broken" | "remark";
   readonly text: string;
 }
 
 /**
- * Puts our hook command into an agent's settings and takes it out again. `add`, `remove` and `registered` are pure: texts
- * of all files of one scope in, texts of the same files out, in the same order.
+ * Adds our hook command to an agent's settings and removes it. `add`, `remove` and `registered` are pure: the texts of all files
+ * of one scope in, the texts of the same files out, in the same order.
  */
 export interface Installer {
-  /** Scopes the agent offers. */
+  /** Scopes that the agent offers. */
   readonly scopes: readonly ("user" | "project")[];
-  /** The files that registrations of a scope are in or go to, in the order they must be written; never empty. */
+  /** The files that hold a scope's registrations, in the order they must be written; never empty. */
   paths(scope: "user" | "project", target: InstallTarget): Promise<readonly string[]>;
   /**
-   * @returns the files with exactly our registrations in them; the same texts when they are there already
-   * @throws SettingsError when a file is not what the agent itself could read
+   * @returns the files with exactly our registrations in them; the same texts if they are there already
+   * @throws SettingsError if the agent itself could not read a file
    */
   add(files: readonly SettingsText[], registration: Registration): readonly SettingsText[];
-  /** @returns the files without our registrations; a text of `undefined` where nothing but ours was in it */
+  /** @returns the files without our registrations; a text of `undefined` for a file that contained nothing else */
   remove(files: readonly SettingsText[]): readonly SettingsText[];
-  /** Native event names that the files have us registered for. Empty when they cannot be read. Never throws. */
+  /** Native event names that the files register us for. Empty if they cannot be read. Never throws. */
   registered(files: readonly SettingsText[]): readonly string[];
-  /** What keeps these registrations from running: trust, versions, shadowed files. Looks only. Empty when all is well. */
+  /** What keeps these registrations from running: trust, versions, shadowed files. Read-only. Empty if nothing does. */
   check?(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]>;
-  /** Whether the agent is on this machine, and its version where it tells. Never runs longer than a few seconds. */
+  /** Whether the agent is installed, and its version if it can be found. Takes a few seconds at most. */
   detect(target: InstallTarget): Promise<{ readonly present: boolean; readonly version?: string }>;
 }
 
 /**
- * Gives the command line an agent shall run. `event` where the payload does not name it; `reply` where stdout must not stay
- * empty. `drain`: also start a drain; `if-waiting`: only if files wait. `shell`: `user` where the agent runs it in the shell that
- * its user has chosen, which may be none that POSIX knows.
+ * Returns the command line that an agent runs. `event`: for payloads that do not name it. `reply`: if stdout must not be
+ * empty. `drain`: also start a drain; `if-waiting`: only if files are queued. `shell`: `user` if the agent runs the command in the
+ * user's shell, which may not be a POSIX shell.
  */
 export type HookCommand = (options: {
   readonly source: string;
@@ -227,47 +227,47 @@ export type HookCommand = (options: {
   readonly shell?: "user";
 }) => string;
 
-/** What an agent gives us, as far as its events and `tokens` do not say it: one row of the README's table. */
+/** What we get from an agent beyond its events and `tokens`: one row of the agents' table. */
 export interface Capabilities {
-  /** `recorded`: the real program ran; `documented`: public documentation and captures alone. */
+  /** `recorded`: the real program was run; `documented`: written from public documentation and captures. */
   readonly basis: "recorded" | "documented";
-  /** Versions that were looked at, e.g. `2.0.77 to 2.1.329`. */
+  /** Versions that were checked, e.g. `2.0.77 to 2.1.329`. */
   readonly versions?: string;
   readonly subagents: boolean;
-  /** Where session ids come from; `minted` where some payloads have none. */
+  /** Where session ids come from; `minted`: we assign one to payloads without. */
   readonly sessionIds: "native" | "minted";
-  /** Where ids of tool calls come from; `transcript`: hooks have none, the transcript does. */
+  /** Where ids of tool calls come from; `transcript`: the transcript has them, hooks do not; `minted`: we assign them. */
   readonly callIds: "native" | "transcript" | "minted";
-  /** `payload`: a payload told twice is one event; `arrival`: nothing in it tells two equal ones apart but their time. */
+  /** `payload`: equal payloads are one event; `arrival`: only their time distinguishes two equal payloads. */
   readonly eventIds: "payload" | "arrival";
 }
 
-/** Names that the agent came with, as its events and entries have them. What is not here, somebody added. */
+/** The agent's built-in names, as in its events and entries. All others were added by users. */
 export interface OwnNames {
   readonly tools: readonly string[];
   /** Of subagents. */
   readonly agentTypes: readonly string[];
 }
 
-/** The facts that one payload told. */
-export interface ToldFacts {
+/** The facts of one payload. */
+export interface PayloadFacts {
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
 }
 
 /**
- * What names an agent's payloads hold, recorded or documented: what is beyond them is counted, so that an agent's update is
- * seen before it costs anything. Snake case and camel case are one name.
+ * Names that the agent's payloads contain, recorded or documented. Others are counted, so that an update of the agent is noticed
+ * before it causes losses. Snake case and camel case count as one name.
  */
 export interface KnownNames {
-  /** Of events, told or not. */
+  /** Of events, converted or not. */
   readonly events: readonly string[];
-  /** Of the members at the top of a payload. */
+  /** Of top-level members. */
   readonly fields: readonly string[];
   /**
    * The event's name in a payload. Pure; never throws.
    *
-   * @default `hook_event_name`, else what the command line says
+   * @default `hook_event_name`, otherwise the name on the command line
    */
   eventOf?(payload: object, intake: IntakeFacts): string | undefined;
 }
@@ -277,46 +277,45 @@ export interface Agent {
   /** Kebab-case; the envelope's `source`. */
   readonly source: string;
   readonly title: string;
-  /** Vendor page the adapter was written from. */
+  /** Vendor page that the adapter was written from. */
   readonly docs: string;
-  /** OpenTelemetry's name of the provider whose models it calls, where there is only one. */
+  /** OpenTelemetry's name of the provider of its models, if there is only one. */
   readonly provider?: string;
-  /** Declared: "never sent" must not look like "zero". */
+  /** Declared, so that "never sent" does not look like "zero". */
   readonly emits: readonly EventType[];
   readonly tokens: "transcript" | "payload" | "none";
-  /** False: what it runs calls no model. That no tokens are told then means that none were used. @default true */
+  /** False: it calls no model, so no token usage means none was used. @default true */
   readonly callsModels?: boolean;
-  /** True: it tells that a session is complete while subagents are at work, and these go on. @default false */
+  /** True: its sessions can end while subagents still work. @default false */
   readonly endsBeforeSubagents?: boolean;
   /**
-   * True: an ordinary session of it ends without a word. One that went silent then ended as its last turn did, instead of
-   * having been killed or left open.
+   * True: an ordinary session ends without an event. A session that goes idle then ended like its last turn, instead of having
+   * been killed or left open.
    *
-   * @default true where `emits` has no `session.end`
+   * @default true if `emits` has no `session.end`
    */
   readonly endsSilently?: boolean;
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;
-  /** Pure; never throws; `[]` = nothing to tell. */
+  /** Pure; never throws; `[]`: nothing to report. */
   toEvents(payload: unknown, intake: IntakeFacts): readonly Event[];
   /**
-   * What a payload tells in the transcript's stead, in the transcript's form: model calls of agents that write their
-   * tokens nowhere else. Pure; never throws. The session is that of the payload's events: there is at least one.
+   * Model calls in a payload, in the transcript's form, for agents that record token usage nowhere else. Pure; never throws. They
+   * belong to the session of the payload's events, of which there is at least one.
    */
   toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
   /**
-   * What a payload says beside metadata: prompts, arguments, results, answers, as they stand there. Asked for only where
-   * the user wants content kept. Pure; never throws.
+   * Prompts, arguments, results and answers in a payload, unchanged. Called only if the user wants content. Pure; never throws.
    *
-   * @param told what `toEvents` and `toEntries` made of it; each content names one of these
+   * @param facts the result of `toEvents` and `toEntries`; each content refers to one of these
    */
-  toContent?(payload: unknown, told: ToldFacts): readonly Content[];
-  /** Files of a project, relative to its folder, that it takes environment variables from; beside `.env`. */
+  toContent?(payload: unknown, facts: PayloadFacts): readonly Content[];
+  /** Project files, relative to the project, from which the agent takes environment variables; beside `.env`. */
   readonly setsVariablesFrom?: readonly string[];
-  /** Names that are the agent's own; any other was given by somebody. Absent: there is none. */
+  /** The agent's built-in names. Absent: it has none. */
   readonly own?: OwnNames;
-  /** One line each for the log, where a payload was taken with reservations. No content. */
+  /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
   readonly installer?: () => Promise<{ default: Installer }>;

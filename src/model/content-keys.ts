@@ -1,9 +1,9 @@
-/** Key for content whose fact is told later. */
-export const toCome = (what: string): string => `${TO_COME}${what}`;
-export const TO_COME = "~";
+/** Key for content that arrives before the fact it belongs to. */
+export const pendingKey = (what: string): string => `${PENDING}${what}`;
+export const PENDING = "~";
 
-/** Key for content of the answer that has this id, where its own record tells the tokens alone. */
-export const ofResponse = (responseId: string): string => toCome(`response:${responseId}`);
+/** Key for the content of the answer with this id, for agents whose answer records hold token counts only. */
+export const responseContentKey = (responseId: string): string => pendingKey(`response:${responseId}`);
 
-/** A part of an answer that asks for a tool. Its arguments stand with the tool call itself. */
-export const askedTool = (id: string, name: string) => ({ type: "tool_call", id, name });
+/** The part of an answer that calls a tool. The arguments are kept with the tool call. */
+export const toolCallPart = (id: string, name: string) => ({ type: "tool_call", id, name });

@@ -1,27 +1,27 @@
 import * as z from "zod";
 
-/** What a piece of content is of the fact that told it. */
+/** What the content is: the user's prompt, a tool's arguments or result, the model's answer. */
 export const CONTENT_PARTS = ["prompt", "arguments", "result", "answer"] as const;
 export type ContentPart = (typeof CONTENT_PARTS)[number];
 
 /**
- * What a user wrote, a tool was given or gave, a model answered. Apart from events and entries, which are metadata by
- * type; it belongs to one of them, and so goes where that one goes.
+ * A prompt, a tool's arguments or result, an answer. Separate from events and entries, which are metadata by type. Each piece
+ * belongs to one of those and follows it.
  */
 export const Content = z.object({
-  /** Id of the event, or key of the entry, that told it; or a key of `toCome`. */
+  /** Id of the event or key of the entry it belongs to; or a key from `toCome`. */
   fact: z.string().min(1),
   part: z.enum(CONTENT_PARTS),
-  /** Tells pieces of one answer apart. The same content read again has the same. */
+  /** Distinguishes the pieces of one answer. The same content read again has the same one. */
   piece: z.string().optional(),
-  /** A text, or what JSON can hold. Of an answer: a text, or a message part of the GenAI conventions. */
+  /** Text or any JSON value. For answers: text, or a message part of the GenAI conventions. */
   value: z.unknown(),
 });
 export type Content = z.infer<typeof Content>;
 
-/** Content that came before the fact it belongs to is that fact's from now on. */
+/** Assigns content that arrived early to its fact. */
 export const ContentClaim = z.object({ fact: z.string().min(1), claims: z.string().min(1) });
 export type ContentClaim = z.infer<typeof ContentClaim>;
 
-/** What a transcript or a payload tells beside metadata, in the order in which it is told. */
-export type ToldContent = Content | ContentClaim;
+/** Content of a transcript or payload, in its original order. */
+export type ContentUpdate = Content | ContentClaim;

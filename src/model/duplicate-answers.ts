@@ -1,10 +1,10 @@
 import type { TranscriptEntry } from "./transcript.ts";
 
 /**
- * Leaves out a subagent's copies of what the main conversation was answered: their request ids are the subagent's own, so that
- * nothing but the answer tells that they are one.
+ * Removes a subagent's copies of answers that the main conversation received. The copies have other request ids, so only the
+ * answer's id shows that they are one.
  *
- * @param isCounted whether the store counts a record, by its key: a copy that it counts in the place of its answer stays
+ * @param isCounted whether the store counts a record, by key: a copy that is counted instead of its original stays
  */
 export function withoutDuplicateAnswers(
   entries: readonly TranscriptEntry[],
@@ -26,19 +26,19 @@ export function withoutDuplicateAnswers(
   return entries.filter(({ key }) => !left.has(key));
 }
 
-/** The id of an answer that a subagent's file tells, where it was drawn by lot; of a pass, that of the answer it stands beside. */
+/** The answer id in a subagent's record, if it is random; for a side pass, the id of the answer it belongs to. */
 export const duplicatedAnswerId = (entry: TranscriptEntry): string | undefined =>
   entry.agentId === undefined ? undefined : drawnId(entry);
 
-/** The same of one that the main conversation was given. */
+/** The answer id in a record of the main conversation. */
 export const answerId = (entry: TranscriptEntry): string | undefined =>
   entry.agentId === undefined ? drawnId(entry) : undefined;
 
-/** Some servers give one id to all their answers, but no two requests of a conversation are as long as each other. */
+/** Some servers reuse one id for all answers, but two requests of a conversation never have the same size. */
 export function isDuplicateAnswer(copy: TranscriptEntry, answer: TranscriptEntry): boolean {
   if (copy.kind !== "model_call" || answer.kind !== "model_call") return false;
   if (copy.agentId === undefined || answer.agentId !== undefined) return false;
-  // A pass beside an answer is one of it, and never the answer
+  // A side pass can only duplicate a side pass of the same answer
   if (copy.besideResponseId !== answer.besideResponseId) return false;
   const [a, b] = [copy.usage, answer.usage];
   return a?.input === b?.input && a?.cacheRead === b?.cacheRead && a?.cacheWrite === b?.cacheWrite;

@@ -64,7 +64,7 @@ export const ToolEnd = z.object({
 });
 
 /**
- * One OpenHook v0.1 event, strictly as the specification has it; what it has no field for lies under `extensions`.
+ * One OpenHook v0.1 event, strictly as specified; facts without a field are under `extensions`.
  *
  * @see OpenHook v0.1 §2 and §3
  */

@@ -2,63 +2,63 @@ import * as z from "zod";
 import { Envelope } from "./envelope.ts";
 
 /**
- * What our adapters put under `extensions`: facts that OpenHook v0.1 has no field for. All optional, all metadata:
- * ids, names, sizes, counts, codes. Never a prompt, an argument or an output.
+ * What our adapters add under `extensions`: facts that OpenHook v0.1 has no field for. All optional, all metadata: ids,
+ * names, sizes, counts, codes. Never a prompt, an argument or an output.
  */
 export const Extras = z.object({
-  /** The event's name as the agent gave it, e.g. `PostToolUseFailure`. */
+  /** The event's native name, e.g. `PostToolUseFailure`. */
   native_event: z.string().optional(),
   /** The agent's id of the user prompt this belongs to; joins hooks with transcripts. */
   prompt_id: z.string().optional(),
-  /** Who wrote the prompt: a human, or the agent's own machinery. @default human */
+  /** Who wrote the prompt: a human, or the agent itself. @default human */
   prompt_origin: z.enum(["human", "machine"]).optional(),
-  /** Set when the event happened inside a subagent; absent means the main thread. */
+  /** Set for events inside a subagent; absent for the main agent. */
   agent_id: z.string().optional(),
   agent_type: z.string().optional(),
   agent_version: z.string().optional(),
   transcript_path: z.string().optional(),
-  /** How the session came to be: `startup`, `resume`, `fork`, `clear`, `compact` … as the agent says. */
+  /** How the session began: `startup`, `resume`, `fork`, `clear`, `compact` …, in the agent's words. */
   start_origin: z.string().optional(),
-  /** True where the agent goes on with a session that has history of its own or of another. */
+  /** Set when the session continues an earlier one, or a copy of one. */
   continues: z.enum(["same-session", "fork", "compaction"]).optional(),
   native_reason: z.string().optional(),
   session_id_origin: z.string().optional(),
   permission_mode: z.string().optional(),
   mcp_server: z.string().optional(),
-  /** A tool call that was refused before it ran: by a rule, a hook or the user. */
+  /** The tool call was refused before it ran: by a rule, a hook or the user. */
   denied: z.boolean().optional(),
   status_origin: z.enum(["native", "assumed"]).optional(),
   exit_code: z.number().int().optional(),
   error_type: z.string().optional(),
-  /** Tool calls of one batch whose end only the batch tells. */
+  /** Tool calls whose end only this batch reports. */
   tool_call_ids: z.array(z.string()).optional(),
   lines_added: z.number().int().nonnegative().optional(),
   lines_removed: z.number().int().nonnegative().optional(),
   /** The subagent that this tool call started. */
   spawned_agent_id: z.string().optional(),
-  /** The program of a shell command, without path or arguments; only where one is known for sure. */
+  /** The program of a shell command, without path or arguments; only if it is certain. */
   executable: z.string().optional(),
-  /** The words that say which of a program's commands it was, e.g. `pr create`; never an argument. */
+  /** A program's subcommand, e.g. `pr create`; never an argument. */
   subcommand: z.string().optional(),
   trigger: z.string().optional(),
-  /** Digest of a tool call's input: pairs start and end where the agent gives no call id. Absent for an empty input. */
+  /** Digest of a tool call's input: pairs start and end if the agent sends no call id. Absent for empty input. */
   input_digest: z.string().optional(),
-  /** The call's id once more, where other calls can have the same: start, end and transcript find each other by it, nothing goes by it. */
+  /** The provider's call id, if several calls can share it: start, end and transcript are matched by it, but it identifies no call. */
   given_id: z.string().optional(),
-  /** The session that this one is a subagent of: what it tells belongs there. */
+  /** The session that this one is a subagent of; its events belong there. */
   parent_session_id: z.string().optional(),
   http_status: z.number().int().optional(),
-  /** Work that goes on in the background after the turn's end. */
+  /** Tasks that continue in the background after the turn's end. */
   background_count: z.number().int().nonnegative().optional(),
-  /** The agent's own process, as far as the intake could see it; tells two runs of one session apart. */
+  /** The agent's process, if the intake could determine it; distinguishes two runs of one session. */
   process: z.string().optional(),
-  /** Bytes of the native payload, and whether the intake had to cut it. */
+  /** Bytes of the native payload, and whether the intake cut it. */
   payload_bytes: z.number().int().nonnegative().optional(),
   truncated: z.boolean().optional(),
 });
 export type Extras = z.infer<typeof Extras>;
 
-/** The shape of an envelope, for what OpenHook v0.1 has no type for. Signals are never shown as envelopes. */
+/** Same shape as an envelope, for what OpenHook v0.1 has no type for. Signals are never shown as envelopes. */
 export const Signal = z.object({
   id: z.string().min(1),
   source: z.string().min(1),
@@ -81,7 +81,7 @@ export const Signal = z.object({
 });
 export type Signal = z.infer<typeof Signal>;
 
-/** One thing an agent told us: an OpenHook envelope or a signal. */
+/** One event from an agent: an OpenHook envelope or a signal. */
 export const Event = z.union([Envelope, Signal]);
 export type Event = z.infer<typeof Event>;
 export type EventType = Event["type"];

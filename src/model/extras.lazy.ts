@@ -1,6 +1,6 @@
 import { type Event, Extras } from "./event-schema.ts";
 
-/** Our extras of an event; fields of a foreign envelope that do not fit are left out. Never throws. */
+/** The `extensions` that our adapters write; members of other senders that do not fit are left out. Never throws. */
 export function extrasOf(event: Event): Extras {
   if (event.extensions === undefined) return {};
   const whole = Extras.safeParse(event.extensions);

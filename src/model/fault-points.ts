@@ -1,6 +1,6 @@
 /**
- * Where a drain can die or fail: every write, rename, commit, send, acknowledgement and delete, and what it reads from
- * outside. A new one gets its name here and is called through `at`; test/faults makes it fail from then on by itself.
+ * Names of all points at which a drain can fail: every write, rename, commit, send, acknowledgement and delete, and every read
+ * from outside. Add new ones here and run them through `step`; test/faults then makes them fail without further changes.
  */
 export const FAULT_POINTS = [
   "state.make",
@@ -40,9 +40,9 @@ export const FAULT_POINTS = [
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
 /**
- * Does the work of a step.
+ * Runs the work of a fault point.
  *
- * @param work may be asynchronous: the step ends when its promise does
+ * @param work may be asynchronous: the step ends when its promise settles
  * @returns what the work returns
  * @throws what the work throws
  */

@@ -1,4 +1,4 @@
 import type { Offset } from "./transcript.ts";
 
-/** Nothing of a transcript has been read. */
+/** The offset of a transcript that has not been read. */
 export const INITIAL_OFFSET: Offset = { bytes: 0, memo: {} };

@@ -1,4 +1,4 @@
-/** Members of events and entries that hold an id: compared, joined by, and part of what spans and counts are known by. */
+/** Members of events and entries that hold an id: used to compare and join, and part of span and count keys. */
 export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "id",
   "source",
@@ -30,8 +30,8 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "givenId",
 ]);
 
-/** Those that hold a path: how transcripts and repositories are found. */
+/** Members that hold a path, by which transcripts and repositories are found. */
 export const PATH_MEMBERS: ReadonlySet<string> = new Set(["cwd", "transcript_path"]);
 
-/** Those that hold a time, in milliseconds since 1970. */
+/** Members that hold a time, in milliseconds since 1970. */
 export const TIME_MEMBERS: ReadonlySet<string> = new Set(["timeMs", "startMs", "endMs"]);

@@ -1,9 +1,9 @@
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
 /**
- * Joins two readings of the same record (same key). Commutative, associative and idempotent, so that neither the
- * order of reading nor reading twice can change the result: every field is joined by itself, with a rule that has one
- * winner whatever comes first. Entries of different kinds: the earlier one is kept.
+ * Joins two readings of one record (same key). Commutative, associative and idempotent: neither the order nor repeated reading
+ * changes the result. Each field is joined separately by a rule with one winner. For entries of different kinds the earlier
+ * one wins.
  */
 export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): TranscriptEntry {
   if (a.kind !== b.kind) return isBefore(b, a) ? b : a;
@@ -18,20 +18,20 @@ type ModelCall = EntryOf<"model_call">;
 type Reported = EntryOf<"reported_usage">;
 
 /**
- * What one of them alone knows is kept; where they contradict each other, the smaller one by its JSON. Members stay where
- * they are in `a`, so that reading it again gives the same text too.
+ * Keeps what only one of them has. Where they differ, the smaller JSON text wins. Members keep their order in `a`, so that
+ * reading a record again gives the same text.
  */
 function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unknown> {
   const joined: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
     const other = joined[name];
-    // Told by `answer`, by what it means
+    // Usage is joined by `answer`, because its meaning decides
     if (name === "usage" && other !== undefined) continue;
     if (value !== undefined && value !== other && isLess(value, other)) joined[name] = value;
   }
-  // A subagent that goes on from the main conversation begins its file with copies of it
+  // A subagent that continues the main conversation starts its file with copies of it
   if (a.agentId === undefined || b.agentId === undefined) delete joined["agentId"];
-  // An answer belongs to the turn it began in, also when the next prompt is there before its last line
+  // An answer belongs to the turn in which it began, even if the next prompt arrives before its last line
   const order = a.timeMs - b.timeMs || (canonical(a.promptKey) <= canonical(b.promptKey) ? -1 : 1);
   const { timeMs, promptKey } = order < 0 ? a : b;
   joined["timeMs"] = timeMs;
@@ -40,7 +40,7 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
   return joined;
 }
 
-/** Agents write one record per content block; the output count only grows, and one of them knows how it finished. */
+/** Agents write one record per content block; the output count only grows, and one of the records has the finish reason. */
 function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
   const usage = fuller(a.usage, b.usage);
@@ -58,7 +58,7 @@ function fuller(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"
   return canonical(a) >= canonical(b) ? a : b;
 }
 
-/** Cumulative: the larger sums are the later ones. */
+/** Cumulative: larger sums are later ones. */
 function laterSums(a: Reported, b: Reported): Reported {
   return (totalOf(a) - totalOf(b) || (isBefore(a, b) ? -1 : 1)) > 0 ? a : b;
 }
@@ -69,7 +69,7 @@ const totalOf = (entry: Reported): number =>
 const isBefore = (a: TranscriptEntry, b: TranscriptEntry): boolean =>
   a.timeMs !== b.timeMs ? a.timeMs < b.timeMs : canonical(a) < canonical(b);
 
-/** By their canonical texts; of numbers and texts that is told without sorting anything. */
+/** Compares canonical texts; numbers and strings need no sorting. */
 function isLess(a: unknown, b: unknown): boolean {
   if (b === undefined) return true;
   if (typeof a === "number" && typeof b === "number") return String(a) < String(b);
@@ -77,7 +77,7 @@ function isLess(a: unknown, b: unknown): boolean {
   return canonical(a) < canonical(b);
 }
 
-/** The same text for the same value, whatever the order of its members; nothing at all sorts last. */
+/** The same text for the same value, whatever the order of members; `undefined` sorts last. */
 const canonical = (value: unknown): string =>
   value === undefined
     ? LAST

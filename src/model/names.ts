@@ -1,21 +1,21 @@
 import type { OwnNames } from "./agent.ts";
 
-/** Names as they are where only figures are kept: the agents' own stay, those that somebody gave become a kind. */
+/** Names at `capture: none`: the agent's own names stay, all others become a category. */
 
-/** @returns the name of a tool of the agent's own, `mcp` for one of a server's, `other` for any other */
-export function bareToolName(name: string, mcpServer: string | undefined, own: OwnNames | undefined): string {
+/** @returns a built-in tool's name, `mcp` for a tool of an MCP server, `other` for any other */
+export function reduceToolName(name: string, mcpServer: string | undefined, own: OwnNames | undefined): string {
   if (own?.tools.includes(name) === true || isKind(name)) return name;
   return mcpServer !== undefined || /^mcp(?:__|:|_)/.test(name) ? "mcp" : "other";
 }
 
-/** Whether it stands for a name that is not kept. A hook may know less of its kind than the transcript does. */
+/** Whether the name is already such a category. A hook may know less about it than the transcript. */
 export const isKind = (name: string): boolean => KINDS.has(name);
 
 export const isOwnAgentType = (type: string | undefined, own: OwnNames | undefined): boolean =>
   type !== undefined && own?.agentTypes.includes(type) === true;
 
-/** How a session came to be, as far as it is one of the words that agents have for it. */
-export const bareOrigin = (origin: string | undefined): string | undefined =>
+/** How the session began, if it is one of the words that agents use; otherwise `other`. */
+export const reduceOrigin = (origin: string | undefined): string | undefined =>
   origin === undefined || ORIGINS.has(origin) ? origin : "other";
 
 // --- internal ---

@@ -1,10 +1,10 @@
 /**
- * What keeps a pattern from meaning the same to RE2 and to JavaScript, or from being a rule at all. Without the engine, so
- * that settings can be checked at every start.
+ * Checks a redaction pattern for constructs that RE2 and JavaScript treat differently, and for patterns that match everything.
+ * Works without the RE2 engine, so that settings can be checked at every start.
  *
- * @returns the end of a sentence that begins with the rule's name; `undefined` when all is well
+ * @returns the rest of a sentence that begins with the rule's name; `undefined` if the pattern is fine
  */
-export function misfitRule(pattern: string): string | undefined {
+export function ruleProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN) return `holds more than ${MAX_PATTERN} characters`;
   const foreign = FOREIGN.find(({ sign }) => sign.test(pattern));
   if (foreign !== undefined) return `holds ${foreign.what}, which RE2 does not know`;

@@ -1,7 +1,7 @@
 /**
- * Does something again, once, where it failed: what a file system says for a moment must not decide how a session is told.
+ * Retries a failed file operation once, so that a momentary error of the file system does not lose data.
  *
- * @throws the error of the second try; at once, where nothing is there
+ * @throws the error of the second attempt; for a missing file immediately
  */
 export async function retryOnce<T>(work: () => T | Promise<T>): Promise<T> {
   try {

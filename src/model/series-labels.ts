@@ -1,15 +1,15 @@
 import type { MetricPoint } from "./telemetry.ts";
 
 /**
- * Attributes of the resource that tell series apart, as the settings have them: backends make labels of them. Of a counter
- * they are what they were when it was counted, and stand among its own attributes.
+ * Resource attributes that distinguish series in backends that turn them into labels. A counter keeps the values that were set
+ * when it was counted, among its own attributes.
  */
 export const SERIES_LABELS: readonly string[] = ["service.name", "deployment.environment.name"];
 
 /**
- * A point with what the settings said when it was counted in its resource as well. Where one `service.name` stands for
- * every agent, their streams would be one, with several values at a time: then each says by an attribute whose it is. An
- * attribute and not part of the resource alone, since Prometheus makes labels of the former.
+ * A point with the settings' values at counting time also in its resource. If one `service.name` covers all agents, their
+ * streams would collide; each then carries the agent's name as an attribute. Not only in the resource, because Prometheus
+ * makes labels of attributes.
  */
 export function asLabelled<T extends Pick<MetricPoint, "attributes" | "resource">>(point: T): T {
   const said = Object.entries(point.attributes).filter(([name]) => SERIES_LABELS.includes(name));

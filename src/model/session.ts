@@ -8,32 +8,32 @@ export interface ModelCall {
   readonly responseId?: string;
   readonly requestId?: string;
   readonly model?: string;
-  /** OpenTelemetry's name of who answered, where the agent talks to several; else it is the session's. */
+  /** OpenTelemetry's provider name, if the agent talks to several; otherwise the session's provider applies. */
   readonly provider?: string;
   readonly requestedModel?: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Absent: the agent did not say. */
+  /** Absent: not reported. */
   readonly usage?: TokenUsage;
-  /** False: the agent never wrote down how the answer ended, so its output count is a lower bound. */
+  /** False: the agent never recorded how the answer ended, so its output count is a lower bound. */
   readonly complete: boolean;
   readonly finishReason?: string;
-  /** The answer asked for tools: its turn goes on. */
+  /** The answer called tools, so its turn continues. */
   readonly asksForTools?: true;
-  /** Set where the usage is not that of one call but of all calls of a turn or session. */
+  /** Set if the usage covers all calls of a turn or session instead of one call. */
   readonly covers?: "turn" | "session";
-  /** Charged by another list than the one that prices are told by. */
+  /** Charged by a different price list than the public one. */
   readonly noListPrice?: true;
   readonly agentId?: string;
 }
 
-/** A model call with its price in whole billionths of a US dollar; absent: not known. */
+/** A model call with its price in 10⁻⁹ USD; absent: unknown. */
 export interface PricedCall {
   readonly call: ModelCall;
   readonly costNanoUsd?: number;
 }
 
-/** One use of a tool. */
+/** One tool call. */
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;
@@ -41,7 +41,7 @@ export interface ToolCall {
   readonly endMs: number;
   /** `open`: no end seen yet. */
   readonly status: ToolStatus | "open";
-  /** Pure execution time as the agent measured it; start to end also holds waiting for the user. */
+  /** Pure execution time as measured by the agent; the time from start to end includes waiting for permission. */
   readonly executionMs?: number;
   readonly errorType?: string;
   readonly exitCode?: number;
@@ -51,11 +51,11 @@ export interface ToolCall {
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
   readonly spawnedAgentId?: string;
-  /** Of its input, where either side needs it to find the other. */
+  /** Digest of the input, if hooks or transcript need it to find each other. */
   readonly inputDigest?: string;
-  /** The id that its provider gave it, where other calls can have the same: in place of an input. */
+  /** The provider's id, if several calls can share it: used in place of the input. */
   readonly givenId?: string;
-  /** What hooks without the agent's call id told of it: they tell each once, so another start or end is another call's. */
+  /** Which events hooks without call ids reported. Each is reported once, so another start or end belongs to another call. */
   readonly hooks?: "start" | "end" | "both";
   readonly agentId?: string;
 }
@@ -74,45 +74,45 @@ export interface Run {
   readonly modelCalls: readonly ModelCall[];
   readonly toolCalls: readonly ToolCall[];
   readonly errors: readonly ModelError[];
-  /** Nothing more is expected: what hangs below may leave. */
+  /** Nothing more is expected; the spans below it can be exported. */
   readonly closed: boolean;
   /** Ids of the events and keys of the entries it was built from. */
   readonly uses: readonly string[];
 }
 
-/** From a user prompt to the agent's last word on it. */
+/** From a user prompt to the agent's last answer to it. */
 export interface Turn extends Run {
   readonly key: string;
   /**
-   * Who asked: a human, the agent's machinery, nobody we saw (`none`: activity without a prompt, it has no span of its
-   * own), or a turn that had been closed before (`continuation`).
+   * Who asked: a human, the agent itself (`machine`), unknown (`none`: activity without a prompt, which gets no turn span), or
+   * an already closed turn that continues (`continuation`).
    */
   readonly origin: "human" | "machine" | "continuation" | "none";
-  /** Ordinal of the segment it belongs to. */
+  /** Ordinal of its segment. */
   readonly segment: number;
-  /** `unfinished`: the session ended, or went on, without the agent's word that the turn had. */
+  /** `unfinished`: the session ended or continued without the agent reporting the turn's end. */
   readonly state: "open" | "ended" | "failed" | "interrupted" | "unfinished";
   readonly errorType?: string;
   readonly promptLength?: number;
-  /** A hook told of the prompt, not the transcript alone. */
+  /** A hook reported the prompt, not only the transcript. */
   readonly promptTold: boolean;
-  /** Work left in the background when the turn ended. */
+  /** Tasks left in the background when the turn ended. */
   readonly backgroundCount: number;
 }
 
 export interface Subagent extends Run {
-  /** The agent's id; with a number behind it for what a closed subagent did later. */
+  /** The agent's id; with a number appended for what a closed subagent did later. */
   readonly key: string;
   readonly agentId: string;
   readonly agentType?: string;
-  /** The tool call that started it; absent where no record tells. */
+  /** The tool call that started it; absent if no record names one. */
   readonly parentCallId?: string;
-  /** The turn it belongs to; absent for those started outside any. */
+  /** The turn it belongs to; absent if it was started outside any turn. */
   readonly turnKey?: string;
   readonly segment: number;
 }
 
-/** One stretch from a start to an end; a resumed session has several. */
+/** From a start to an end; a resumed session has several segments. */
 export interface Segment {
   readonly ordinal: number;
   readonly startMs: number;
@@ -120,7 +120,7 @@ export interface Segment {
   readonly endMs?: number;
   readonly reason?: SessionEndReason;
   readonly nativeReason?: string;
-  /** `startup`, `resume`, `fork` …; absent when no start was seen. */
+  /** `startup`, `resume`, `fork` …; absent if no start was seen. */
   readonly startOrigin?: string;
   readonly lastActivityMs: number;
   /** Ids of the start and end events it was built from. */
@@ -132,19 +132,19 @@ export interface SessionFacts {
   readonly source: string;
   readonly sessionId: string;
   readonly provider?: string;
-  /** The agent never tells tokens, or nobody can say that it told them: none seen does not mean none used. */
+  /** The agent reports no tokens, or we cannot know whether it does: no tokens seen does not mean none used. */
   readonly usageUnknown?: true;
-  /** Nobody tells when a turn of this source ends: the next prompt does, or the session's end. */
+  /** The agent reports no turn ends: the next prompt or the session's end closes a turn. */
   readonly turnEndsUntold?: true;
-  /** A session can be complete and its subagents still be at work. */
+  /** The session can be complete while its subagents still work. */
   readonly endsBeforeSubagents?: true;
-  /** Silence is how an ordinary session ends. */
+  /** The agent reports no end: an ordinary session ends by going idle. */
   readonly endsSilently?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }
 
-/** What `.git` says of the folder a session ran in. */
+/** What `.git` says about the session's folder. */
 export interface Repository {
   /** Last part of the remote's path, or the folder's name. */
   readonly name: string;
@@ -154,17 +154,17 @@ export interface Repository {
   readonly revision?: string;
 }
 
-/** The agent shortened its context; between two turns as often as inside one. */
+/** The agent shortened its context, inside a turn or between two. */
 export interface Compaction {
   readonly key: string;
   readonly timeMs: number;
   readonly trigger?: string;
 }
 
-/** Sums that the agent keeps itself; apart from everything else. */
+/** Sums reported by the agent itself; separate from everything else. */
 export type ReportedUsage = Extract<TranscriptEntry, { kind: "reported_usage" }>["byModel"];
 
-/** A session, or the part of one that is not settled yet. */
+/** A session, or the unsettled part of one. */
 export interface Session {
   readonly facts: SessionFacts;
   readonly segments: readonly Segment[];
@@ -172,29 +172,29 @@ export interface Session {
   readonly subagents: readonly Subagent[];
   readonly compactions: readonly Compaction[];
   readonly reportedUsage?: ReportedUsage;
-  /** Events and entries that change nothing any more: told again, or of things long settled. */
+  /** Events and entries without effect: duplicates, or facts about parts settled long ago. */
   readonly spent: readonly string[];
-  /** What the transcript is expected to hold soon: the closing line of a turn, the result of a call. */
+  /** Number of transcript lines expected soon: the closing line of a turn, the result of a call. */
   readonly awaiting: number;
 }
 
-/** What was settled before, as far as it bears on what comes now. */
+/** What is already settled and matters to the facts that are still open. */
 export interface SessionContext {
   /** The last segment, open or ended; absent for a new session. */
   readonly segment?: Segment;
   readonly turns: ReadonlyMap<string, SettledTurn>;
-  /** Turns that go by another key from now on, by the one they had: see `withLatePrompts`. */
+  /** Old turn key → new one, for turns that continue under another key: see `withLatePrompts`. */
   readonly renamed?: ReadonlyMap<string, string>;
   readonly subagents: ReadonlyMap<string, SettledSubagent>;
-  /** The settled calls that started subagents of which nothing was settled, by the subagents' ids. */
+  /** Subagent id → the settled call that started it, for subagents of which nothing is settled yet. */
   readonly spawnedBy?: ReadonlyMap<string, string>;
-  /** Tokens of this session were told call by call: sums over all of them add nothing. */
+  /** Calls of this session were reported one by one, so session totals add nothing. */
   readonly knowsCalls: boolean;
-  /** Tool calls that were settled: what is told of them again changes nothing. */
+  /** Ids of settled tool calls: repeated facts about them change nothing. */
   readonly callIds: ReadonlySet<string>;
-  /** Those that their transcript named when they were settled under ids made here: nothing goes by these. */
+  /** Transcript ids of calls that were settled under ids we assigned; nothing refers to them. */
   readonly unusedIds?: ReadonlySet<string>;
-  /** Those of them that facts without the agent's call id could be about. */
+  /** Settled calls that facts without a call id may be about. */
   readonly calls: readonly SettledCall[];
 }
 
@@ -208,14 +208,14 @@ export interface SettledTurn {
   readonly state: Turn["state"];
   readonly startMs: number;
   readonly endMs: number;
-  /** How many parts of this turn were settled; the next one is its continuation of that number. */
+  /** Number of settled parts; the next one becomes the continuation with this number. */
   readonly parts: number;
   readonly promptLength?: number;
-  /** A hook told of its prompt. */
+  /** A hook reported its prompt. */
   readonly hookSeen: boolean;
-  /** Nothing else did, and the agent gives prompts no ids: its key is the hook's event. */
+  /** Only hooks reported it, and the agent has no prompt ids: its key is the hook's event. */
   readonly hookAlone?: true;
-  /** It was settled under another key, and so was its span; those of its further parts have this one. */
+  /** It and its span were settled under another key; its continuations use this one. */
   readonly renamed?: true;
 }
 
@@ -227,25 +227,25 @@ export interface SettledSubagent {
   readonly parts: number;
 }
 
-/** How a session ends whose end nobody told: it went silent. Of an agent that ends silently its last turn has the reason. */
+/** The end of a session that went idle. For agents that report no end, the last turn decides the reason. */
 export const ENDED_IDLE = { reason: "timeout", nativeReason: "idle" } as const;
 
-/** The same where the user asked for it. */
+/** The end of a session that the user ended with `drain --end-idle`. */
 export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" } as const;
 
-/** Whether a segment was ended by us: its agent may be at work all the same. */
+/** Whether we ended the segment: the agent may still be running. */
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
   nativeReason === ENDED_IDLE.nativeReason || nativeReason === ENDED_BY_USER.nativeReason;
 
-/** Everything `buildSession` looks at. */
+/** Everything that `buildSession` uses. */
 export interface SessionInput {
   readonly facts: SessionFacts;
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
   readonly context: SessionContext;
-  /** False for agents whose tokens never come from a transcript: their turns end with the hook's word. */
+  /** False for agents whose tokens never come from a transcript: their turns close with the hook. */
   readonly expectsTranscript: boolean;
-  /** Set to end an open segment now: idle for too long, or the user asked. */
+  /** Set to end an open segment now: idle for too long, or requested by the user. */
   readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER;
 }
 

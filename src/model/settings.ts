@@ -6,36 +6,36 @@ export interface OtlpSignalSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
-  /** Files in PEM form. */
+  /** PEM files. */
   readonly certificatePath?: string;
   readonly clientCertificatePath?: string;
   readonly clientKeyPath?: string;
 }
 
-/** Where records go. A signal without settings is not sent: the store alone is its destination. */
+/** Where records are sent. A signal without settings is not exported, only stored. */
 export interface OtlpSettings {
   readonly traces?: OtlpSignalSettings;
   readonly metrics?: OtlpSignalSettings & { readonly temporality: "cumulative" | "delta" };
   /** Resource attributes of everything that is sent. */
   readonly resource: Readonly<Record<string, string>>;
   readonly maxSpansPerRequest: number;
-  /** Of one request's body before compression. */
+  /** Size limit of one request's body before compression. */
   readonly maxBytesPerRequest: number;
-  /** Requests under way at once. */
+  /** Concurrent requests. */
   readonly concurrency: number;
-  /** @default as fast as they are taken */
+  /** @default no limit */
   readonly maxSpansPerSecond?: number;
-  /** After this no further request is begun. @default no limit */
+  /** No further request starts after this time. @default no limit */
   readonly maxDeliveryMs?: number;
 }
 
-/** What became of one request. */
-export type Outcome =
-  /** All taken; `rejected` of them refused for good by the backend (partial success). */
+/** The result of one export request. */
+export type ExportOutcome =
+  /** Accepted; the backend permanently rejected `rejected` of the records (partial success). */
   | { readonly status: "ok"; readonly rejected: number; readonly message?: string }
-  /** Not taken; try again, not before `afterMs` where the backend said so. */
+  /** Not accepted; retry, not before `afterMs` if the backend gave a delay. */
   | { readonly status: "retry"; readonly afterMs?: number; readonly reason: string }
-  /** The request was too large for the backend: try again in smaller parts. */
+  /** Too large for the backend; retry in smaller parts. */
   | { readonly status: "too-large"; readonly reason: string }
-  /** Refused in a way that a later try of the same bytes may or may not change: wrong address, credentials, content. */
+  /** Refused; retrying the same bytes may or may not help: wrong address, credentials or content. */
   | { readonly status: "refused"; readonly reason: string; readonly httpStatus?: number };

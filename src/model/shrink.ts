@@ -1,4 +1,4 @@
-/** Longest string value that stays as it is, in bytes between its quotes. */
+/** Longest string value that stays unchanged, in bytes between its quotes. */
 export const MAX_STRING_BYTES = 64 * 1024;
 
 export interface ShrinkOptions {
@@ -9,18 +9,18 @@ export interface ShrinkOptions {
 }
 
 export type Shrunk =
-  /** `closed`: the text ended early and was closed by us. `leftOut`: values that became a placeholder. */
+  /** `closed`: the text ended early and we closed it. `leftOut`: values replaced by a placeholder. */
   | { readonly ok: true; readonly bytes: number; text(): string; readonly closed: boolean; readonly leftOut: number }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Makes JSON text small and whole: long string values become a short placeholder, and where the text ends early, open
- * arrays and objects are closed and an incomplete last member goes (half an id would be a wrong id). Keys, short values
- * and their order stay. One pass over the bytes, no recursion; what is kept is not copied before `text()` is called.
+ * Makes JSON text short and complete: long string values become a short placeholder. If the text ends early, open arrays and
+ * objects are closed and an incomplete last member is dropped (half an id would be a wrong id). Keys, short values and their
+ * order stay. One pass over the bytes, no recursion; nothing is copied before `text()` is called.
  *
  * @param json UTF-8
- * @returns `ok: false` with the place when it is no JSON, or ends before its first bracket is closed or kept; numbers and
- *          words are not looked into, so that what is `ok` may still fail to parse
+ * @returns `ok: false` with the position if it is no JSON, or ends before its first bracket is closed or kept. Numbers and words
+ *          are not checked, so that an `ok` text may still fail to parse
  * @throws never
  * @example shrinkJson(Buffer.from('{"id":"a","rest":"xyz')).text() // '{"id":"a"}'
  */
@@ -33,7 +33,7 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
   let expect: Expect = "value";
   /** Where the text could be closed: after a complete value or an opening bracket. */
   let safe: Mark | undefined;
-  /** The array or object directly below the top that is open now. */
+  /** The open array or object directly below the top. */
   let nested: Mark | undefined;
 
   const mark = (at: number): Mark => ({ at, copyFrom, pieces: pieces.length, depth: open.depth });
@@ -106,7 +106,7 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
         if (isScalar(byte)) {
           let end = at + 1;
           while (end < json.length && isScalar(json[end] ?? 0)) end += 1;
-          // half a number inside a bracket looks like a whole one
+          // Half a number inside a bracket looks like a whole one
           if (end === json.length && open.depth > 0) break scan;
           at = end;
           expect = afterValue(at);
@@ -115,7 +115,7 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
         if (expect === "value") return wrong(at, "a value");
         break;
     }
-    // what is left: the end of the open bracket
+    // Only the end of the open bracket is left
     if (byte !== (open.top === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET))
       return wrong(at, '"," or the closing bracket');
     open.depth -= 1;
@@ -163,7 +163,7 @@ const placeholder = (bytes: number): Buffer => Buffer.from(`"[${bytes} bytes lef
 
 const wrong = (at: number, wanted: string): Shrunk => ({ ok: false, reason: `byte ${at} is not ${wanted}` });
 
-/** Offset behind the closing quote of the string that opens at `from`; -1 when there is none. */
+/** Offset after the closing quote of the string that opens at `from`; -1 if there is none. */
 function stringEnd(json: Buffer, from: number): number {
   for (let quote = json.indexOf(QUOTE, from + 1); quote !== -1; quote = json.indexOf(QUOTE, quote + 1)) {
     let before = quote;
@@ -173,7 +173,7 @@ function stringEnd(json: Buffer, from: number): number {
   return -1;
 }
 
-/** A byte of a number, `true`, `false` or `null`; whether they make one is for JSON.parse to say. */
+/** A byte of a number, `true`, `false` or `null`; JSON.parse checks whether they make sense. */
 function isScalar(byte: number): boolean {
   const isDigit = byte >= 0x30 && byte <= 0x39;
   const isLower = byte >= 0x61 && byte <= 0x7a;
@@ -197,7 +197,7 @@ class ByteStack {
 
   closers(): Buffer {
     const closers = Buffer.alloc(this.depth);
-    // "]" and "}" lie two behind their opening twins
+    // In ASCII, "]" and "}" come two after their opening brackets
     for (let n = 0; n < this.depth; n += 1) closers[n] = (this.#bytes[this.depth - 1 - n] ?? 0) + 2;
     return closers;
   }

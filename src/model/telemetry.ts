@@ -16,7 +16,7 @@ export const SpanKind = z.enum(["internal", "client"]);
 export const SpanLink = z.object({ traceId: z.string(), spanId: z.string(), attributes: Attributes });
 export const SpanEvent = z.object({ name: z.string(), timeMs: z.number(), attributes: Attributes });
 
-/** A span before the SDK. Times in milliseconds since the epoch, `endMs >= startMs`. */
+/** A span before it reaches the SDK. Times in milliseconds since the epoch, `endMs >= startMs`. */
 export const SpanRecord = z.object({
   traceId: z.string().regex(/^[0-9a-f]{32}$/),
   spanId: z.string().regex(/^[0-9a-f]{16}$/),
@@ -36,50 +36,50 @@ export const SpanRecord = z.object({
   attributes: Attributes,
   links: z.array(SpanLink),
   events: z.array(SpanEvent),
-  /** Who emits: attributes of the OTLP resource that differ between agents (`service.name`, `service.version`). */
+  /** OTLP resource attributes that differ between agents (`service.name`, `service.version`). */
   resource: Attributes,
 });
 export type SpanRecord = z.infer<typeof SpanRecord>;
 
-/** What a metric is; the same name always has the same shape. */
+/** The shape of a metric; one name always has one shape. */
 export interface MetricShape {
   readonly name: string;
   readonly description: string;
   /** UCUM. */
   readonly unit: string;
-  /** A gauge is what was seen when it was sent: it is kept nowhere, and its last value stands. */
+  /** A gauge is measured when it is sent and is not stored. */
   readonly type: "counter" | "histogram" | "gauge";
-  /** `int` values must be whole numbers. Counters in `nano` are kept as whole billionths and sent as doubles. */
+  /** `int` values must be whole numbers. Counters in `nano` are stored as whole 10⁻⁹ units and sent as doubles. */
   readonly value: "int" | "double" | "nano";
   /** Explicit bucket bounds, ascending; histograms only. */
   readonly bounds?: readonly number[];
 }
 
-/** One step of a cumulative stream. */
+/** One increment of a cumulative stream. */
 export interface Increment {
   readonly metric: string;
   readonly attributes: Attributes;
   /** Resource attributes of the stream: `service.name` alone, so that an agent's update does not start a new series. */
   readonly resource: Attributes;
   /**
-   * Added to a counter, recorded in a histogram. Negative, of counters alone: so much was counted too much; it is taken off
-   * what is counted next, since a sum never goes back.
+   * Added to a counter or recorded in a histogram. Negative for counters only: too much was counted, and the excess is deducted
+   * from the next increments, because a cumulative sum never decreases.
    */
   readonly amount: number;
 }
 
-/** What one fact adds to the counters. The same `key` counts once for ever, whatever comes with it. */
+/** What one fact adds to the counters. The same `key` is counted once, whatever comes with it later. */
 export interface Counted {
   readonly key: string;
   readonly increments: readonly Increment[];
 }
 
-/** One cumulative stream as it goes to the backend. */
+/** One cumulative stream as it is sent. */
 export interface MetricPoint {
   readonly shape: MetricShape;
   readonly attributes: Attributes;
   readonly resource: Attributes;
-  /** Fixed when the stream was made. */
+  /** Fixed when the stream was created. */
   readonly startMs: number;
   readonly timeMs: number;
   readonly data:

@@ -1,6 +1,6 @@
 import type { TokenUsage } from "./transcript.ts";
 
-/** What a token usage tells, in the order of a call's columns in the tables of facts. */
+/** The token counts of a usage, in the order of the columns of the fact tables. */
 export const TOKEN_KINDS = [
   "input",
   "output",

@@ -3,15 +3,15 @@ import * as z from "zod";
 const count = z.number().int().nonnegative();
 
 /**
- * Tokens of one model call, in OpenTelemetry's meaning: `input` includes what was read from and written to a cache,
- * `output` includes reasoning. The others are subsets and are never added on top. Absent means the agent did not say.
+ * Tokens of one model call, in OpenTelemetry's meaning: `input` includes cache reads and writes, `output` includes reasoning.
+ * The others are subsets and are never added to them. Absent: the agent did not report it.
  */
 export const TokenUsage = z.object({
   input: count,
   output: count,
   cacheRead: count.optional(),
   cacheWrite: count.optional(),
-  /** Subsets of `cacheWrite` by lifetime, where the provider tells them apart. */
+  /** Subsets of `cacheWrite` by lifetime, if the provider reports them. */
   cacheWrite5m: count.optional(),
   cacheWrite1h: count.optional(),
   reasoning: count.optional(),
@@ -26,17 +26,17 @@ const at = {
   key: z.string().min(1),
   timeMs: z.number(),
   /**
-   * Set where the agent's ids are unique over all sessions: a second session that holds it holds a copy. Records with
+   * Set if the agent's ids are unique over all sessions: another session with the same global key holds a copy. Records with
    * one global key have one key.
    */
   globalKey: z.string().optional(),
   /** Key of the prompt whose turn this belongs to; absent before the first one. */
   promptKey: z.string().optional(),
-  /** The subagent whose file this stood in; absent on the main thread. */
+  /** The subagent whose file contains this; absent for the main agent. */
   agentId: z.string().optional(),
 };
 
-/** Facts of the session as a whole; later ones complete earlier ones. */
+/** Facts about the whole session; later ones complete earlier ones. */
 export const SessionFacts = z.object({
   kind: z.literal("session"),
   ...at,
@@ -45,47 +45,47 @@ export const SessionFacts = z.object({
   gitBranch: z.string().optional(),
   /** The session that this one is a subagent of. */
   parentSessionId: z.string().optional(),
-  /** A subagent of this session, by the session id that its own hooks come with. */
+  /** A subagent of this session, by the session id that its own hooks send. */
   subagentSessionId: z.string().optional(),
 });
 
 export const Prompt = z.object({
   kind: z.literal("prompt"),
   ...at,
-  /** `command` is a line typed to the agent itself; it opens a turn only if the model was called for it. */
+  /** `command` is a line typed for the agent itself; it opens a turn only if it led to model calls. */
   origin: z.enum(["human", "machine", "command"]),
-  /** In UTF-16 code units, as JSON payloads are measured elsewhere. Absent where the text was not plain. */
+  /** In UTF-16 code units, as JSON payloads are measured elsewhere. Absent if the prompt was not plain text. */
   length: count.optional(),
 });
 
-/** One answer of a model. Several records of one answer carry the same key and are merged by `mergeEntries`. */
+/** One answer of a model. Several records of one answer share a key and are merged by `mergeEntries`. */
 export const ModelCallEntry = z.object({
   kind: z.literal("model_call"),
   ...at,
   responseId: z.string().optional(),
   requestId: z.string().optional(),
-  /** Of a pass that counts as a call of its own: the id of the answer that it stands beside, whose figures leave it out. */
+  /** For a side pass that counts as a separate call: id of the answer it belongs to, whose usage excludes it. */
   besideResponseId: z.string().optional(),
   model: z.string().optional(),
-  /** OpenTelemetry's name of who answered, where the agent talks to several. */
+  /** OpenTelemetry's provider name, if the agent talks to several. */
   provider: z.string().optional(),
   requestedModel: z.string().optional(),
-  /** When the request left, as well as the transcript can tell. */
+  /** When the request was sent, as far as the transcript shows. */
   startMs: z.number().optional(),
   /** Time of the last record of this answer. */
   endMs: z.number(),
   usage: TokenUsage.optional(),
-  /** False while no record of this answer says how it finished: its output count is a lower bound. */
+  /** False while no record of this answer has a finish reason: its output count is a lower bound. */
   complete: z.boolean(),
   finishReason: z.string().optional(),
-  /** The answer asked for tools: its turn goes on. */
+  /** The answer called tools, so its turn continues. */
   asksForTools: z.literal(true).optional(),
   /**
-   * Set where the usage is not that of one call: it counts as tokens and cost, not as a call. `turn`: of calls that nobody
-   * tells one by one; `session`: of all calls, so that it is dropped where any is told with its tokens.
+   * Set if the usage is not that of one call: it counts as tokens and cost, not as a call. `turn`: calls that are not reported
+   * one by one; `session`: all calls, and dropped if any single call has tokens.
    */
   covers: z.enum(["turn", "session"]).optional(),
-  /** Charged by another list than the one that prices are told by, e.g. for being faster. */
+  /** Charged by a different price list than the public one, e.g. a faster service tier. */
   noListPrice: z.literal(true).optional(),
 });
 
@@ -96,9 +96,9 @@ export const ToolUseEntry = z.object({
   name: z.string(),
   executable: z.string().optional(),
   mcpServer: z.string().optional(),
-  /** As in the hooks' `input_digest`, where those have no call id to join by. */
+  /** Like the hooks' `input_digest`, if hooks have no call id to join by. */
   inputDigest: z.string().optional(),
-  /** As in the hooks' `given_id`, where other calls can have the same: `callId` is the one that is told apart. */
+  /** Like the hooks' `given_id`, if several calls can share it; `callId` is then the unique one. */
   givenId: z.string().optional(),
 });
 
@@ -107,7 +107,7 @@ export const ToolResultEntry = z.object({
   ...at,
   callId: z.string().min(1),
   status: ToolStatus,
-  /** Set on errors that have a name of low cardinality, e.g. `interrupted`. */
+  /** Set for errors with a low-cardinality name, e.g. `interrupted`. */
   errorType: z.string().optional(),
   exitCode: z.number().int().optional(),
   linesAdded: count.optional(),
@@ -116,7 +116,7 @@ export const ToolResultEntry = z.object({
   durationMs: z.number().nonnegative().optional(),
 });
 
-/** A model call that failed. `final` false: the agent tried again. */
+/** A failed model call. `final` false: the agent retried. */
 export const ModelErrorEntry = z.object({
   kind: z.literal("model_error"),
   ...at,
@@ -135,19 +135,19 @@ export const SubagentEntry = z.object({
   /** `agentId` above is the subagent itself. */
   agentType: z.string().optional(),
   parentCallId: z.string().optional(),
-  /** In its place the `givenId` of that call: of those of `parentAgentId`, the last that had begun. */
+  /** Instead of `parentCallId`, that call's `givenId`: the last call of `parentAgentId` with it that had begun. */
   parentGivenId: z.string().optional(),
   parentAgentId: z.string().optional(),
 });
 
-/** Sums that the agent keeps itself, cumulative over the session; a cross-check, never added to anything. */
+/** Sums that the agent keeps itself, cumulative over the session; for cross-checks, never added to anything. */
 export const ReportedUsageEntry = z.object({
   kind: z.literal("reported_usage"),
   ...at,
   byModel: z.record(z.string(), TokenUsage.extend({ costUsd: z.number().nonnegative().optional() })),
 });
 
-/** Our normal form of one record of an agent's transcript. Metadata only: no text of any kind. */
+/** Our normal form of one transcript record. Metadata only: no text of any kind. */
 export const TranscriptEntry = z.discriminatedUnion("kind", [
   SessionFacts,
   Prompt,
@@ -166,8 +166,8 @@ export type EntryOf<K extends TranscriptEntry["kind"]> = Extract<TranscriptEntry
 export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
 
 /**
- * Where reading a transcript file stopped. `bytes` is the end of the last complete line; `memo` is what the reader
- * must remember to go on from there (plain JSON, meaning known to the reader alone).
+ * Where reading a transcript stopped. `bytes` is the end of the last complete line; `memo` is what the reader needs to continue
+ * from there (plain JSON, only the reader knows its meaning).
  */
 export const Offset = z.object({ bytes: count, memo: z.record(z.string(), z.unknown()) });
 export type Offset = z.infer<typeof Offset>;

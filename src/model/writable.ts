@@ -1,2 +1,2 @@
-/** What is read-only to everybody else, for whoever makes it. */
+/** Removes `readonly`, for code that builds the object. */
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };

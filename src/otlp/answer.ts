@@ -4,7 +4,7 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { OtlpSignalSettings, Outcome } from "../model/settings.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { HttpAnswer, SendError } from "./transport.ts";
 
@@ -17,7 +17,7 @@ export type Signal = "traces" | "metrics";
  * Only 429, 502, 503 and 504 (OTLP specification) and what never reached an answer are worth the same bytes again. A
  * 2xx has taken them even when its body makes no sense. Nothing in `reason` or `message` repeats a configured secret.
  */
-export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSignalSettings): Outcome {
+export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSignalSettings): ExportOutcome {
   switch (answer.status) {
     case "success":
       return { status: "ok", ...readSuccess(answer, signal, settings) };

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import type { Outcome } from "../model/settings.ts";
+import type { ExportOutcome } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { estimatedBytes, halves, intoRequests } from "./batch.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
@@ -58,7 +58,7 @@ export function deliverMetrics(
 
 async function deliver<Item>(
   rows: AsyncIterable<Row<Item>> | Iterable<Row<Item>>,
-  send: (records: readonly Item[]) => Promise<Outcome>,
+  send: (records: readonly Item[]) => Promise<ExportOutcome>,
   bounds: DeliveryBounds,
   onDelivery: OnDelivery,
 ): Promise<DeliverySummary> {
@@ -117,7 +117,7 @@ const RESULTS = {
   "too-large": "oversized",
   retry: "kept",
   refused: "kept",
-} as const satisfies Record<Outcome["status"], Delivery["result"]>;
+} as const satisfies Record<ExportOutcome["status"], Delivery["result"]>;
 
 const bytesOf = (row: Row<unknown>): number => estimatedBytes(row.record);
 

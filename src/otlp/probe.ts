@@ -1,11 +1,11 @@
-import type { OtlpSignalSettings, Outcome } from "../model/settings.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "../model/settings.ts";
 import { type Signal, toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { createTransport } from "./transport.ts";
 
 /** What a backend said to an export of nothing. */
 export interface ProbeAnswer {
-  readonly outcome: Outcome;
+  readonly outcome: ExportOutcome;
   /** Absent when no answer came. */
   readonly httpStatus?: number;
   /** The backend's own clock, to the second, where its answer tells it. Milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import { asLabelled } from "../model/series-labels.ts";
-import type { OtlpSettings, OtlpSignalSettings, Outcome } from "../model/settings.ts";
+import type { ExportOutcome, OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { type Signal, toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
@@ -10,9 +10,9 @@ import { createTransport, type HttpTransport } from "./transport.ts";
 /** Sends records to the destinations of the settings. Each call is one request and one attempt; no call rejects. */
 export interface Sender {
   /** All records in one request. None gives `ok` without a request. */
-  sendSpans(records: readonly SpanRecord[]): Promise<Outcome>;
+  sendSpans(records: readonly SpanRecord[]): Promise<ExportOutcome>;
   /** All points in one request, whatever their resources. Points keep their order; those not finite are left out. */
-  sendMetrics(points: readonly MetricPoint[]): Promise<Outcome>;
+  sendMetrics(points: readonly MetricPoint[]): Promise<ExportOutcome>;
   /** Closes the kept connections. Requests under way come back as `retry`, and so does every later call. */
   close(): void;
 }
@@ -20,7 +20,7 @@ export interface Sender {
 /** What became of one request; `dateMs`: the backend's own clock, to the second, where it told. */
 export type OnAnswer = (answer: {
   readonly signal: Signal;
-  readonly outcome: Outcome;
+  readonly outcome: ExportOutcome;
   readonly dateMs?: number;
 }) => void;
 
@@ -86,9 +86,9 @@ interface Channel {
   readonly onAnswer: OnAnswer;
 }
 
-const NOTHING_TO_SEND: Outcome = { status: "ok", rejected: 0 };
+const NOTHING_TO_SEND: ExportOutcome = { status: "ok", rejected: 0 };
 
-async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promise<Outcome> {
+async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promise<ExportOutcome> {
   if (body.length > maxBytes) {
     return { status: "too-large", reason: `a request of ${body.length} bytes is over the limit of ${maxBytes} bytes` };
   }
@@ -98,6 +98,6 @@ async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promi
   return outcome;
 }
 
-function noDestination(signal: Signal): Outcome {
+function noDestination(signal: Signal): ExportOutcome {
   return { status: "refused", reason: `no OTLP address is set for ${signal}` };
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../model/settings.ts";
+import type { ExportOutcome } from "../model/settings.ts";
 
 /** What became of the rows of one request. */
 export interface Delivery {
@@ -8,7 +8,7 @@ export interface Delivery {
    * `oversized`: one row that is too large even alone. `kept`: to be tried at a later drain.
    */
   readonly result: "settled" | "oversized" | "kept";
-  readonly outcome: Outcome;
+  readonly outcome: ExportOutcome;
 }
 
 /** Counts of rows. Rows whose turn did not come before the delivery stopped are in none of them. */
@@ -33,7 +33,7 @@ export interface DeliverySummary {
 }
 
 /** The content was called bad: other records may be good. */
-export const isBadContent = (outcome: Outcome): boolean =>
+export const isBadContent = (outcome: ExportOutcome): boolean =>
   outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
 
 /** Adds up what became of rows, and decides when to stop. */
@@ -57,7 +57,7 @@ export class Tally {
   }
 
   /** Every answer, whether or not its rows are sent again in parts. */
-  answered(outcome: Outcome): void {
+  answered(outcome: ExportOutcome): void {
     if (outcome.status === "ok") {
       this.#badContentInARow = 0;
       this.#oversizedInARow = 0;
@@ -114,7 +114,7 @@ export class Tally {
 }
 
 /** A backend may count what it rejects otherwise than in our records. */
-export const rejectedOf = (outcome: Outcome, records: number): number =>
+export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
   outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
 
 // --- internal ---

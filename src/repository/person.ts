@@ -3,13 +3,13 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 
 /**
- * Who works on this machine: `user.email` of the user's own git settings, and the name that the operating system knows.
- * Never what a repository says, which is anybody's to write, nor what the environment does, which is the agent's.
+ * The user of this machine: `user.email` from the user's own git settings, and the operating system's user name. Never from a
+ * repository, which anybody can write, nor from the environment, which belongs to the agent.
  *
  * @throws never
  */
 export async function personHere(home: string) {
-  // The second overrides the first, as git has it
+  // The second overrides the first, as in git
   const [shared, own] = await Promise.all([
     emailIn(join(home, ".config", "git", "config")),
     emailIn(join(home, ".gitconfig")),
@@ -31,7 +31,7 @@ async function emailIn(path: string): Promise<string | undefined> {
     const header = /^\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"[^"]*")?\s*\]/.exec(line);
     if (header !== null) section = (header[1] ?? "").toLowerCase();
     const value = /^\s*email\s*=\s*"?([^"#;]*?)"?\s*(?:[#;].*)?$/i.exec(line.replace(/^\s*\[[^\]]*\]/, ""))?.[1];
-    // The last one counts
+    // The last one wins
     if (section === "user" && value !== undefined && value !== "") email = value;
   }
   return email === undefined || email.length > MAX_CHARACTERS ? undefined : email;
@@ -56,7 +56,7 @@ function systemName(): string | undefined {
   try {
     return userInfo().username;
   } catch {
-    // A container's user need not have a name
+    // In a container the user may have no name
     return undefined;
   }
 }

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Repository } from "../model/session.ts";
 
 /**
- * What `.git` says of a folder, read from its files: no program is started, nothing is written.
+ * Reads a folder's repository, branch and commit from the files of `.git`, without starting git or writing anything.
  *
- * @returns `undefined` when the folder is gone or in no repository
+ * @returns `undefined` if the folder is gone or in no repository
  */
 export async function readRepository(folder: string): Promise<Repository | undefined> {
   if (!isAbsolute(folder)) return undefined;
@@ -15,7 +15,7 @@ export async function readRepository(folder: string): Promise<Repository | undef
   const commonDir = resolve(gitDir, (await small(join(gitDir, "commondir")))?.trim() ?? ".");
   const url = remoteUrl((await small(join(commonDir, "config"))) ?? "");
   const head = (await small(join(gitDir, "HEAD")))?.trim();
-  // No branch is called so that it leads to another folder; a HEAD that says so was not written by git
+  // git never writes a branch name that leads to another folder
   const ref = head === undefined || head.includes("..") ? undefined : /^ref: (refs\/heads\/(.+))$/.exec(head);
   const branch = ref?.[2];
   const revision = ref?.[1] === undefined ? hash(head) : await readRef(gitDir, commonDir, ref[1]);
@@ -31,10 +31,10 @@ export async function readRepository(folder: string): Promise<Repository | undef
 /**
  * A remote's address without user, password, query or fragment.
  *
- * @returns `undefined` for addresses that are paths of this machine
+ * @returns `undefined` for addresses that are local paths
  */
 export function withoutCredentials(url: string): string | undefined {
-  // `name::address` hands the address to a program of that name
+  // `name::address` passes the address to a program of that name
   const scp = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):(?!\/\/|:)(.+)$/.exec(url);
   if (scp?.[1] !== undefined && scp[2] !== undefined && scp[1].length > 1)
     return `ssh://${scp[1]}/${scp[2].replace(/^\/+/, "")}`;
@@ -60,7 +60,7 @@ async function findGit(folder: string): Promise<{ gitDir: string; workTree: stri
     const kind = await stat(dotGit).catch(() => undefined);
     if (kind?.isDirectory() === true) return { gitDir: dotGit, workTree: at };
     if (kind?.isFile() === true) {
-      // A worktree or submodule: the file names the real directory
+      // In a worktree or submodule this file names the real directory
       const target = /^gitdir: (.+)$/m.exec((await small(dotGit)) ?? "")?.[1];
       return target === undefined ? undefined : { gitDir: resolve(at, target.trim()), workTree: at };
     }
@@ -86,7 +86,7 @@ async function readRef(gitDir: string, commonDir: string, ref: string): Promise<
 const hash = (value: string | undefined): string | undefined =>
   value !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(value) ? value : undefined;
 
-/** The remote called origin, else the first one. */
+/** The remote called origin, otherwise the first one. */
 function remoteUrl(config: string): string | undefined {
   const remotes = new Map<string, string>();
   let section: string | undefined;

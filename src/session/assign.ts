@@ -160,7 +160,8 @@ export function assign(
     if (owner === undefined || depth > MAX_DEPTH) return false;
     return owner === agentId || reportedParents(owner).some((id) => isBelow(id, agentId, depth + 1));
   };
-  const parentOf = (agentId: string): string | undefined => reportedParents(agentId).find((id) => !isBelow(id, agentId));
+  const parentOf = (agentId: string): string | undefined =>
+    reportedParents(agentId).find((id) => !isBelow(id, agentId));
   /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
   const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
     const parent = context.subagents.get(agentId ?? "")?.parentCallId;

@@ -1,6 +1,6 @@
 import type Libsql from "libsql";
 import type { FaultPoint } from "../model/fault-points.ts";
-import { type OnNoText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
+import { type OnInvalidText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
 
 /** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
 export type Value = string | number | null | Uint8Array;
@@ -51,7 +51,7 @@ export interface Around {
 export function preparerOf(
   raw: Libsql.Database,
   around: Around = BARE,
-  onNoText: OnNoText = damagedText,
+  onNoText: OnInvalidText = damagedText,
 ): Database["prepare"] {
   const prepared = new Map<string, Statement>();
   return (sql) => {
@@ -156,7 +156,7 @@ const PRIMARY: ReadonlyMap<number, string> = new Map([
 
 const BARE: Around = { look: (work) => work(), write: (work) => work() };
 
-function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnNoText) {
+function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnInvalidText) {
   const statement = raw.prepare(sql);
   const names = statement.reader ? statement.columns().map(({ name }) => name) : [];
   const safe = safeSelect(sql, names);

@@ -1,11 +1,11 @@
 import type { ContentPart } from "../model/content.ts";
-import { ofResponse } from "../model/content-keys.ts";
+import { responseContentKey } from "../model/content-keys.ts";
 import type { ModelCall, Subagent, Turn } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";
 import type { KeyedSpan } from "./spans.ts";
 
-/** A piece of content as it was kept; see the store. */
+/** A stored piece of content. */
 export interface Piece {
   readonly fact: string;
   readonly part: ContentPart;
@@ -13,25 +13,25 @@ export interface Piece {
   readonly isJson: boolean;
 }
 
-/** What a session wrote and was answered, and which facts tell of the same thing. */
+/** A session's content, and which facts report the same prompt or tool call. */
 export interface SessionContent {
-  /** In the order in which it was told. */
+  /** In order of arrival. */
   readonly pieces: readonly Piece[];
-  /** Facts that tell of a prompt, by the turn's key. */
+  /** Facts that report a prompt, by turn key. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
-  /** Facts that tell of a tool call, by its id. */
+  /** Facts that report a tool call, by call id. */
   readonly toolCalls: ReadonlyMap<string, readonly string[]>;
-  /** Facts that hooks told: what the transcript says of the same is taken instead. */
+  /** Facts from hooks: the transcript's version of the same content is preferred. */
   readonly hooks: ReadonlySet<string>;
 }
 
 export const NO_CONTENT: SessionContent = { pieces: [], prompts: new Map(), toolCalls: new Map(), hooks: new Set() };
 
 /**
- * Puts what was written on the spans it belongs to, in the form of the GenAI conventions: each piece on one span. Where
- * a hook and the transcript tell the same, the transcript's word is taken.
+ * Adds content to the spans it belongs to, in the form of the GenAI conventions; each piece goes on one span. Where a hook and
+ * the transcript report the same content, the transcript's version is used.
  *
- * @param run whose spans these are
+ * @param run the turn or subagent of these spans
  */
 export function withContent(
   spans: readonly KeyedSpan[],
@@ -45,10 +45,10 @@ export function withContent(
     if (known === undefined) byFact.set(piece.fact, [piece]);
     else known.push(piece);
   }
-  const told: Lookup = (facts, part) =>
+  const piecesOf: Lookup = (facts, part) =>
     facts.map((fact) => (byFact.get(fact) ?? []).filter((piece) => piece.part === part)).filter((p) => p.length > 0);
   return spans.map((span) => {
-    const attributes = attributesOf(span, run, content, told);
+    const attributes = attributesOf(span, run, content, piecesOf);
     if (Object.keys(attributes).length === 0) return span;
     return { ...span, record: { ...span.record, attributes: { ...span.record.attributes, ...attributes } } };
   });
@@ -56,29 +56,33 @@ export function withContent(
 
 // --- internal ---
 
-/** The pieces of each fact that told any, the facts in the order given. */
+/** For the given facts, in that order: the pieces of one part, without facts that have none. */
 type Lookup = (facts: readonly string[], part: ContentPart) => readonly (readonly Piece[])[];
 
-function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionContent, told: Lookup): Attributes {
+function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionContent, piecesOf: Lookup): Attributes {
   switch (span.subject) {
     case "turn":
       return {
-        ...messages(semconv.GEN_AI_INPUT_MESSAGES, "user", told(content.prompts.get(span.name) ?? [], "prompt").at(-1)),
-        ...lastWord(run, content, told),
+        ...messages(
+          semconv.GEN_AI_INPUT_MESSAGES,
+          "user",
+          piecesOf(content.prompts.get(span.name) ?? [], "prompt").at(-1),
+        ),
+        ...lastWord(run, content, piecesOf),
       };
     case "subagent":
-      return lastWord(run, content, told);
+      return lastWord(run, content, piecesOf);
     case "model_call": {
       const call = run.modelCalls.find(({ key }) => key === span.name);
       if (call === undefined) return {};
       const finish = call.finishReason ?? (call.asksForTools === true ? "tool_call" : "unknown");
-      return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", told(factsOf(call), "answer").flat(), finish);
+      return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", piecesOf(factsOf(call), "answer").flat(), finish);
     }
     case "tool_call": {
       const facts = content.toolCalls.get(span.name) ?? [];
       return {
-        ...value(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, told(facts, "arguments").at(-1)),
-        ...value(semconv.GEN_AI_TOOL_CALL_RESULT, told(facts, "result").at(-1)),
+        ...value(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, piecesOf(facts, "arguments").at(-1)),
+        ...value(semconv.GEN_AI_TOOL_CALL_RESULT, piecesOf(facts, "result").at(-1)),
       };
     }
     case "session":
@@ -88,17 +92,17 @@ function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionCon
   }
 }
 
-/** An answer that stands on no model call's span: it never came to its end, or hooks alone tell of it. */
-function lastWord(run: Turn | Subagent, { hooks }: SessionContent, told: Lookup): Attributes {
+/** An answer that no model call's span can hold: it was never completed, or only hooks reported it. */
+function lastWord(run: Turn | Subagent, { hooks }: SessionContent, piecesOf: Lookup): Attributes {
   const calls = new Set(run.modelCalls.filter((call) => call.covers === undefined).map(({ key }) => key));
-  const isWritten = told(run.modelCalls.flatMap(factsOf), "answer").length > 0;
+  const isWritten = piecesOf(run.modelCalls.flatMap(factsOf), "answer").length > 0;
   const others = run.uses.filter((fact) => !calls.has(fact) && !(isWritten && hooks.has(fact)));
-  const pieces = told(others, "answer").flat();
+  const pieces = piecesOf(others, "answer").flat();
   return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", pieces, "unknown");
 }
 
 const factsOf = ({ key, responseId, covers }: ModelCall): readonly string[] =>
-  covers !== undefined ? [] : [key, ...(responseId === undefined ? [] : [ofResponse(responseId)])];
+  covers !== undefined ? [] : [key, ...(responseId === undefined ? [] : [responseContentKey(responseId)])];
 
 function messages(
   name: string,

@@ -2,14 +2,14 @@ import pkg from "../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/session.ts";
 import { pricesOf, type Tokens } from "./rates.ts";
 
-/** The table prices come from; sent with every cost, so that it can be computed again. */
+/** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
 
 /**
- * List price of one model call in whole billionths of a US dollar.
+ * List price of one model call in 10⁻⁹ USD.
  *
- * @param provider of the session's calls that name none themselves
- * @returns `undefined` when the model, its usage or its price is not known: unknown is never 0
+ * @param provider of calls that name none themselves
+ * @returns `undefined` when the model, its usage or its price is unknown: unknown is never 0
  */
 export function costNanoUsd(call: ModelCall, provider: string | undefined): number | undefined {
   const known = priced.get(call);
@@ -19,13 +19,13 @@ export function costNanoUsd(call: ModelCall, provider: string | undefined): numb
   return cost;
 }
 
-/** The same, of calls of one session. */
+/** `costNanoUsd` for the calls of one session. */
 export const costsOf =
   (provider: string | undefined) =>
   (call: ModelCall): number | undefined =>
     costNanoUsd(call, provider);
 
-/** The same of tokens alone, for calls of one model. @param provider OpenTelemetry's name of who answered */
+/** Cost from token counts alone, for calls of one model. @param provider OpenTelemetry's name of the provider */
 export function costsOfTokens(
   model: string | undefined,
   provider: string | undefined,
@@ -40,10 +40,10 @@ export function costsOfTokens(
 
 // --- internal ---
 
-/** A call's price is asked for by its span, its turn, its session and the counters; looking it up is slow. */
+/** Span, turn, session and counters all need a call's price, and the lookup is slow. */
 const priced = new WeakMap<ModelCall, { readonly provider: string | undefined; readonly cost: number | undefined }>();
 
-/** The table's ids where they are not OpenTelemetry's names. */
+/** The table's provider ids where they differ from OpenTelemetry's names. */
 const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["aws.bedrock", "aws"],
   ["azure.ai.openai", "azure"],
@@ -54,13 +54,13 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["x_ai", "x-ai"],
 ]);
 
-/** Whose list to look in; nobody's where the name alone decides. */
+/** The provider whose price list applies; `undefined` if the model's name alone decides. */
 function listOf(model: string, provider: string | undefined): string | undefined {
   if (BEDROCK_NAME.test(model) && [undefined, "anthropic"].includes(provider)) return "aws";
   return provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
 }
 
-/** As Amazon calls Claude models: gateways pass its names on. */
+/** Amazon's names for Claude models; gateways pass them on. */
 const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
 
 const price = (call: ModelCall, provider: string | undefined): number | undefined =>

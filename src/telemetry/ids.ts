@@ -5,13 +5,13 @@ import type { SpanId, TraceId } from "../model/telemetry.ts";
 export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call";
 
 /**
- * Trace id of one segment of a session, or of one turn where each turn is a trace. The same input gives the same id on
- * every machine and for ever.
+ * Trace id of one session segment, or of one turn if each turn is a trace. The same input always gives the same id, on every
+ * machine.
  */
 export const traceIdOf = (source: string, sessionId: string, part: string): TraceId =>
   digest("trace", source, sessionId, part).slice(0, 32) as TraceId;
 
-/** Span id of a thing in a session; `key` is the agent's own id of it. */
+/** Span id of a part of a session; `key` is the agent's id of that part. */
 export const spanIdOf = (source: string, sessionId: string, subject: SpanSubject, key: string): SpanId =>
   digest("span", source, sessionId, subject, key).slice(0, 16) as SpanId;
 

@@ -1,31 +1,32 @@
 import type { OwnNames } from "../model/agent.ts";
 import { type CaptureLevel, keepsContent } from "../model/capture.ts";
-import { bareOrigin, bareToolName, isOwnAgentType } from "../model/names.ts";
+import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { Attributes, Increment, SpanRecord } from "../model/telemetry.ts";
 import { type AttributeName, attributesOf, CONTENT_ATTRIBUTES, type EXPOSURE } from "./attributes.ts";
 import * as semconv from "./semconv.ts";
 
-/** The names that an agent came with, by its source. */
+/** The agent's built-in names, by source. */
 export type OwnNamesOf = (source: string) => OwnNames | undefined;
 
 /**
- * A span as a level lets it leave, whatever was known when it was made. Ids, times, statuses and figures never change.
+ * A span as the capture level allows it to be exported, whatever was known when it was built. Ids, times, statuses and counts
+ * never change.
  *
- * @returns the same object where nothing had to go
+ * @returns the same object if nothing had to be removed
  */
 export function recordAtLevel(record: SpanRecord, level: CaptureLevel, ownNamesOf: OwnNamesOf): SpanRecord {
   const withoutContent = keepsContent(level) ? record : stripped(record, CONTENT_ATTRIBUTES);
   return level === "none" ? bareRecord(withoutContent, ownNamesOf) : withoutContent;
 }
 
-/** The same for a step of a counter. */
+/** `recordAtLevel` for one increment of a counter. */
 export function incrementAtLevel(increment: Increment, level: CaptureLevel, ownNamesOf: OwnNamesOf): Increment {
   if (level !== "none") return increment;
   const attributes = attributesAtLevel(increment.attributes, increment.resource, level, ownNamesOf);
   return attributes === increment.attributes ? increment : { ...increment, attributes };
 }
 
-/** Attributes of a stream as a level lets them leave. @returns the same object where nothing had to go */
+/** A stream's attributes as the capture level allows. @returns the same object if nothing had to be removed */
 export function attributesAtLevel(
   attributes: Attributes,
   resource: Attributes,
@@ -42,12 +43,12 @@ export function attributesAtLevel(
 
 const NAMES = attributesOf("name");
 
-/** How each name is reduced at `none` to what is the agent's own. */
+/** How each name is reduced at `none` to the agent's own names. */
 const REDUCERS: Readonly<Record<ReducedName, Reducer>> = {
-  [semconv.GEN_AI_TOOL_NAME]: (value, { server, own }) => bareToolName(value, server, own),
+  [semconv.GEN_AI_TOOL_NAME]: (value, { server, own }) => reduceToolName(value, server, own),
   [semconv.GEN_AI_AGENT_NAME]: (value, { source, own }) =>
     value === source || isOwnAgentType(value, own) ? value : "subagent",
-  [semconv.OPENHOOK_START_ORIGIN]: (value) => bareOrigin(value) ?? value,
+  [semconv.OPENHOOK_START_ORIGIN]: (value) => reduceOrigin(value) ?? value,
 };
 
 type ReducedName = { [K in AttributeName]: (typeof EXPOSURE)[K] extends "reduced" ? K : never }[AttributeName];
@@ -85,7 +86,7 @@ function bareAttributes(attributes: Attributes, source: string, own: OwnNames | 
   );
 }
 
-/** Span names are made of the same names. */
+/** Span names contain some of the attributes. */
 function nameOf({ name }: SpanRecord, attributes: Attributes): string {
   const tool = attributes[semconv.GEN_AI_TOOL_NAME];
   if (tool !== undefined) return `execute_tool ${String(tool)}`;

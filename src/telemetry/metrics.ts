@@ -17,7 +17,7 @@ import * as semconv from "./semconv.ts";
 import { METRIC_SHAPES, SHAPES } from "./shapes.ts";
 import { mcpServerOf, toolErrorType } from "./spans.ts";
 
-/** A turn or subagent that closed → what it and everything in it adds to the counters. */
+/** What a closed turn or subagent, with everything in it, adds to the counters. */
 export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly Counted[] {
   const isTurn = "origin" in run;
   const agent = isTurn ? facts.source : (run.agentType ?? "subagent");
@@ -37,13 +37,13 @@ export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly C
   ];
 }
 
-/** The key that a run is counted by. */
+/** The key under which a run is counted. */
 export const runCountKey = (facts: SessionFacts, kind: "turn" | "subagent", key: string): string =>
   keyOf(facts, kind, key);
 
 /**
- * What a fuller record of a call that was counted already changes in the counters: the difference alone, negative where it
- * tells less, or tells a price or an end that was not known. Histograms keep what was recorded.
+ * The difference that a more complete record of an already counted call makes: negative where it has fewer tokens, or where
+ * a price or an end is known now. Histograms keep what was recorded.
  */
 export function modelCallRevision(before: PricedCall, after: PricedCall, facts: SessionFacts): Counted {
   const steps = new Map<string, Increment>();
@@ -61,7 +61,7 @@ export function modelCallRevision(before: PricedCall, after: PricedCall, facts: 
   };
 }
 
-/** An ended segment → one session more. */
+/** What an ended segment adds: one session. */
 export function segmentCounts(segment: Segment, facts: SessionFacts): Counted {
   const durationMs = (segment.endMs ?? segment.lastActivityMs) - segment.startMs;
   const reason = { [semconv.OPENHOOK_END_REASON]: segment.reason };
@@ -74,7 +74,7 @@ export function segmentCounts(segment: Segment, facts: SessionFacts): Counted {
   };
 }
 
-/** A compaction → one more. */
+/** What a compaction adds: one. */
 export const compactionCounts = (compaction: Compaction, facts: SessionFacts): Counted => ({
   key: keyOf(facts, "compaction", compaction.key),
   increments: [step(SHAPES.compactions, 1, facts, {})],
@@ -92,7 +92,7 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
       ...name,
       [semconv.ERROR_TYPE]: errorType,
     }),
-    // Where usage is told per turn alone, nobody knows how many calls that were
+    // If usage is reported per turn only, the number of calls is unknown
     ...(run.modelCalls.some((call) => call.covers !== undefined)
       ? []
       : [step(SHAPES.invokeAgentInferenceCalls, run.modelCalls.length, facts, name)]),
@@ -106,7 +106,7 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
             ...repository(facts),
           }),
         ]
-      : // Its further parts are no other one
+      : // Continuations of a turn are not turns
         run.key === run.agentId
         ? [step(SHAPES.subagents, 1, facts, name)]
         : []),
@@ -148,7 +148,7 @@ function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: Session
   };
 }
 
-/** What only the usage of one single call can tell. */
+/** Metrics that need the usage of single calls. */
 function perCall(call: ModelCall, facts: SessionFacts, ours: Named, conventional: Named): readonly Increment[] {
   const { usage } = call;
   return [

@@ -1,17 +1,17 @@
 import type { ModelCall } from "../model/session.ts";
 
 /**
- * OpenTelemetry's name of who answered a call: as the agent told it, else as the answer's id says it.
+ * OpenTelemetry's name of the provider that answered a call: as the agent reports it, otherwise from the response id.
  *
- * @param provider of the session's calls that name none themselves
- * @returns `undefined` where nobody told it
+ * @param provider of calls that name none themselves
+ * @returns `undefined` if neither says
  */
 export const providerOf = (call: ModelCall, provider: string | undefined): string | undefined =>
   call.provider ?? cloudOf(call.responseId) ?? provider;
 
 // --- internal ---
 
-/** Claude models that run in somebody's cloud say so in the ids of their answers; agents do not. */
+/** Response ids of Claude models on a cloud platform name the platform; agents do not. */
 function cloudOf(responseId: string | undefined): string | undefined {
   const [, cloud = ""] = /^msg_([a-z]+)_/.exec(responseId ?? "") ?? [];
   return CLOUDS.get(cloud);

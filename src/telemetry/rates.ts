@@ -1,7 +1,7 @@
 import type { Usage } from "@pydantic/genai-prices";
 import { askTable } from "./price-table.lazy.ts";
 
-/** Tokens by kind, as prices know them. */
+/** Token counts in the categories that prices distinguish. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -11,12 +11,12 @@ export interface Tokens {
 }
 
 /**
- * What the price table asks for calls of a model, in US dollars.
+ * Prices for calls of one model, in US dollars.
  *
- * Within one price list and one step of its volume, tokens of a kind all cost the same: what that is, the table is asked
- * once, and the product is ours. Where what comes out is not the table's own answer, it is asked for every call.
+ * Within one price list and one volume step all tokens of a category cost the same. The table is asked for those rates once
+ * and we multiply. If the result differs from the table's own answer, the table is asked for every call.
  *
- * @returns the price of a call that was answered at `timeMs`, since prices change; `undefined` when the table does not know the
+ * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` when the table does not know the
  *   model or its price
  */
 export function pricesOf(
@@ -31,7 +31,7 @@ export function pricesOf(
     const { steps } = known;
     let at = 0;
     while (at < steps.length && tokens.input > (steps[at] ?? 0)) at++;
-    // At a step itself the table has the word
+    // Exactly at a step, ask the table
     if (tokens.input === steps[at]) return ask(providerId, model, tokens, timeMs);
     known.rates[at] ??= ratesAt(providerId, model, steps, at, timeMs) ?? "none";
     const rates = known.rates[at];
@@ -41,7 +41,7 @@ export function pricesOf(
 
 // --- internal ---
 
-/** US dollars for a token: of those that no cache has a part in, and what those that have one cost more or less. */
+/** US dollars per token: of input outside any cache, and the difference for cached tokens. */
 interface Rates {
   readonly input: number;
   readonly output: number;
@@ -50,11 +50,11 @@ interface Rates {
   readonly cacheWrite1h: number;
 }
 
-/** `unknown`: the table has no price. `changing`: it depends on the time. Else by steps of the input's size. */
+/** `unknown`: no price. `changing`: depends on the time. Otherwise rates by step of the input's size. */
 type List = "unknown" | "changing" | { readonly steps: readonly number[]; readonly rates: (Rates | "none")[] };
 
 const lists = new Map<string, List>();
-/** Names of models come from transcripts: there can be any number. */
+/** Model names come from transcripts, so their number is bounded here. */
 const MAX_KNOWN = 2_000;
 
 function knownList(providerId: string | undefined, model: string, timeMs: number): List {
@@ -87,7 +87,7 @@ function ratesAt(
   timeMs: number,
 ): Rates | undefined {
   const [from, to] = [steps[at - 1] ?? 0, steps[at] ?? Number.POSITIVE_INFINITY];
-  // Powers of ten lose nothing in the division
+  // Powers of ten divide without rounding errors
   const input = [1e6, 1e5, 1e4, 1e3].find((n) => n > from && n < to) ?? Math.floor((from + Math.min(to, from * 3)) / 2);
   const cost = (more: Partial<Tokens>): number =>
     ask(providerId, model, { input, output: 0, ...more }, timeMs) ?? Number.NaN;
@@ -104,10 +104,10 @@ function ratesAt(
   return isRight(providerId, model, rounded, input, timeMs) ? rounded : undefined;
 }
 
-/** Prices are told to a few digits for a million tokens; what is beyond them came from the division. */
+/** Prices have few digits per million tokens; further digits are rounding errors of the division. */
 const tidy = (usd: number): number => Math.round(usd * 1e12) / 1e12;
 
-/** Whether it says what the table says, of calls that are made of everything. */
+/** Whether our rates reproduce the table's answer for calls with all categories. */
 function isRight(providerId: string | undefined, model: string, rates: Rates, input: number, timeMs: number): boolean {
   return [3, 7, 11].every((part) => {
     const cacheRead = Math.floor(input / part);
@@ -118,7 +118,7 @@ function isRight(providerId: string | undefined, model: string, rates: Rates, in
     return asked !== undefined && Math.abs(asked - product(rates, tokens)) < SAME_USD;
   });
 }
-/** A tenth of what costs are counted in. */
+/** A tenth of the unit in which costs are counted. */
 const SAME_USD = 1e-10;
 
 const product = (rates: Rates, tokens: Tokens): number =>

@@ -1,14 +1,14 @@
-// What this program tells of itself. Names and values are ours alone: nothing of an agent's content, no path, no id.
+// Telemetry about this program itself. All names and values are ours: no content, path or id of an agent.
 import type { Attributes, Increment, MetricShape } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";
 
-/** `service.name` of what the program tells of itself. */
+/** `service.name` of the program's own telemetry. */
 const SELF_SERVICE = "openhook-otel";
 
-/** What all names of its own figures begin with. */
+/** Prefix of the program's own metrics. */
 export const SELF_PREFIX = "openhook.collector.";
 
-/** Why a payload was set aside, in families that stay the same whatever the payload holds. */
+/** Reasons for quarantining a payload, grouped so that they stay the same whatever the payload holds. */
 export const QUARANTINE_FAMILIES = [
   "unrecognised",
   "unconvertible",
@@ -34,53 +34,52 @@ const gauge = (name: string, unit: string, description: string, value: MetricSha
   value,
 });
 
-/** From a drain with nothing to do to one that works off an outage. */
+/** From a drain with nothing to do to one that delivers the queue after an outage. */
 const DRAIN_BOUNDS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8];
 
 export const SELF = {
-  payloads: counter("payload.count", "{payload}", "Payloads taken from the inbox, by what became of them"),
-  events: counter("event.count", "{event}", "Events that were not known before"),
-  lines: counter("transcript.line.count", "{line}", "Transcript lines that were read, by whether they could be"),
-  drift: counter("drift.count", "{occurrence}", "Names in payloads and transcripts that this version does not know"),
-  dropped: counter("dropped.count", "{record}", "What was given up before any backend took it; must stay 0"),
-  drains: counter("drain.count", "{drain}", "Drains, by how they ended"),
+  payloads: counter("payload.count", "{payload}", "Payloads read from the inbox, by outcome"),
+  events: counter("event.count", "{event}", "New events, without duplicates"),
+  lines: counter("transcript.line.count", "{line}", "Transcript lines read, by outcome"),
+  drift: counter("drift.count", "{occurrence}", "Unknown names in payloads and transcripts"),
+  dropped: counter("dropped.count", "{record}", "Records dropped before a backend accepted them; must stay 0"),
+  drains: counter("drain.count", "{drain}", "Drains, by outcome"),
   drainDuration: {
     name: `${SELF_PREFIX}drain.duration`,
     unit: "s",
-    description: "How long drains took",
+    description: "Duration of drains",
     type: "histogram",
     value: "double",
     bounds: DRAIN_BOUNDS,
   },
-  requests: counter("export.request.count", "{request}", "Requests to the backend, by what became of them"),
-  inboxFiles: gauge("inbox.files", "{file}", "Payloads that wait for a drain"),
-  inboxAge: gauge("inbox.age", "s", "Age of the oldest payload that waits", "double"),
-  claimedFiles: gauge("claimed.files", "{file}", "Payloads that a drain took and did not finish"),
-  quarantineFiles: gauge("quarantine.files", "{file}", "Payloads that were set aside"),
-  outboxSpans: gauge("outbox.spans", "{span}", "Spans that wait for the backend"),
-  outboxBytes: gauge("outbox.size", "By", "Size of the spans that wait for the backend"),
-  outboxAge: gauge("outbox.age", "s", "How long the span that waits longest does", "double"),
-  successAge: gauge("export.last_success.age", "s", "Time since the backend last took something", "double"),
+  requests: counter("export.request.count", "{request}", "Export requests, by outcome"),
+  inboxFiles: gauge("inbox.files", "{file}", "Payloads queued for a drain"),
+  inboxAge: gauge("inbox.age", "s", "Age of the oldest queued payload", "double"),
+  claimedFiles: gauge("claimed.files", "{file}", "Payloads that a drain started and did not finish"),
+  quarantineFiles: gauge("quarantine.files", "{file}", "Quarantined payloads"),
+  outboxSpans: gauge("outbox.spans", "{span}", "Spans queued for the backend"),
+  outboxBytes: gauge("outbox.size", "By", "Size of the queued spans"),
+  outboxAge: gauge("outbox.age", "s", "Age of the oldest queued span", "double"),
+  successAge: gauge("export.last_success.age", "s", "Time since the last successful export", "double"),
   storeBytes: gauge("store.size", "By", "Size of the store on disk"),
   storeSessions: gauge("store.sessions", "{session}", "Sessions in the store"),
-  driftNames: gauge("drift.names", "{name}", "Different names that this version does not know"),
-  overflow: gauge("overflow.metrics", "{metric}", "Metrics with more attribute values than are kept apart"),
-  reportTime: gauge("report.time", "s", "Unix time at which this machine told its figures", "double"),
-  clockSkew: gauge("clock.skew", "s", "How far this machine's clock is ahead of the backend's", "double"),
+  driftNames: gauge("drift.names", "{name}", "Distinct unknown names"),
+  overflow: gauge("overflow.metrics", "{metric}", "Metrics at their series limit"),
+  reportTime: gauge("report.time", "s", "Unix time of this machine's last report", "double"),
+  clockSkew: gauge("clock.skew", "s", "Time by which this machine's clock is ahead of the backend's", "double"),
 } as const satisfies Record<string, MetricShape>;
 
-/** Every metric of the program itself, by its name. */
+/** Every metric of the program itself, by name. */
 export const SELF_SHAPES: readonly MetricShape[] = Object.values(SELF);
 
 /**
- * Figures that change with every drain whether or not anything happened: they go along with a delivery, and are no reason
- * for one.
+ * Metrics that change with every drain even if nothing happened: they are sent along with a delivery, but do not cause one.
  */
 export const QUIET_METRICS: readonly string[] = [SELF.drains, SELF.drainDuration, SELF.requests].map(
   ({ name }) => name,
 );
 
-/** One step of a counter or histogram of the program's own. */
+/** One increment of the program's own counter or histogram. */
 export const selfStep = (
   shape: MetricShape,
   amount: number,
@@ -94,7 +93,7 @@ export const selfStep = (
 
 export const SELF_RESOURCE: Attributes = { [semconv.SERVICE_NAME]: SELF_SERVICE };
 
-/** The family of a reason, as the inbox and the adapters word it. */
+/** The group of a reason text from the inbox or an adapter. */
 export function quarantineFamily(reason: string): QuarantineFamily {
   const found = FAMILIES.find(([pattern]) => pattern.test(reason));
   return found === undefined ? "other" : found[1];

@@ -1,5 +1,5 @@
-// GenAI conventions: names of the semantic-conventions-genai repository as of October 2026; the npm constants are frozen
-// at v1.41. General ones: semconv 1.44. Everything under `openhook.` is ours.
+// GenAI conventions: names of the semantic-conventions-genai repository as of October 2026; the npm constants are frozen at
+// v1.41. General names: semconv 1.44. Names below `openhook.` are ours. Each needs its exposure in attributes.ts.
 
 export const SERVICE_NAME = "service.name";
 export const SERVICE_VERSION = "service.version";
@@ -23,10 +23,10 @@ export const GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
 export const GEN_AI_TOOL_NAME = "gen_ai.tool.name";
 export const GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
 export const GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
-/** JSON texts: messages of `{role, parts}`, see the conventions' schemas. Content, like the two below. */
+/** JSON text: messages of `{role, parts}`, see the conventions' schemas. Content, like the two below. */
 export const GEN_AI_INPUT_MESSAGES = "gen_ai.input.messages";
 export const GEN_AI_OUTPUT_MESSAGES = "gen_ai.output.messages";
-/** The text as it is, JSON where it was a value. */
+/** The text itself; JSON if it was a value. */
 export const GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
 export const GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
 export const MCP_METHOD_NAME = "mcp.method.name";
@@ -40,7 +40,7 @@ export const VCS_REPOSITORY_URL = "vcs.repository.url.full";
 export const VCS_REF_HEAD_NAME = "vcs.ref.head.name";
 export const VCS_REF_HEAD_REVISION = "vcs.ref.head.revision";
 
-/** `session`, `turn`, `subagent`, `model_call` or `tool_call`: what a span stands for in a session's tree. */
+/** What a span stands for: `session`, `turn`, `subagent`, `model_call` or `tool_call`. */
 export const OPENHOOK_SPAN_KIND = "openhook.span.kind";
 export const OPENHOOK_LINK_KIND = "openhook.link.kind";
 export const OPENHOOK_SEGMENT = "openhook.session.segment";
@@ -61,7 +61,7 @@ export const OPENHOOK_TOTAL = {
   cacheRead: "openhook.session.cache_read_tokens",
   cacheWrite: "openhook.session.cache_write_tokens",
 } as const;
-/** True: the agent never wrote down the end of this answer; its output count is a lower bound. */
+/** True: the agent never recorded the end of this answer, so its output count is a lower bound. */
 export const OPENHOOK_USAGE_INCOMPLETE = "openhook.usage.incomplete";
 export const OPENHOOK_CACHE_WRITE_5M = "openhook.usage.cache_write_5m_tokens";
 export const OPENHOOK_CACHE_WRITE_1H = "openhook.usage.cache_write_1h_tokens";
@@ -69,7 +69,7 @@ export const OPENHOOK_CACHE_WRITE_1H = "openhook.usage.cache_write_1h_tokens";
 export const OPENHOOK_COST_USD = "openhook.cost.usd";
 export const OPENHOOK_COST_SOURCE = "openhook.cost.source";
 export const OPENHOOK_PRICE_TABLE = "openhook.cost.price_table";
-/** Model calls of the session whose price is not known; its cost is then a lower bound. */
+/** Model calls without a known price; the session's cost is then a lower bound. */
 export const OPENHOOK_UNPRICED_CALLS = "openhook.cost.unpriced_calls";
 export const OPENHOOK_TOOL_STATUS = "openhook.tool.status";
 export const OPENHOOK_TOOL_SUBCOMMAND = "openhook.tool.subcommand";
@@ -82,14 +82,14 @@ export const OPENHOOK_REQUEST_ID = "openhook.request.id";
 export const OPENHOOK_SUBAGENT = "openhook.subagent";
 export const OPENHOOK_TOKEN_TYPE = "openhook.token.type";
 export const OPENHOOK_LINE_CHANGE = "openhook.code.change";
-/** Of the program's own figures: the agent that a payload or transcript was of, and the version it was of. */
+/** In the program's own metrics: the agent that sent a payload or wrote a transcript, and its version. */
 export const OPENHOOK_SOURCE = "openhook.source";
 export const OPENHOOK_SOURCE_VERSION = "openhook.source.version";
 export const OPENHOOK_OUTCOME = "openhook.collector.outcome";
 export const OPENHOOK_REASON = "openhook.collector.reason";
 export const OPENHOOK_SIGNAL = "openhook.collector.signal";
 export const OPENHOOK_DRIFT_KIND = "openhook.collector.drift.kind";
-/** What the agent's own books say, side requests included; never part of any other sum. */
+/** Sums reported by the agent, side requests included; never added to other sums. */
 export const OPENHOOK_REPORTED = {
   input: "openhook.reported.input_tokens",
   output: "openhook.reported.output_tokens",

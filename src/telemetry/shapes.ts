@@ -2,7 +2,7 @@ import type { MetricShape } from "../model/telemetry.ts";
 import { SELF_SHAPES } from "./self.ts";
 
 const DURATION_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/** The convention's bounds end at 409.6 s; turns of coding agents last longer, so they go on by the same rule. */
+/** The convention's bounds end at 409.6 s; turns of coding agents last longer, so the same rule is continued. */
 const TURN_BOUNDS = [
   0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2, 1638.4, 3276.8, 6553.6,
 ];
@@ -73,13 +73,13 @@ export const SHAPES = {
   inferenceDuration: histogram(
     "gen_ai.client.inference.duration",
     "s",
-    "Model calls, from the request to the last record of the answer",
+    "Duration of model calls, from request to last record of the answer",
     DURATION_BOUNDS,
   ),
   invokeAgentDuration: histogram(
     "gen_ai.invoke_agent.duration",
     "s",
-    "Turns and subagents, from the prompt to the last word",
+    "Duration of turns and subagents, from prompt to last answer",
     TURN_BOUNDS,
   ),
   invokeAgentInferenceCalls: histogram(
@@ -99,38 +99,38 @@ export const SHAPES = {
   executeToolDuration: histogram(
     "gen_ai.execute_tool.duration",
     "s",
-    "Tool calls that ran, from start to end as the agent told them",
+    "Duration of tool calls that ran",
     DURATION_BOUNDS,
   ),
-  sessions: counter("openhook.session.count", "{session}", "Session segments that ended"),
+  sessions: counter("openhook.session.count", "{session}", "Ended session segments"),
   sessionDuration: histogram(
     "openhook.session.duration",
     "s",
-    "Session segments, from start to end, idle time included",
+    "Duration of session segments, idle time included",
     SESSION_BOUNDS,
   ),
-  turns: counter("openhook.turn.count", "{turn}", "Turns, by who asked and how they ended"),
-  subagents: counter("openhook.subagent.count", "{subagent}", "Subagents that were started"),
+  turns: counter("openhook.turn.count", "{turn}", "Turns, by origin and outcome"),
+  subagents: counter("openhook.subagent.count", "{subagent}", "Subagents started"),
   modelCalls: counter("openhook.model.call.count", "{call}", "Answered model calls"),
-  modelErrors: counter("openhook.model.error.count", "{error}", "Failed model calls, those tried again included"),
+  modelErrors: counter("openhook.model.error.count", "{error}", "Failed model calls, retried ones included"),
   toolCalls: counter("openhook.tool.call.count", "{call}", "Tool calls by tool and status"),
   tokens: counter(
     "openhook.token.usage",
     "{token}",
     "Tokens by kind: input and output are totals, the others are parts of them",
   ),
-  cost: counter("openhook.cost.usage", "USD", "List price of model calls whose price is known", "nano"),
-  unpricedCalls: counter("openhook.cost.unpriced.count", "{call}", "Model calls whose price is not known"),
+  cost: counter("openhook.cost.usage", "USD", "List price of model calls with a known price", "nano"),
+  unpricedCalls: counter("openhook.cost.unpriced.count", "{call}", "Model calls without a known price"),
   incompleteCalls: counter(
     "openhook.usage.incomplete.count",
     "{call}",
     "Model calls whose output count is a lower bound",
   ),
-  lines: counter("openhook.code.lines", "{line}", "Lines that edits added and removed"),
-  compactions: counter("openhook.compaction.count", "{compaction}", "Times a context was shortened"),
+  lines: counter("openhook.code.lines", "{line}", "Lines added and removed by edits"),
+  compactions: counter("openhook.compaction.count", "{compaction}", "Context compactions"),
 } as const;
 
-/** Every metric this program sends, by its name. */
+/** Every metric this program sends, by name. */
 export const METRIC_SHAPES: ReadonlyMap<string, MetricShape> = new Map(
   [...Object.values(SHAPES), ...SELF_SHAPES].map((shape) => [shape.name, shape]),
 );

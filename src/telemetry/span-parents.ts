@@ -3,22 +3,22 @@ import type { SpanRecord } from "../model/telemetry.ts";
 import { spanIdOf, traceIdOf } from "./ids.ts";
 import * as semconv from "./semconv.ts";
 
-/** Where a span hangs: a parent is always in the same trace. */
+/** A span's parent, which is always in the same trace. */
 export interface SpanParent {
   readonly traceId: string;
-  /** Absent: it is the root. */
+  /** Absent: the span is a root. */
   readonly parentSpanId: string | undefined;
 }
 
-/** What of the places of subagents was settled before. */
+/** Where already settled turns and calls are. */
 export interface SettledParents {
-  /** The turn of that key, by the key that its span has; `undefined` where there is no such turn. */
+  /** The turn with this key, under the key of its span; `undefined` if there is none. */
   readonly turnOf: (key: string | undefined) => { readonly key: string; readonly segment: number } | undefined;
-  /** The trace that the span of a settled tool call is in; `undefined` where that is not kept. */
+  /** Trace of a settled tool call's span; `undefined` if it is no longer known. */
   readonly traceOfCall: (callId: string) => string | undefined;
 }
 
-/** A turn's own span, the parent of what it did, and the trace of both. */
+/** A turn's span, the parent of its work, and the trace of both. */
 export function parentOfTurn(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
   const { source, sessionId } = facts;
   const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
@@ -32,10 +32,10 @@ export function parentOfTurn(turn: Turn, facts: SessionFacts, scope: "session" |
 }
 
 /**
- * Subagent → where its span hangs: below the call that started it, in the trace which that is in, whatever turn the subagent
- * goes by; below its turn or its session where no record tells of such a call.
+ * The parent of each subagent's span: the call that started it, in that call's trace, whatever turn the subagent belongs to. If
+ * no record names such a call: its turn, or else its session.
  *
- * @param session what is not settled
+ * @param session the unsettled part
  */
 export function subagentParents(
   { turns, subagents }: Pick<Session, "turns" | "subagents">,
@@ -74,7 +74,7 @@ export function subagentParents(
 // --- internal ---
 
 const NO_PROMPT = "none";
-/** Subagents that name each other's calls are nobody's. */
+/** Bounds chains of subagents that name each other's calls. */
 const MAX_DEPTH = 32;
 
 const traceOfSegment = ({ source, sessionId }: SessionFacts, segment: number): string =>

@@ -5,30 +5,30 @@ import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { parentOfTurn, type SpanParent } from "./span-parents.ts";
-import { sumTold, type Totals, totalOf } from "./totals.ts";
+import { sumKnown, type Totals, totalOf } from "./totals.ts";
 
-/** How spans are named and cut. */
+/** How spans are named and grouped into traces. */
 export interface SpanSettings {
-  /** Which spelling of the GenAI attributes to send. */
+  /** Which spelling of the GenAI attributes is sent. */
   readonly semconv: "both" | "latest" | "v1.41";
   /** One trace per session segment, or one per turn. */
   readonly traceScope: "session" | "turn";
 }
 
-/** A span record with the key that makes it this span for ever: stored and sent once. */
+/** A span record with its permanent key: it is stored and sent once. */
 export interface KeyedSpan {
   readonly key: string;
-  /** What it stands for, and which one of those: what the key is made of. */
+  /** What the span stands for, and which one: the parts of the key. */
   readonly subject: SpanSubject;
   readonly name: string;
   readonly record: SpanRecord;
 }
 
-/** The key of the span of a thing in a session; `key` is the agent's own id of it. */
+/** The key of a span; `key` is the agent's id of the part that it stands for. */
 export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubject, key: string): string =>
   JSON.stringify([source, sessionId, subject, key]);
 
-/** Turn → its span, with its model calls and tool calls. A turn without a prompt has only these. */
+/** A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. */
 export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): readonly KeyedSpan[] {
   const place = parentOfTurn(turn, facts, settings.traceScope);
   const own: KeyedSpan[] =
@@ -64,7 +64,7 @@ export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSetting
   return [...own, ...workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source)];
 }
 
-/** Subagent → its span below the tool call that started it, with what it did. @param place see `subagentPlaces` */
+/** A subagent's span with its calls. @param place its parent, see `subagentParents` */
 export function subagentSpans(
   subagent: Subagent,
   { traceId, parentSpanId }: SpanParent,
@@ -90,7 +90,7 @@ export function subagentSpans(
   return [own, ...workSpans(subagent, facts, settings, traceId, ownId, name)];
 }
 
-/** An ended segment → the root span of its trace, with the sums of everything settled in it. */
+/** The root span of a trace, from an ended segment with the sums of everything settled in it. */
 export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts): KeyedSpan {
   const { source, sessionId } = facts;
   const former = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
@@ -262,7 +262,7 @@ function toolCallSpan(
       [semconv.GEN_AI_AGENT_NAME]: agentName,
       [semconv.GEN_AI_TOOL_NAME]: tool.name,
       [semconv.GEN_AI_TOOL_TYPE]: "function",
-      // As the agent and its provider know it
+      // The id that agent and provider know
       [semconv.GEN_AI_TOOL_CALL_ID]: tool.givenId ?? tool.callId,
       [semconv.OPENHOOK_SPAN_KIND]: "tool_call",
       [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
@@ -278,7 +278,7 @@ function toolCallSpan(
   });
 }
 
-/** `undefined` on success and on calls whose end nobody told: those are neither success nor error. */
+/** `undefined` for success and for calls without a known end, which are neither success nor error. */
 export const toolErrorType = (tool: ToolCall): string | undefined =>
   tool.status === "denied"
     ? "denied"
@@ -286,7 +286,7 @@ export const toolErrorType = (tool: ToolCall): string | undefined =>
       ? (tool.errorType ?? (mcpServerOf(tool) === undefined ? "_OTHER" : "tool_error"))
       : undefined;
 
-/** `mcp__<server>__<tool>` is how agents name the tools of a server. */
+/** Agents name the tools of an MCP server `mcp__<server>__<tool>`. */
 export const mcpServerOf = (tool: ToolCall): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
@@ -306,7 +306,7 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Span
       [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
       [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
     }),
-    // Usage that stands on no span of its own
+    // Usage that belongs to no single call's span
     ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
       [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
       ...cacheWriteAttributes(totals.cacheWrite, settings),
@@ -317,13 +317,13 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Span
   };
 }
 
-/** The convention has named it anew. */
+/** The convention renamed this attribute. */
 const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: version }: SpanSettings): Loose => ({
   ...(version !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: cacheWrite }),
   ...(version !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: cacheWrite }),
 });
 
-/** Unknown where usage is told per turn alone, and where the agent tells of no calls. */
+/** Unknown if usage is reported per turn only, or the agent reports no calls. */
 const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined =>
   modelCalls.some((call) => call.covers !== undefined) || (modelCalls.length === 0 && usageUnknown === true)
     ? undefined
@@ -341,7 +341,7 @@ const costAttributes = (nanoUsd: number | undefined): Loose =>
 function reportedAttributes({ reported }: Totals): Loose {
   if (reported === undefined) return {};
   const sum = (pick: (u: NonNullable<Totals["reported"]>[string]) => number | undefined): number | undefined =>
-    sumTold(Object.values(reported).map(pick));
+    sumKnown(Object.values(reported).map(pick));
   return {
     [semconv.OPENHOOK_REPORTED.input]: sum((u) => u.input),
     [semconv.OPENHOOK_REPORTED.output]: sum((u) => u.output),

@@ -3,15 +3,15 @@ import type { SummedTotals } from "../model/fact-tables.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
-/** Sums over runs, with what their calls cost. */
+/** Sums over runs, with the cost of their calls. */
 export interface Totals extends Omit<SummedTotals, "cacheRead" | "cacheWrite" | "firstMs" | "lastMs"> {
-  /** Absent where no call told any: not every agent does. */
+  /** Absent if no call reports any; not every agent does. */
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly costNanoUsd: number;
   readonly pricedCalls: number;
   readonly unpricedCalls: number;
-  /** Absent where there is no run. */
+  /** Absent if there is no run. */
   readonly firstMs?: number;
   readonly lastMs?: number;
   readonly reported?: ReportedUsage;
@@ -32,10 +32,10 @@ export const NO_TOTALS: Totals = {
   compactions: 0,
 };
 
-/** Price of a model call in whole billionths of a US dollar; `undefined`: not known. */
+/** Price of a model call in 10⁻⁹ USD; `undefined`: unknown. */
 export type Cost = (call: ModelCall) => number | undefined;
 
-/** Sums of the given runs alone; turns and subagents are for the caller to count. */
+/** Sums of the given runs; the caller counts turns and subagents. */
 export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   const calls = runs.flatMap((run) => run.modelCalls);
   return {
@@ -48,7 +48,7 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   };
 }
 
-/** Adds two sums; what the agent reports is cumulative, so the later one replaces the earlier. */
+/** Adds two sums. Sums that the agent reports are cumulative, so the later one replaces the earlier. */
 export function addTotals(a: Totals, b: Totals): Totals {
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
   const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
@@ -63,12 +63,12 @@ export function addTotals(a: Totals, b: Totals): Totals {
   };
 }
 
-/** Sums that hold a call as it was → with the call as it is. When its run began and ended stays. */
+/** Replaces a call in sums by its revised version. Start and end of its run stay. */
 export function reviseTotals(totals: Totals, was: PricedCall, is: PricedCall): Totals {
   return addTotals(totals, addTotals(totalOfCalls([is]), negative(totalOfCalls([was]))));
 }
 
-/** What the closed runs of a session add to one of its segments. */
+/** What a session's closed runs add to one of its segments. */
 export function segmentTotals(
   { turns, subagents, compactions }: Pick<Session, "turns" | "subagents" | "compactions">,
   segment: Segment,
@@ -89,10 +89,10 @@ export function segmentTotals(
   };
 }
 
-/** The sum of those that tell it; `undefined` where none does: unknown is not 0. */
-export function sumTold(values: readonly (number | undefined)[]): number | undefined {
-  const told = values.filter((value) => value !== undefined);
-  return told.length === 0 ? undefined : told.reduce((a, b) => a + b, 0);
+/** The sum of the known values; `undefined` if none is known: unknown is not 0. */
+export function sumKnown(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
 }
 
 // --- internal ---
@@ -123,7 +123,7 @@ const negative = (totals: Totals): Totals => ({
 
 const minus = (value: number | undefined): number | undefined => (value === undefined ? undefined : -value);
 
-/** What every sum tells, and what is added up by itself. */
+/** The members that every sum has and that simply add up. */
 type Summed = Exclude<keyof Totals, keyof Cached | "firstMs" | "lastMs" | "reported">;
 const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
@@ -131,6 +131,6 @@ type Cached = Pick<Totals, "cacheRead" | "cacheWrite">;
 
 const cached = (parts: readonly { readonly [K in keyof Cached]: number | undefined }[]): Cached =>
   defined<Cached>({
-    cacheRead: sumTold(parts.map((part) => part.cacheRead)),
-    cacheWrite: sumTold(parts.map((part) => part.cacheWrite)),
+    cacheRead: sumKnown(parts.map((part) => part.cacheRead)),
+    cacheWrite: sumKnown(parts.map((part) => part.cacheWrite)),
   });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import { bareToolName } from "../../src/model/names.ts";
+import { reduceToolName } from "../../src/model/names.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { restrict, sessionOf } from "../../src/store/sessions.ts";
@@ -228,7 +228,7 @@ test("what the recordings show of agents' own tools stands in their cards", asyn
   const others: string[] = [];
   for (const { source, own } of await allAgents()) {
     for (const name of recordedTools(source)) {
-      if (own !== undefined && bareToolName(name, undefined, own) !== name) others.push(`${source} ${name}`);
+      if (own !== undefined && reduceToolName(name, undefined, own) !== name) others.push(`${source} ${name}`);
     }
   }
   expect(others.sort()).toEqual([

@@ -1,7 +1,7 @@
 // Whatever stands where an id, a name or a path belongs, of every agent: nothing throws, nothing is written elsewhere,
 // what is kept is bounded, what cannot be kept is set aside with a reason, and what comes behind it goes on.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { MAX_ID_CHARACTERS } from "../../src/model/bounds.ts";
+import { MAX_ID_CHARACTERS } from "../../src/model/limits.ts";
 import { tryOddValues } from "./input-run.ts";
 import { InputWorld } from "./input-world.ts";
 

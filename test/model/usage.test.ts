@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { boundEntry, isPlain } from "../../src/model/bounds.ts";
+import { isPlain, limitEntry } from "../../src/model/limits.ts";
 import type { EntryOf, TokenUsage } from "../../src/model/transcript.ts";
 
 describe("usage as servers tell it", () => {
@@ -19,11 +19,11 @@ describe("usage as servers tell it", () => {
     ["an output of nothing", { input: 7, output: 0 }, { input: 7, output: 0 }],
     ["more than can be", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],
   ])("%s", (_, usage, meant) => {
-    const bound = boundEntry(callOf(usage), (text) => text) as EntryOf<"model_call">;
+    const bound = limitEntry(callOf(usage), (text) => text) as EntryOf<"model_call">;
     expect(bound.usage).toEqual(meant);
     expect(bound.complete).toBe(true);
     expect(isPlain(callOf(usage), () => true)).toBe(bound.usage === usage);
-    expect(boundEntry(bound, (text) => text)).toEqual(bound);
+    expect(limitEntry(bound, (text) => text)).toEqual(bound);
   });
 
   it("the same in sums that an agent keeps itself", () => {
@@ -33,7 +33,7 @@ describe("usage as servers tell it", () => {
       timeMs: Date.UTC(2026, 10, 22),
       byModel: { a: { input: 100, output: 50, cacheRead: 640, costUsd: 0.5 }, b: { input: 0, output: 0 } },
     };
-    expect(boundEntry(sums, (text) => text)).toEqual({
+    expect(limitEntry(sums, (text) => text)).toEqual({
       ...sums,
       byModel: { a: { input: 740, output: 50, cacheRead: 640, costUsd: 0.5 } },
     });

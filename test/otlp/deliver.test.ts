@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import {
   type Delivery,
@@ -68,7 +68,7 @@ describe("a healthy backend", () => {
   test("has at most so many requests at once, and really that many", async () => {
     let open = 0;
     let most = 0;
-    const sendSpans = async (): Promise<Outcome> => {
+    const sendSpans = async (): Promise<ExportOutcome> => {
       most = Math.max(most, ++open);
       await new Promise((resolve) => setTimeout(resolve, 5));
       open--;
@@ -90,7 +90,7 @@ describe("a healthy backend", () => {
         yield row;
       }
     }
-    const sendSpans = async (): Promise<Outcome> => {
+    const sendSpans = async (): Promise<ExportOutcome> => {
       begun++;
       await new Promise((resolve) => setTimeout(resolve, 1));
       return { status: "ok", rejected: 0 };
@@ -146,7 +146,7 @@ describe("a backend in trouble", () => {
   test("one poisoned span among many is found, and all others go out at once", async () => {
     const poisoned = new Set([3, 107]);
     const rows = rowsOf(200);
-    const sendSpans = async (spans: readonly SpanRecord[]): Promise<Outcome> => {
+    const sendSpans = async (spans: readonly SpanRecord[]): Promise<ExportOutcome> => {
       asked++;
       const isBad = spans.some((span) => poisoned.has(rows.findIndex((row) => row.record === span)));
       return isBad ? { status: "refused", httpStatus: 400, reason: "bad span" } : { status: "ok", rejected: 0 };

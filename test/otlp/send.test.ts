@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.ts";
 import { type Receiver, type Reply, startReceiver } from "../../src/receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
@@ -14,14 +14,17 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-async function sendSpan(signal: Partial<OtlpSignalSettings> = {}, to: { url: string } = receiver): Promise<Outcome> {
+async function sendSpan(
+  signal: Partial<OtlpSignalSettings> = {},
+  to: { url: string } = receiver,
+): Promise<ExportOutcome> {
   const sender = createSender(otlpSettings(to, signal), { version: VERSION });
   const outcome = await sender.sendSpans([spanRecord()]);
   sender.close();
   return outcome;
 }
 
-async function sendPoint(signal: Partial<OtlpSignalSettings> = {}): Promise<Outcome> {
+async function sendPoint(signal: Partial<OtlpSignalSettings> = {}): Promise<ExportOutcome> {
   const sender = createSender(otlpSettings(receiver, signal), { version: VERSION });
   const outcome = await sender.sendMetrics([sumPoint(1)]);
   sender.close();

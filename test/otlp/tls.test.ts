@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { OtlpSignalSettings, Outcome } from "../../src/model/settings.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
@@ -16,7 +16,10 @@ beforeAll(() => {
 afterAll(() => certificates.remove());
 afterEach(() => receiver?.close());
 
-async function send(to: Receiver | { readonly url: string }, signal: Partial<OtlpSignalSettings>): Promise<Outcome> {
+async function send(
+  to: Receiver | { readonly url: string },
+  signal: Partial<OtlpSignalSettings>,
+): Promise<ExportOutcome> {
   const sender = createSender(otlpSettings(to, signal), { version: "0.1.0" });
   const outcome = await sender.sendSpans([spanRecord()]);
   sender.close();

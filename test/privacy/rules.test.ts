@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
-import { misfitRule } from "../../src/model/redaction.ts";
+import { ruleProblem } from "../../src/model/redaction.ts";
 import { ownFinders, RuleError } from "../../src/privacy/own.ts";
 import { redactorOf } from "../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
@@ -17,7 +17,7 @@ describe("every rule", () => {
     // What differs between the two, or what one of them lacks
     expect(withoutClasses).not.toMatch(/\(\?(?!:)|\\[A-Za-z0-9]|(?<!\\)\.|\$(?!\))/);
     expect(rule.pattern).not.toMatch(/\\[1-9kuUcpPsSwWdDbB]|\[\^?\]/);
-    expect(misfitRule(rule.pattern)).toBeUndefined();
+    expect(ruleProblem(rule.pattern)).toBeUndefined();
     expect(compiled.get(rule)).toBeDefined();
   });
 
@@ -93,10 +93,10 @@ describe("the user's own rules", () => {
     ["a*", /empty/],
     ["(", /not a regular expression/],
     ["x".repeat(2_000), /1000 characters/],
-  ])("cannot be %s", (pattern, why) => expect(misfitRule(pattern)).toMatch(why));
+  ])("cannot be %s", (pattern, why) => expect(ruleProblem(pattern)).toMatch(why));
 
   test.each(["ACME-[0-9]+", "(?i)secret-\\w+", "\\bKD\\d{6}\\b", "(?P<a>x+)y"])("can be %s", (pattern) => {
-    expect(misfitRule(pattern)).toBeUndefined();
+    expect(ruleProblem(pattern)).toBeUndefined();
     expect(() => RE2JS.compile(pattern)).not.toThrow();
   });
 });

@@ -1,5 +1,5 @@
 import type { Content } from "../../model/content.ts";
-import { askedTool } from "../../model/content-keys.ts";
+import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { goesBy } from "../shared/payload/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
@@ -41,5 +41,5 @@ function spoken(key: string, block: unknown): readonly Content[] {
   const b = asObject(block);
   if (b?.["type"] === "text") return answerPiece(key, asString(b["text"]));
   const [id, name] = [asString(b?.["id"]), asString(b?.["name"])];
-  return id === undefined || name === undefined ? [] : answerPiece(key, askedTool(id, name));
+  return id === undefined || name === undefined ? [] : answerPiece(key, toolCallPart(id, name));
 }

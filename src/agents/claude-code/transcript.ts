@@ -1,7 +1,7 @@
 // Line shapes as recorded from 2.0.77, 2.1.29, 2.1.197 and 2.1.329, read 2026-11-21; token rule in README.md beside this file
 import { isAbsolute, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { ToldContent } from "../../model/content.ts";
+import type { ContentUpdate } from "../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
@@ -45,7 +45,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
     const kinds = new Kinds(KINDS);
     for await (const batch of jsonl.batches) {
       const entries: TranscriptEntry[] = [];
-      const content: ToldContent[] = [];
+      const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
       for (const line of batch.lines) {
         const result = readLine(line, state, file.agentId);

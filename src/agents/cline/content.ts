@@ -1,6 +1,6 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { askedTool } from "../../model/content-keys.ts";
+import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { goesBy } from "../shared/payload/call-ids.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
@@ -8,7 +8,7 @@ import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.
 import { type Message, typedText } from "./messages.ts";
 
 /** What a hook payload says: the CLI's form first, else the extension's. */
-export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const call = asObject(p["tool_call"]) ?? asObject(p["tool_result"]);
   const result = asObject(p["tool_result"]);
@@ -57,5 +57,5 @@ function spoken(key: string, block: Message): readonly Content[] {
   if (block["type"] === "text") return answerPiece(key, asString(block["text"]));
   const [id, name] = [asString(block["id"]), asString(block["name"])];
   if (block["type"] !== "tool_use" || id === undefined || name === undefined) return [];
-  return answerPiece(key, askedTool(id, name));
+  return answerPiece(key, toolCallPart(id, name));
 }

@@ -10,7 +10,7 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
-import type { ToldContent } from "../../model/content.ts";
+import type { ContentUpdate } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
@@ -72,7 +72,7 @@ async function* read(
   let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
   let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
   if (agentId === undefined) entries.push(...lastCompaction(path, roots));
-  let content: ToldContent[] = [];
+  let content: ContentUpdate[] = [];
   let unreadable = 0;
   let records = 0;
   let isFirst = agentId !== undefined;

@@ -1,5 +1,5 @@
-import type { ToldContent } from "../../model/content.ts";
-import { askedTool, toCome } from "../../model/content-keys.ts";
+import type { ContentUpdate } from "../../model/content.ts";
+import { pendingKey, toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, parsedJson } from "../shared/payload/json.ts";
@@ -15,21 +15,21 @@ export function lineContent(
   line: Buffer,
   entries: readonly TranscriptEntry[],
   state: LineState,
-): readonly ToldContent[] {
+): readonly ContentUpdate[] {
   if (state.copied === true) return [];
   const isSpoken = entries.length === 0 && isAnswer(line.toString("latin1", 0, HEAD_BYTES));
   if (!isSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
   const p = asObject(asObject(parsedJson(line.toString("utf8")))?.["payload"]) ?? {};
-  const answer = toCome(`answer:${state.threadId ?? ""}`);
+  const answer = pendingKey(`answer:${state.threadId ?? ""}`);
   if (isSpoken) return answerPiece(answer, plainText(p["content"]));
-  return entries.flatMap((entry): readonly ToldContent[] => {
+  return entries.flatMap((entry): readonly ContentUpdate[] => {
     switch (entry.kind) {
       case "prompt":
         return contentOf(entry.key, "prompt", plainText(p["message"] ?? asObject(p["item"])?.["content"]));
       case "tool_use":
         return [
           ...contentOf(entry.key, "arguments", parsedJson(p["arguments"] ?? p["input"] ?? p["action"])),
-          ...answerPiece(answer, askedTool(entry.givenId ?? entry.callId, entry.name)),
+          ...answerPiece(answer, toolCallPart(entry.givenId ?? entry.callId, entry.name)),
         ];
       case "tool_result":
         return contentOf(entry.key, "result", outputOf(p["output"] ?? p["tools"]));

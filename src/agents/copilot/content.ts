@@ -1,13 +1,13 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { askedTool, ofResponse } from "../../model/content-keys.ts";
+import { responseContentKey, toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { typeBefore } from "./line-type.ts";
 
 /** What a hook payload says, in either of its two forms. */
-export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const result = p["toolResult"] ?? p["tool_result"];
   return contentOfEvents(events, {
@@ -52,14 +52,14 @@ const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result
 function answerOf(data: Readonly<Record<string, unknown>>, entries: readonly TranscriptEntry[]): readonly Content[] {
   const id = asString(data["apiCallId"]);
   const fact =
-    entries.find(({ kind }) => kind === "model_call")?.key ?? (id === undefined ? undefined : ofResponse(id));
+    entries.find(({ kind }) => kind === "model_call")?.key ?? (id === undefined ? undefined : responseContentKey(id));
   if (fact === undefined) return [];
   return [
     ...answerPiece(fact, plainText(data["content"])),
     ...asArray(data["toolRequests"]).flatMap((request) => {
       const r = asObject(request);
       const [callId, name] = [asString(r?.["toolCallId"]), asString(r?.["name"])];
-      return callId === undefined || name === undefined ? [] : answerPiece(fact, askedTool(callId, name));
+      return callId === undefined || name === undefined ? [] : answerPiece(fact, toolCallPart(callId, name));
     }),
   ];
 }

@@ -10,7 +10,7 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
-import type { ToldContent } from "../../model/content.ts";
+import type { ContentUpdate } from "../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
@@ -86,7 +86,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
     const kinds = new Kinds(KINDS);
     for await (const batch of jsonl.batches) {
       const entries: TranscriptEntry[] = [];
-      const content: ToldContent[] = [];
+      const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
       for (const { bytes: line } of batch.lines) {
         const result = readLine(line, state);

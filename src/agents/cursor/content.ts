@@ -1,4 +1,4 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
@@ -7,7 +7,7 @@ import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
  * What a payload says. A response has no event of its own that a turn would keep: its text goes with the turn's tokens, from
  * versions that tell them.
  */
-export function toContent(payload: unknown, { events, entries }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events, entries }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const text = asString(p["text"]);
   const usage = entries.find(({ kind }) => kind === "model_call");

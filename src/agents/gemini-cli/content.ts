@@ -1,5 +1,5 @@
 import type { Content } from "../../model/content.ts";
-import { askedTool } from "../../model/content-keys.ts";
+import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { goesBy } from "../shared/payload/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
@@ -20,7 +20,7 @@ export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): 
           ...answerPiece(entry.key, textOf(o["content"])),
           ...calls.flatMap((call) => {
             const [id, name] = [asString(call["id"]), asString(call["name"])];
-            return id === undefined || name === undefined ? [] : answerPiece(entry.key, askedTool(id, name));
+            return id === undefined || name === undefined ? [] : answerPiece(entry.key, toolCallPart(id, name));
           }),
         ];
       case "tool_use":

@@ -1,7 +1,7 @@
 // Layout as recorded from 0.61.0 and read in its source and that of 0.21.3, 2026-11-21; token rule in README.md beside this file
 import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { ToldContent } from "../../model/content.ts";
+import type { ContentUpdate } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
@@ -49,7 +49,7 @@ async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOption
     const kinds = new Kinds(KINDS);
     for await (const batch of jsonl.batches) {
       const entries: TranscriptEntry[] = [];
-      const content: ToldContent[] = [];
+      const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
       for (const { bytes: line } of batch.lines) {
         if (!isWorthParsing(line)) continue;
@@ -101,7 +101,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   const head = headOf(firstBytes(file.path, HEAD_BYTES, file.roots).toString("utf8"));
   let state: ChatState = { timeMs: asTimeMs(head["startTime"]) ?? stats.mtimeMs };
   let entries: TranscriptEntry[] = [...(await beginning(file, head, state.timeMs))];
-  let content: ToldContent[] = [];
+  let content: ContentUpdate[] = [];
   let unreadable = 0;
   const next: Offset = { bytes: stats.size, memo: {} };
   const merged = { guests: await guestsIn(file.path, file.roots), heard: [] };

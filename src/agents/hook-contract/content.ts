@@ -1,10 +1,10 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { asObject } from "../shared/payload/json.ts";
 
 /** What a payload of either contract says; a subagent's task and result are those of its call. */
-export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const input = asObject(p["tool_input"]);
   return contentOfEvents(events, {

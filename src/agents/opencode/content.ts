@@ -1,6 +1,6 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
-import { askedTool } from "../../model/content-keys.ts";
+import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, contentOfEvents } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
@@ -8,7 +8,7 @@ import type { Row, View } from "./database.ts";
 import { IS_JSON, type MessageRow } from "./rows.ts";
 
 /** What a payload says. Our own plugin leaves content out: at the levels that keep it, it is read from the database. */
-export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   const input = asObject(p?.["input"]) ?? {};
   const output = asObject(p?.["output"]) ?? {};
@@ -61,7 +61,7 @@ function partContent(messageId: string, part: Row, told: ReadonlyMap<string, Tra
   return [
     ...contentOf(use.key, "arguments", objectIn(part["input"])),
     ...(told.has(result) ? contentOf(result, "result", part["output"] ?? part["error"]) : []),
-    ...(told.has(answer) ? answerPiece(answer, askedTool(use.callId, use.name)) : []),
+    ...(told.has(answer) ? answerPiece(answer, toolCallPart(use.callId, use.name)) : []),
   ];
 }
 

@@ -1,10 +1,10 @@
-import type { ToldFacts } from "../../model/agent.ts";
+import type { PayloadFacts } from "../../model/agent.ts";
 import type { Content } from "../../model/content.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { asObject } from "../shared/payload/json.ts";
 
 /** What a payload says. The result is a member of the same object as the arguments. */
-export function toContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const info = asObject(asObject(payload)?.["tool_info"]) ?? {};
   const { mcp_result: _, response: __, ...given } = info;
   return contentOfEvents(events, {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/copilot/transcript.ts";
 import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
 import type { ReadOptions } from "../../../src/model/agent.ts";
-import type { ToldContent } from "../../../src/model/content.ts";
+import type { ContentUpdate } from "../../../src/model/content.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
@@ -30,7 +30,7 @@ async function write(text: string, sessionId = ID): Promise<string> {
 
 async function readFrom(path: string, from: Offset = INITIAL_OFFSET, wanted: ReadOptions = {}) {
   const entries: TranscriptEntry[] = [];
-  const content: ToldContent[] = [];
+  const content: ContentUpdate[] = [];
   let next = from;
   let unreadable = 0;
   for await (const batch of reader.read({ path }, from, wanted)) {

@@ -1,8 +1,8 @@
 import { readSync } from "node:fs";
 import type { FileScan, PartSize, TranscriptFile } from "../../../model/agent.ts";
-import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/bounds.ts";
 import { NONE } from "../../../model/fact-tables.ts";
 import { INITIAL_OFFSET } from "../../../model/initial-offset.ts";
+import { MAX_TIME_MS, MIN_TIME_MS } from "../../../model/limits.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
 import { EDGE_BYTES, fingerprintOf } from "../../shared/transcript/jsonl.ts";
 import { Kinds, MAX_KINDS } from "../../shared/transcript/kinds.ts";

@@ -1,4 +1,4 @@
-import type { ToldFacts } from "../../../model/agent.ts";
+import type { PayloadFacts } from "../../../model/agent.ts";
 import type { Content, ContentPart } from "../../../model/content.ts";
 import type { Event, EventType } from "../../../model/event.ts";
 import { inputDigest } from "./digest.ts";
@@ -18,7 +18,7 @@ export function contentOfEvents(events: readonly Event[], said: Said): readonly 
 }
 
 /** Payloads of the shape that Claude Code began, under any of the names that its followers gave the fields. */
-export function hookContent(payload: unknown, { events }: ToldFacts): readonly Content[] {
+export function hookContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   return p === undefined
     ? []

@@ -296,7 +296,7 @@ function readUsage(): bool {
   if (fresh === NO_COUNT || Call.output === NO_COUNT) return false;
   // Each has nine digits at the most
   Call.input = fresh + (Call.cacheRead === NO_COUNT ? 0 : Call.cacheRead) + (Call.cacheWrite === NO_COUNT ? 0 : Call.cacheWrite);
-  // What is meant then, is told in `model/bounds.ts`
+  // What is meant then, is told in `model/limits.ts`
   if (Call.reasoning !== NO_COUNT && Call.reasoning > Call.output) Line.isOdd = true;
   return Call.input + Call.output > 0;
 }

@@ -2,24 +2,24 @@ import type { Event } from "./event.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
 import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 
-// What agents and their transcripts say is theirs to choose: any length, any character, any number. From here on it is
-// bounded, so that no room behind has to ask. Applied in one place, `drain/bound.ts`.
+// Agents and their transcripts can contain texts of any length, any characters and any numbers. This file limits them once, so
+// that later code need not check. Applied in one place, `capture/limit-fields.ts`.
 
-/** Longer ids are shortened and carry a digest, so that two of them stay two. Real ones have some 40. */
+/** Longer ids are shortened and get a digest, so that different ids stay different. Real ones have about 40 characters. */
 export const MAX_ID_CHARACTERS = 256;
 /** Longer names and codes are cut. */
 export const MAX_NAME_CHARACTERS = 256;
-/** PATH_MAX of Linux; a longer path names nothing. */
+/** PATH_MAX of Linux; a longer path cannot exist. */
 export const MAX_PATH_CHARACTERS = 4096;
-/** Depth, members and items of what foreign senders put under `extensions`. */
+/** Limits for depth, members and items of other senders' `extensions`. */
 const MAX_DEPTH = 8;
 const MAX_MEMBERS = 200;
 const MAX_ITEMS = 1000;
-/** No answer of a model has more; sums over ten thousand of them are still whole numbers. */
+/** More than any answer has; sums over ten thousand such answers are still exact. */
 const MAX_TOKENS = 1e11;
-/** Longer than any session; years. */
+/** Longer than any session: about three years. */
 const MAX_DURATION_MS = 1e11;
-/** 2000 and 2200: nanoseconds since 1970 fit 64 bits, and no agent is older. */
+/** 2000 and 2200: nanoseconds since 1970 still fit 64 bits, and no agent is older. */
 export const MIN_TIME_MS = 946_684_800_000;
 export const MAX_TIME_MS = 7_258_118_400_000;
 
@@ -27,29 +27,29 @@ export const MAX_TIME_MS = 7_258_118_400_000;
 export type Digest = (text: string) => string;
 
 /**
- * An event within bounds: ids shortened, names cut, control characters replaced, numbers and times that cannot be meant
- * left out. An event within them comes back as it is, the same object.
+ * An event within limits: ids shortened, names cut, control characters replaced, impossible numbers and times left out. An event
+ * that is within limits is returned unchanged, as the same object.
  *
- * @param receivedMs its time, where its own cannot be meant
+ * @param receivedMs replaces an impossible time
  * @throws never
  */
-export function boundEvent(event: Event, receivedMs: number, digest: Digest): Event {
+export function limitEvent(event: Event, receivedMs: number, digest: Digest): Event {
   const ms = Date.parse(event.time);
   const isTime = ms >= MIN_TIME_MS && ms <= MAX_TIME_MS;
   const timed = isTime ? event : { ...event, time: new Date(clampTime(receivedMs)).toISOString() };
   return bound(timed, "", 0, digest) as Event;
 }
 
-/** The same for a transcript's entry, with the usage that its figures mean. */
-export function boundEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
+/** `boundEvent` for a transcript entry; also corrects impossible usage, see `meantUsage`. */
+export function limitEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
   if (entry.kind === "model_call" && entry.usage !== undefined) {
     const { usage: told, ...rest } = entry;
-    const usage = meantUsage(told);
+    const usage = correctedUsage(told);
     return bound(usage === undefined ? rest : { ...entry, usage }, "", 0, digest) as TranscriptEntry;
   }
   if (entry.kind === "reported_usage") {
     const byModel = Object.entries(entry.byModel).flatMap(([model, told]) => {
-      const usage = meantUsage(told);
+      const usage = correctedUsage(told);
       return usage === undefined ? [] : [[model, usage]];
     });
     return bound({ ...entry, byModel: Object.fromEntries(byModel) }, "", 0, digest) as TranscriptEntry;
@@ -57,31 +57,31 @@ export function boundEntry(entry: TranscriptEntry, digest: Digest): TranscriptEn
   return bound(entry, "", 0, digest) as TranscriptEntry;
 }
 
-/** An id within bounds. The same text gives the same id, another one another. */
-export function boundId(id: string, digest: Digest): string {
+/** An id within limits. Equal texts give equal ids, different texts different ones. */
+export function limitId(id: string, digest: Digest): string {
   if (id.length <= MAX_ID_CHARACTERS && isClean(id)) return id;
-  // A source stays what a source may be: lower-case words with single dashes
+  // A source keeps the form of a source: lower-case words with single dashes
   return `${cleaned(id.slice(0, HEAD_CHARACTERS)).replace(/-+$/, "")}-${digest(id)}`;
 }
 
-/** A name within bounds, cut and without control characters. */
-export function boundName(name: string): string {
+/** A name within limits: cut, without control characters. */
+export function limitName(name: string): string {
   if (name.length <= MAX_NAME_CHARACTERS && isClean(name)) return name;
   return cleaned(name.length <= MAX_NAME_CHARACTERS ? name : `${name.slice(0, MAX_NAME_CHARACTERS - 1)}…`);
 }
 
-/** A path is what it is: half of one, or one with a character changed, is another's. @returns `undefined` for one that cannot stay */
-export const boundPath = (path: string): string | undefined =>
+/** A path cannot be cut or changed: it would be another path. @returns `undefined` if it is too long or contains control characters */
+export const limitPath = (path: string): string | undefined =>
   path.length <= MAX_PATH_CHARACTERS && !path.includes("\0") && !/\p{Cs}/u.test(path) ? path : undefined;
 
 /**
- * Whether an entry is within bounds as it is, by a look that costs little: no member of a member is gone into but usage. Names
- * and paths are the caller's to judge.
+ * Cheap check whether an entry is within limits as it is; looks into no nested member but usage. The caller judges names and
+ * paths.
  *
  * @param isFine whether a name or path may stay
  */
 export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: string) => boolean): boolean {
-  // Every record of every transcript passes here: no list of members is made
+  // Every record of every transcript is checked here, so no list of members is made
   const members = entry as unknown as Readonly<Record<string, unknown>>;
   for (const member in members) {
     const value = members[member];
@@ -112,24 +112,24 @@ function isPlainUsage(usage: unknown): boolean {
     const n = counts[kind];
     if (typeof n !== "number" || !Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
   }
-  return isMeant(usage as TokenUsage);
+  return isPlausible(usage as TokenUsage);
 }
 
-/** Whether the figures can be what they are called: somebody told them, and parts are no more than what they are part of. */
-const isMeant = (usage: TokenUsage): boolean =>
+/** Whether the counts are plausible: reported, and parts no larger than their whole. */
+const isPlausible = (usage: TokenUsage): boolean =>
   usage.input + usage.output > 0 && cachedIn(usage) <= usage.input && (usage.reasoning ?? 0) <= usage.output;
 
 const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
 /**
- * Usage as it can only be meant. Servers between an agent and its model tell input without the cache, or output without
- * reasoning, in fields that include them by the API's rules: a part that is larger than the whole stands beside it.
+ * Corrects usage that contradicts the API's definitions. Some proxies between agent and model report input without the cache, or
+ * output without reasoning, in fields that include them by definition: a part larger than its whole was left out of it.
  *
- * @returns `undefined` where nobody told: no answer takes no tokens at all; and for numbers that cannot be meant, never a guess
+ * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
  */
-function meantUsage<T extends TokenUsage>(told: T): T | undefined {
+function correctedUsage<T extends TokenUsage>(told: T): T | undefined {
   if (!isUsage(told) || told.input + told.output === 0) return undefined;
-  if (isMeant(told)) return told;
+  if (isPlausible(told)) return told;
   const { input, output, reasoning = 0 } = told;
   const cached = cachedIn(told);
   const meant = {
@@ -140,14 +140,14 @@ function meantUsage<T extends TokenUsage>(told: T): T | undefined {
   return isUsage(meant) ? meant : undefined;
 }
 
-/** Of an id that is shortened, to know it by. */
+/** Kept characters of a shortened id. */
 const HEAD_CHARACTERS = 64;
 
 const isDuration = (member: string): boolean => member.endsWith("Ms") || member.endsWith("_ms");
 
-/** Nothing to replace in it: the usual case, and quick to tell. */
+/** Nothing to replace, the usual case. */
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Control characters, halves of characters, and what turns the direction of what follows. */
+/** Control characters, halves of surrogate pairs, and characters that change the direction of text. */
 const UNCLEAN = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const ALL_UNCLEAN = new RegExp(UNCLEAN.source, "gu");
 
@@ -159,12 +159,12 @@ const isUsage = (usage: object): boolean =>
 
 const clampTime = (ms: number): number => Math.min(MAX_TIME_MS, Math.max(MIN_TIME_MS, Number.isFinite(ms) ? ms : 0));
 
-/** @returns the same value where nothing had to change; `undefined` where it cannot stay */
+/** @returns the same value if nothing had to change; `undefined` if it cannot be kept */
 function bound(value: unknown, name: string, depth: number, digest: Digest): unknown {
   switch (typeof value) {
     case "string":
-      if (ID_MEMBERS.has(name)) return boundId(value, digest);
-      return PATH_MEMBERS.has(name) ? boundPath(value) : boundName(value);
+      if (ID_MEMBERS.has(name)) return limitId(value, digest);
+      return PATH_MEMBERS.has(name) ? limitPath(value) : limitName(value);
     case "number":
       return boundNumber(value, name);
     case "boolean":
@@ -189,7 +189,7 @@ function boundMembers(members: object, depth: number, digest: Digest): object {
   let isSame = given.length <= MAX_MEMBERS;
   const kept: [string, unknown][] = [];
   for (const [name, value] of given.slice(0, MAX_MEMBERS)) {
-    const named = boundName(name);
+    const named = limitName(name);
     const within = name === "__proto__" ? undefined : bound(value, name, depth + 1, digest);
     if (within !== undefined) kept.push([named, within]);
     if (within !== value || named !== name) isSame = false;
