@@ -1,25 +1,24 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { computed } from "./computed.mjs";
 import { licencesOf } from "./licences.mjs";
-import { ASKED, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
+import { LAZY_MODULE, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
-import { together } from "./together.mjs";
 
 /**
- * Builds the program: an entry each for the commands, the hook and the threads that read, and beside them `lib/`, parts that
- * several of them share or that are loaded when they are used. All of it is CommonJS: .mjs costs 4 ms more at every start.
- * `libsql` stays outside, it brings a native binary.
+ * Builds the program: one entry each for the commands, the hook and the reader threads, and in `lib/` the parts that several
+ * of them share or that are loaded on first use. Everything is CommonJS, because .mjs costs 4 ms more at every start. `libsql` is
+ * not bundled, since it has a native binary.
  *
- * @param {string} outdir made where it is missing
- * @param {import("esbuild").Plugin[]} plugins before ours
+ * @param {string} outdir created if missing
+ * @param {import("esbuild").Plugin[]} plugins that run before ours
  */
 export async function bundle(outdir, plugins = []) {
   mkdirSync(outdir, { recursive: true });
   const out = resolve(outdir);
-  // What an agent waits for is one file, whatever it shares with others
+  // The agent waits for the hook, so it is one file even if it shares code with others
   const hook = await build({
     ...OPTIONS,
     entryPoints: { hook: "src/hook-main.ts" },
@@ -32,18 +31,15 @@ export async function bundle(outdir, plugins = []) {
     entryPoints: { cli: "src/cli.ts", reader: "src/import/worker.ts", ...LAZY },
     outdir: out,
     chunkNames: "lib/[name]-[hash]",
-    // esbuild shares parts among ES modules alone
+    // esbuild splits only ES modules into shared parts
     format: "esm",
     splitting: true,
     write: false,
     plugins: [...plugins, computed, loadedOnUse, textOfFiles],
   });
-  const codes = await Promise.all(
-    outputFiles.map(async ({ path, text }) => [way(out, path), await commonJs(out, path, text)]),
-  );
-  for (const [path, code] of together(new Map(codes), loadsOf(metafile, out), startsOf(metafile, out))) {
-    mkdirSync(dirname(join(out, path)), { recursive: true });
-    writeFileSync(join(out, path), code);
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, await commonJs(out, path, text));
   }
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(join(outdir, "LICENCES.txt"), licencesOf(ROOT, [hook.metafile, metafile, page.metafile]));
@@ -52,7 +48,7 @@ export async function bundle(outdir, plugins = []) {
   for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
 }
 
-/** `import("…")` becomes `require` as well: node's loader of ES modules would cost 20 ms. */
+/** Converts a part to CommonJS. `import("…")` becomes `require` too, because Node's ES module loader would cost 20 ms. */
 async function commonJs(out, path, text) {
   const { code } = await transform(text, {
     format: "cjs",
@@ -62,52 +58,11 @@ async function commonJs(out, path, text) {
     minifyWhitespace: true,
     supported: { "dynamic-import": false },
   });
-  const lib = dirname(path) === out ? "./lib" : ".";
-  return `${code.replaceAll(ASKED, (_all, module) => JSON.stringify(`${lib}/${module}.cjs`))}${VALUES}`;
+  const lib = relative(dirname(path), join(out, "lib")) || ".";
+  return `${code.replaceAll(LAZY_MODULE, (_all, module) => JSON.stringify(`./${posix.join(lib, `${module}.cjs`)}`))}`;
 }
 
-/** The way to a file from the root of what is built. */
-const way = (out, path) => relative(out, resolve(ROOT, path)).split(sep).join("/");
-
-/** What each file loads as soon as it is loaded. */
-function loadsOf({ outputs }, out) {
-  return new Map(
-    Object.entries(outputs).map(([path, { imports }]) => [
-      way(out, path),
-      imports.filter(({ kind, external }) => kind === "import-statement" && !external).map((one) => way(out, one.path)),
-    ]),
-  );
-}
-
-/** The files that the usual starts load: of any command, of an import, of a drain, of a thread that reads. */
-function startsOf({ outputs }, out) {
-  const ofSource = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, way(out, path)]));
-  return STARTS.map((sources) =>
-    sources.map((source) => {
-      const file = ofSource.get(source);
-      if (file === undefined) throw new Error(`no file is made of ${source}`);
-      return file;
-    }),
-  );
-}
-
-const STARTS = [
-  ["src/cli.ts"],
-  ["src/cli.ts", "src/commands/import.ts", "src/agents/cards.ts"],
-  ["src/cli.ts", "src/commands/drain.ts", "src/agents/cards.ts"],
-  ["src/import/worker.ts"],
-];
-
-/**
- * What a part exports would be asked for by two functions each time that another uses it. Parts need each other in one
- * direction alone, so that all of it is there when a part has run; what is still to come stays a function.
- */
-const VALUES = `{const e=module.exports,v=Object.defineProperty({},"__esModule",{value:true});
-for(const k of Object.keys(e)){const x=e[k];Object.defineProperty(v,k,x===void 0?{get:()=>e[k],enumerable:true}:{value:x,enumerable:true})}
-module.exports=v}
-`;
-
-/** What `openhook-otel view` serves: one script, one style sheet, no request to anywhere else. */
+/** The files that `openhook-otel view` serves: one script, one style sheet, no requests to other hosts. */
 async function bundlePage(outdir) {
   const built = await build({
     absWorkingDir: ROOT,
@@ -140,17 +95,17 @@ const OPTIONS = {
   external: ["libsql"],
   minifySyntax: true,
   minifyWhitespace: true,
-  // They are all in LICENCES.txt
+  // All of them are in LICENCES.txt
   legalComments: "none",
   metafile: true,
   logLevel: "warning",
 };
 
-/** What `*.lazy.ts` there is; see loaded-on-use.mjs. One that is named as another would be loaded in its place. */
+/** Every `*.lazy.ts`, see loaded-on-use.mjs, by its unique name. */
 const LAZY = {};
 for (const path of readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })) {
   if (!path.endsWith(LAZY_SUFFIX)) continue;
   const name = `lib/${basename(path, LAZY_SUFFIX)}`;
-  if (LAZY[name] !== undefined) throw new Error(`${LAZY[name]} and src/${path} have one name`);
+  if (LAZY[name] !== undefined) throw new Error(`${LAZY[name]} and src/${path} have the same name`);
   LAZY[name] = join("src", path);
 }

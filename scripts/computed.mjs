@@ -1,7 +1,10 @@
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 import { textOfFiles } from "./text-of-files.mjs";
 
-/** What `*.const.ts` exports is computed when the program is built: the bundle holds the values, which JSON must be able to hold. */
+/**
+ * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards
+ * at every start (about 15 ms).
+ */
 export const computed = {
   name: "computed",
   setup(building) {
@@ -19,11 +22,11 @@ export const computed = {
 // --- internal ---
 
 function constant([name, value]) {
-  if (!isPlain(value)) throw new Error(`${name} is not what JSON can hold`);
+  if (!isPlain(value)) throw new Error(`${name} is not a JSON value`);
   return `export const ${name} = ${JSON.stringify(value)};`;
 }
 
-/** A member that is undefined may as well be missing. */
+/** `undefined` members are allowed; JSON drops them. */
 function isPlain(value) {
   if (Array.isArray(value)) return value.every((item) => item !== undefined && isPlain(item));
   if (typeof value === "object" && value !== null) {

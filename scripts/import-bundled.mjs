@@ -5,13 +5,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 /**
- * Imports TypeScript of this repository into a script: bundled, since Node alone cannot read it.
+ * Imports TypeScript of this repository into a script, bundled because Node 20 cannot read it.
  *
- * @param {import("esbuild").BuildOptions} options what to import: `entryPoints` with one file, or `stdin`; see `typescript`
- * @returns what it exports
+ * @param {import("esbuild").BuildOptions} options `entryPoints` with one file, or `stdin`; see `typescript`
+ * @returns the exports
  */
 export async function importBundled(options) {
-  // As CommonJS, what is imported on demand (SQLite with its binary) is not loaded
+  // CommonJS does not load what is imported on demand (SQLite with its binary)
   const format = options.format ?? "cjs";
   const folder = await mkdtemp(join(tmpdir(), "openhook-otel-script-"));
   const outfile = join(folder, format === "esm" ? "entry.mjs" : "entry.cjs");
@@ -23,10 +23,10 @@ export async function importBundled(options) {
   }
 }
 
-/** A few lines of it, to be given as `stdin`: imports are from the repository's root. */
+/** TypeScript source for `stdin`; imports are relative to the repository's root. */
 export const typescript = (contents) => ({ contents, resolveDir: ROOT, loader: /** @type {const} */ ("ts") });
 
-/** For what imports the program itself, as its own bundle has it. */
+/** Options for importing parts of the program as its own bundle contains them. */
 export const AS_THE_PROGRAM = {
   mainFields: ["module", "main"],
   conditions: ["import", "node"],

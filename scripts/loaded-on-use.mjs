@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 
 /**
- * What `*.lazy.ts` exports, functions alone, is loaded when one of them is first called: the bundle holds a stand-in for each,
- * and the module itself is a bundle of its own, among `entries`. Whoever imports it needs not know.
+ * Loads a `*.lazy.ts` module when one of its functions is first called, which saves its load time in every run that never calls
+ * it (zod, the price table, zstd: 5 to 30 ms each). The bundle contains a stub per function; importers see no difference.
  */
 export const loadedOnUse = {
   name: "loaded-on-use",
@@ -13,24 +13,24 @@ export const loadedOnUse = {
     );
     building.onResolve({ filter: /^loaded-on-use:/ }, ({ path }) => ({ path, external: true }));
     building.onLoad({ filter: /./, namespace: NAME }, async ({ path }) => ({
-      contents: standIn(path, await readFile(path, "utf8")),
+      contents: stubs(path, await readFile(path, "utf8")),
     }));
   },
 };
 
 export const LAZY_SUFFIX = ".lazy.ts";
 
-/** Where a stand-in asks for its module: the bundler's second pass puts the way from the file there. */
-export const ASKED = /"loaded-on-use:([^"]+)"/g;
+/** The module name in a stub; bundle.mjs replaces it by the path. */
+export const LAZY_MODULE = /"loaded-on-use:([^"]+)"/g;
 
 // --- internal ---
 
 const NAME = "loaded-on-use";
 
-function standIn(path, text) {
+function stubs(path, text) {
   const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
   const others = text.match(/^export (?!(?:async )?function |type |interface )/m);
-  if (names.length === 0 || others !== null) throw new Error(`${path} must export functions, and nothing else`);
+  if (names.length === 0 || others !== null) throw new Error(`${path} must export functions only`);
   const module = basename(path, LAZY_SUFFIX);
   return [
     "let loaded;",

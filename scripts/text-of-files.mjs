@@ -1,4 +1,4 @@
-// `import text from "./file?raw"` for esbuild, as Vite has it: a file's text becomes part of the bundle.
+// `import text from "./file?raw"` for esbuild, as in Vite: bundles a file as text.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 

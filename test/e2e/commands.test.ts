@@ -274,7 +274,7 @@ test("a Node that is too old: one line, and the hook stays silent; 20.11 will do
   const old = beside("18.cjs", versions);
   const { code, stdout, stderr } = await machine.shell(`${old} enable --yes`);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/^openhook-otel: this is Node [^\n]*, and 20 or later is needed[^\n]*\n$/);
+  expect(stderr).toMatch(/^openhook-otel: Node [^\n]* is too old, version 20 or later is required[^\n]*\n$/);
   const hook = await machine.shell(`${old} hook --source claude-code --event Stop`, { input: "{}" });
   expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
   // 20.12 has brought it
