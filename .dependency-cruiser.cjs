@@ -27,7 +27,10 @@ module.exports = {
     rule(
       "hook-starts-nothing-else",
       { path: "^src/(hook-main|config/places|agents/replies)\\.ts$" },
-      { pathNot: "^src/(intake/hook|config/places|agents/replies)\\.ts$", dependencyTypesNot: ["core", ...TYPES] },
+      {
+        pathNot: "^src/(intake/hook|config/places|agents/replies|agents/intake\\.const)\\.ts$",
+        dependencyTypesNot: ["core", ...TYPES],
+      },
     ),
     rule("intake-knows-only-the-model", { path: "^src/intake/" }, { path: "^src/", pathNot: "^src/(intake|model)/" }),
 
@@ -48,7 +51,7 @@ module.exports = {
     // What is computed when the program is built loads nothing when it runs
     rule(
       "agents-are-loaded-on-demand",
-      { path: "^src/agents/[^/]+\\.ts$", pathNot: "^src/agents/(cards|names\\.const)\\.ts$" },
+      { path: "^src/agents/[^/]+\\.ts$", pathNot: "^src/agents/(cards|[a-z]+\\.const)\\.ts$" },
       { path: "^src/agents/([^/]+/|cards\\.ts$)", dependencyTypesNot: ["dynamic-import", ...TYPES] },
     ),
 

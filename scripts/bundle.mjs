@@ -24,7 +24,7 @@ export async function bundle(outdir, plugins = []) {
     entryPoints: { hook: "src/hook-main.ts" },
     outdir: out,
     format: "cjs",
-    plugins,
+    plugins: [...plugins, computed, textOfFiles],
   });
   const { outputFiles, metafile } = await build({
     ...OPTIONS,

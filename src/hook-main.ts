@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
+import { RECORDED_VARIABLES } from "./agents/intake.const.ts";
 import { replyOf } from "./agents/replies.ts";
 import { homeDirectory, placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
@@ -16,6 +17,7 @@ void runHook(
   process.argv.slice(process.argv[2] === "hook" ? 3 : 2),
   {
     env: process.env,
+    variables: RECORDED_VARIABLES,
     stdin: process.stdin,
     cwd,
     pid: process.pid,

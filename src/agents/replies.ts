@@ -1,23 +1,12 @@
-/**
- * What the hook prints for each agent that waits for an answer. Agents that are not listed get nothing: to some of them
- * even `{}` is an answer, or a text for the model.
- *
- * By the event's name as the command line gives it; `*` stands for the others.
- */
-const REPLIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  cursor: { "*": "{}" },
-  // UserPromptSubmit is an event of two contracts, of which one knows no decision; `{}` is neutral in both
-  "hook-contract": {
-    ...Object.fromEntries(
-      ["sessionStart", "sessionEnd", "stop", "preCompact", "userPromptSubmit", "subagentStart", "subagentStop"]
-        .flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
-        .map((name) => [name, "{}"]),
-    ),
-    "*": '{"decision":"allow"}',
-  },
-};
+import { REPLIES } from "./intake.const.ts";
 
-/** @returns the exact bytes without the newline; `undefined`: print nothing */
+/**
+ * What the hook prints for an event, as the agent's card says.
+ *
+ * @param source the agent's name on the command line
+ * @param event the event's name on the command line, if any
+ * @returns the exact bytes without the newline; `undefined`: print nothing
+ */
 export function replyOf(source: string, event: string | undefined): string | undefined {
   if (!Object.hasOwn(REPLIES, source)) return undefined;
   const replies = REPLIES[source] ?? {};

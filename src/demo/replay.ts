@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { RECORDED_VARIABLES } from "../agents/intake.const.ts";
 import { type Context, UserError } from "../context.ts";
-import { KEPT_ENV } from "../intake/facts.ts";
 import type { Recording } from "./recordings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -84,9 +84,9 @@ export async function drainOnce(places: DemoPlaces, context: Context, env: Env):
 const OF_PROGRAMS = /^(OTEL_|OPENHOOK_|XDG_|CLAUDE)/;
 
 function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {
-  const kept: ReadonlySet<string> = new Set(KEPT_ENV);
+  const recorded: ReadonlySet<string> = new Set(RECORDED_VARIABLES);
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_PROGRAMS.test(name) && !kept.has(name))),
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_PROGRAMS.test(name) && !recorded.has(name))),
     HOME: home,
     USERPROFILE: home,
     APPDATA: configDir,

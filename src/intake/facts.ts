@@ -1,7 +1,7 @@
 // The inbox file on one page. hook.sh writes the same form; test/intake/hook.test.ts holds the two together.
 //
 //   openhook-inbox 1        then key=value lines, each only where known and free of newlines: source event ppid pid
-//   source=claude-code      cwd, and env.<NAME> for the variables in KEPT_ENV
+//   source=claude-code      cwd, and env.<NAME> for the variables that agents' cards declare
 //   <empty line>
 //   <payload, untouched>
 //   <newline>end=whole 88   the last line, with the parent's start time where there is one; without this line the intake is
@@ -43,42 +43,12 @@ export const READ_TIMEOUT_MS = 5_000;
  */
 export const FIRST_BYTE_TIMEOUT_MS = { json: 250, empty: 1_000 } as const;
 
-/**
- * The only environment variables the intake keeps: they name sessions and the folders agents write to, never secrets.
- * hook.sh has the same list.
- */
-export const KEPT_ENV = [
-  "HOME",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_PID",
-  "CLAUDE_PROJECT_DIR",
-  "CLAUDE_CONFIG_DIR",
-  "KIRO_HOME",
-  "KIRO_SESSION_ID",
-  "KIRO_VERSION",
-  "CRUSH",
-  "CRUSH_SESSION_ID",
-  "OPENHOOK_SESSION_ID",
-  "CODEX_HOME",
-  "CODEX_THREAD_ID",
-  "CURSOR_VERSION",
-  "COPILOT_HOME",
-  "COPILOT_CLI",
-  "COPILOT_CLI_BINARY_VERSION",
-  "GEMINI_SESSION_ID",
-  "GEMINI_CLI_HOME",
-  "XDG_DATA_HOME",
-  "OPENCODE_DB",
-  "CLINE_DIR",
-  "CLINE_DATA_DIR",
-  "CLINE_SESSION_DATA_DIR",
-] as const;
-
-/** How reading stdin ended: at its end; when time was up; at the size bound (or by a failed write). */
-/** In the state directory: since when the hook finds no program to start. */
+/** A file in the state directory; its time says since when the hook finds no program to start. */
 export const GONE_MARK = "program.gone";
+/** From then on the hook records nothing. hook.sh has the same number. */
 export const GONE_AFTER_MS = 7 * 24 * 3_600_000;
 
+/** How reading stdin ended: at its end; when time was up; at the size bound, or by a failed write. */
 export type PayloadEnd = "whole" | "late" | "cut";
 
 export interface Head {
@@ -87,6 +57,7 @@ export interface Head {
   readonly ppid: number;
   readonly pid: number;
   readonly cwd: string;
+  /** The environment variables that are recorded, and no others. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -98,7 +69,7 @@ export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string
     ["ppid", String(ppid)],
     ["pid", String(pid)],
     ["cwd", cwd],
-    ...KEPT_ENV.map((name): [string, string | undefined] => [`env.${name}`, env[name]]),
+    ...Object.entries(env).map(([name, value]): [string, string | undefined] => [`env.${name}`, value]),
   ];
   const lines = fields.filter(([, value]) => value !== undefined && value !== "" && !value.includes("\n"));
   return `${MAGIC}\n${lines.map(([name, value]) => `${name}=${value}\n`).join("")}\n`;

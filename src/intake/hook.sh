@@ -86,41 +86,43 @@ fi
 inbox=$state/inbox
 
 head="openhook-inbox 1$nl"
-keep() { # name value
+head_line() { # name value: left out where it is empty or holds a newline
   case $2 in
     '' | *"$nl"*) ;;
     *) head=$head$1=$2$nl ;;
   esac
 }
-keep source "$source"
-keep event "$event"
-keep ppid "$PPID"
-keep pid "$$"
-keep cwd "${PWD-}"
-keep env.HOME "${HOME-}"
-keep env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
-keep env.CLAUDE_PID "${CLAUDE_PID-}"
-keep env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
-keep env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"
-keep env.KIRO_HOME "${KIRO_HOME-}"
-keep env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
-keep env.KIRO_VERSION "${KIRO_VERSION-}"
-keep env.CRUSH "${CRUSH-}"
-keep env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
-keep env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
-keep env.CODEX_HOME "${CODEX_HOME-}"
-keep env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"
-keep env.CURSOR_VERSION "${CURSOR_VERSION-}"
-keep env.COPILOT_HOME "${COPILOT_HOME-}"
-keep env.COPILOT_CLI "${COPILOT_CLI-}"
-keep env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
-keep env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
-keep env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
-keep env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
-keep env.OPENCODE_DB "${OPENCODE_DB-}"
-keep env.CLINE_DIR "${CLINE_DIR-}"
-keep env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
-keep env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"
+head_line source "$source"
+head_line event "$event"
+head_line ppid "$PPID"
+head_line pid "$$"
+head_line cwd "${PWD-}"
+# variables: written by scripts/hook-variables.mjs
+head_line env.HOME "${HOME-}"
+head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
+head_line env.CLAUDE_PID "${CLAUDE_PID-}"
+head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
+head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"
+head_line env.COPILOT_HOME "${COPILOT_HOME-}"
+head_line env.COPILOT_CLI "${COPILOT_CLI-}"
+head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
+head_line env.CLINE_DIR "${CLINE_DIR-}"
+head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
+head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"
+head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"
+head_line env.CODEX_HOME "${CODEX_HOME-}"
+head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"
+head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
+head_line env.OPENCODE_DB "${OPENCODE_DB-}"
+head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
+head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
+head_line env.KIRO_HOME "${KIRO_HOME-}"
+head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
+head_line env.KIRO_VERSION "${KIRO_VERSION-}"
+head_line env.CRUSH "${CRUSH-}"
+head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
+head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+# /variables
 
 # A closed stdin or a keyboard is no payload; one that comes another way leaves stdin to whoever it belongs to.
 if [ "$from" != stdin ] || [ -t 0 ]; then exec </dev/null; fi

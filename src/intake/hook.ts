@@ -34,6 +34,8 @@ import {
 /** The process as the intake sees it. */
 export interface HookIo {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Names of the environment variables to record. hook.sh has the same list. */
+  readonly variables: readonly string[];
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly cwd: string;
   readonly pid: number;
@@ -68,7 +70,8 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
   let { event } = options;
   try {
     const { pid, ppid, cwd, env } = io;
-    const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env }));
+    const recorded = Object.fromEntries(io.variables.map((name) => [name, env[name]]));
+    const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
     const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
     const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
     if (!isLongGone(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));

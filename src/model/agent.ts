@@ -313,6 +313,20 @@ export interface Agent {
   toContent?(payload: unknown, facts: PayloadFacts): readonly Content[];
   /** Project files, relative to the project, from which the agent takes environment variables; beside `.env`. */
   readonly setsVariablesFrom?: readonly string[];
+  /**
+   * Names of environment variables that the intake records with every event, whichever agent sent it: ids of sessions, folders,
+   * versions; never secrets. hook.sh has them in a generated block, see scripts/hook-variables.mjs.
+   *
+   * @default none
+   */
+  readonly environment?: readonly string[];
+  /**
+   * What the hook prints when the agent waits for an answer: exact bytes without the newline, by the event's name on the command
+   * line; `*` for all other events.
+   *
+   * @default the hook prints nothing: to some agents even `{}` is an answer, or a text for the model
+   */
+  readonly replies?: Readonly<Record<string, string>>;
   /** The agent's built-in names. Absent: it has none. */
   readonly own?: OwnNames;
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */

@@ -88,6 +88,7 @@ describe.each(agents.map(({ source }) => [source]))("%s", (source) => {
         ["--source", source, ...(event === undefined ? [] : ["--event", event]), "--drain", "no"],
         {
           env: {},
+          variables: [],
           stdin: Readable.from(["{}"]),
           cwd: home,
           pid: 1,

@@ -8,6 +8,7 @@ import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { recordedEnv } from "../support/recorded-env.ts";
 
 /** A home, and inbox files as the hook writes them, of whatever agent and with whatever in them. */
 export class InputWorld {
@@ -24,7 +25,14 @@ export class InputWorld {
   /** @returns how many were put so far */
   put(source: string | undefined, event: string | undefined, payload: string | Buffer, env: Env = {}): number {
     const pid = 1000 + ++this.#put;
-    const head = formatHead({ source, event, ppid: 3131, pid, cwd: this.home, env: { HOME: this.home, ...env } });
+    const head = formatHead({
+      source,
+      event,
+      ppid: 3131,
+      pid,
+      cwd: this.home,
+      env: recordedEnv({ HOME: this.home, ...env }),
+    });
     mkdirSync(this.places.inboxDir, { recursive: true, mode: 0o700 });
     const path = join(this.places.inboxDir, `3131-${pid}-0.evt`);
     writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.from(payload), Buffer.from(formatEnd("whole"))]));

@@ -1,5 +1,6 @@
 // Many agents at once: recorded hook calls, moved to sessions of their own, through the real hook from parallel processes
 // while real drains run.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -11,6 +12,7 @@ import { counts } from "../../src/intake/inbox.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Machine, PROGRAM, ROOT, sleep } from "../support/program.ts";
+import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 import { summaryOf } from "../support/summary.ts";
 
@@ -179,7 +181,7 @@ export function putAll(machine: Machine, lanes: readonly Lane[]): void {
       ppid: 1,
       pid: ++pid,
       cwd: machine.home,
-      env: { HOME: machine.home, ...env },
+      env: recordedEnv({ HOME: machine.home, ...env }),
     });
     writeFileSync(join(inboxDir, `1-${pid}-0.evt`), `${head}${at(machine, payload)}${formatEnd("whole")}`);
   }

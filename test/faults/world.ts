@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/facts.ts";
+import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 
 /** A recorded run of an agent. */
@@ -129,7 +130,7 @@ export class World {
   }
 
   #put(source: string, call: RecordedCall, n: number): void {
-    const env = { HOME: this.home, ...call.env };
+    const env = recordedEnv({ HOME: this.home, ...call.env });
     const head = formatHead({ source, event: call.event, ppid: PARENT_PID, pid: n, cwd: this.home, env });
     this.#file(`${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`, call.received_at, n);
   }

@@ -15,14 +15,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { buildSync } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { computed } from "../../scripts/computed.mjs";
+import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { placesOf } from "../../src/config/places.ts";
 import {
   FIRST_BYTE_TIMEOUT_MS,
   GONE_AFTER_MS,
   GONE_MARK,
-  KEPT_ENV,
   MAX_FILE_BYTES,
   READ_TIMEOUT_MS,
   startOf,
@@ -41,7 +42,13 @@ import {
 
 const PAYLOAD = JSON.stringify({ session_id: "s-1", hook_event_name: "PreToolUse", prompt: "Grüße, \u2028 \n ok" });
 const MIB = 1024 * 1024;
-const TWIN = { bundle: true, platform: "node", target: "node20", format: "cjs" } as const;
+const TWIN = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  plugins: [computed],
+} satisfies BuildOptions;
 const QUIET = { code: 0, signal: null, stdout: "", stderr: "", stdinErrors: [] };
 
 let sandbox: Sandbox;
@@ -114,7 +121,7 @@ describe.each(intakes())("$title", (intake) => {
   });
 
   test("keeps every variable of the list, and leaves out values that hold a newline", async () => {
-    const kept = Object.fromEntries(KEPT_ENV.map((name) => [name, `value of ${name}`]));
+    const kept = Object.fromEntries(RECORDED_VARIABLES.map((name) => [name, `value of ${name}`]));
     const cwd = join(sandbox.root, "two\nlines");
     mkdirSync(cwd);
     // a home that is a relative path leads nowhere; hook.conf does
@@ -336,7 +343,7 @@ describe.each([...shellIntakes().map(({ title }) => title), "the program's own t
     const project = join(sandbox.root, "project");
     mkdirSync(project);
     const twin = join(sandbox.root, "hook.cjs");
-    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
+    await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
     copyFileSync(sandbox.confPath, join(sandbox.root, "hook.conf"));
     const shell = shellIntakes().find((one) => one.title === title);
     const command =
@@ -584,14 +591,14 @@ describe("the two intakes", () => {
     expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
     expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
     expect(text).toContain(`stdin-) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.empty / 1000} ;;`);
-    expect([...text.matchAll(/^keep env\.(\w+) "\$\{(\w+)-\}"$/gm)].map(([, name, from]) => [name, from])).toEqual(
-      KEPT_ENV.map((name) => [name, name]),
+    expect([...text.matchAll(/^head_line env\.(\w+) "\$\{(\w+)-\}"$/gm)].map(([, name, from]) => [name, from])).toEqual(
+      RECORDED_VARIABLES.map((name) => [name, name]),
     );
   });
 
   test("the program's own twin answers as the agent's table says, unless told what to print", async () => {
     const twin = join(sandbox.root, "hook.cjs");
-    buildSync({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
+    await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
     const check = async (args: readonly string[], stdout: string) => {
       const command = [process.execPath, twin, "hook", "--drain", "no", ...args] as const;
       const outcome = await run(command, { input: PAYLOAD, env: { HOME: sandbox.home } });

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
+import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { type ParsedFile, parseInboxFile } from "../../src/intake/facts.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
@@ -244,7 +245,7 @@ function twinProgram(stateDir: string, programPath: string): string {
 const join = require("node:path").join;
 const stateDir = process.env.OPENHOOK_OTEL_HOME || ${JSON.stringify(stateDir)};
 module.exports.runHook(process.argv.slice(2), {
-  env: process.env, stdin: process.stdin, cwd: process.cwd(), pid: process.pid, ppid: process.ppid,
+  env: process.env, variables: ${JSON.stringify(RECORDED_VARIABLES)}, stdin: process.stdin, cwd: process.cwd(), pid: process.pid, ppid: process.ppid,
   write: (text) => process.stdout.write(text),
 }, { stateDir, inboxDir: join(stateDir, "inbox"), nodePath: process.execPath, programPath: ${JSON.stringify(programPath)} })
   .then(() => process.exit(0));

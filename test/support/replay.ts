@@ -10,6 +10,7 @@ import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
 import { formatEnd, formatHead } from "../../src/intake/facts.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { PROGRAM } from "./program.ts";
+import { recordedEnv } from "./recorded-env.ts";
 import { removeFolder } from "./remove.ts";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -140,7 +141,7 @@ export class Replay {
   put(call: RecordedCall, atMs = Date.parse(call.received_at)): void {
     const { inboxDir } = this.places;
     const pid = ++this.#hooks;
-    const env = { HOME: this.home, ...call.env };
+    const env = recordedEnv({ HOME: this.home, ...call.env });
     const head = formatHead({ source: this.source, event: call.event, ppid: PARENT_PID, pid, cwd: this.home, env });
     const path = join(inboxDir, `${PARENT_PID}-${pid}-0.evt`);
     mkdirSync(inboxDir, { recursive: true, mode: 0o700 });

@@ -34,6 +34,7 @@ export default {
   setsVariablesFrom: [".claude/settings.json", ".claude/settings.local.json"],
   own: CLAUDE_NAMES,
   known: KNOWN,
+  environment: ["CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"],
   recognises,
   toContent: hookContent,
   toEvents,

@@ -19,6 +19,7 @@ export default {
     eventIds: "payload",
   },
   known: KNOWN,
+  environment: ["OPENHOOK_SESSION_ID"],
   recognises,
   toContent,
   toEvents,

@@ -31,6 +31,7 @@ export default {
   },
   own: CLINE_NAMES,
   known: KNOWN,
+  environment: ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],
   recognises,
   toContent,
   toEvents,

@@ -36,6 +36,7 @@ export default {
   },
   own: CODEX_NAMES,
   known: KNOWN,
+  environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
   recognises,
   toContent: hookContent,
   toEvents,

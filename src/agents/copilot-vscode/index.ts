@@ -21,6 +21,7 @@ export default {
   },
   own: VSCODE_NAMES,
   known: KNOWN,
+  environment: ["COPILOT_CLI"],
   recognises,
   toContent: hookContent,
   toEvents,

@@ -33,6 +33,7 @@ export default {
   },
   own: COPILOT_NAMES,
   known: KNOWN,
+  environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
   recognises,
   toContent,
   toEvents,

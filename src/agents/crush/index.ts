@@ -20,6 +20,7 @@ export default {
   },
   own: CLAUDE_NAMES,
   known: KNOWN,
+  environment: ["CRUSH", "CRUSH_SESSION_ID"],
   recognises,
   toContent: hookContent,
   toEvents,

@@ -4,6 +4,7 @@ import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";
 import { KNOWN } from "./known.ts";
+import { REPLY } from "./payload.ts";
 
 export default {
   source: SOURCE,
@@ -35,6 +36,8 @@ export default {
   },
   own: CURSOR_NAMES,
   known: KNOWN,
+  environment: ["CURSOR_VERSION"],
+  replies: { "*": REPLY },
   recognises,
   toContent,
   toEvents,

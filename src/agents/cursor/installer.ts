@@ -5,6 +5,7 @@ import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../mo
 import { versionOf } from "../shared/payload/version.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
+import { REPLY } from "./payload.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -29,9 +30,6 @@ const isDirectory = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
-
-// Decides nothing on any event
-const REPLY = "{}";
 
 // In seconds. The hook takes 3 ms; one that hangs on a dead disk must not hold the agent for an unknown default.
 const TIMEOUT_S = 5;

@@ -4,6 +4,9 @@ import { type PayloadSession, sessionOf } from "../shared/payload/payload-event.
 
 export const SOURCE = "cursor";
 
+/** What Cursor waits for on stdout. Decides nothing, on any event. */
+export const REPLY = "{}";
+
 /** What all of Cursor's payloads have, read once. */
 export interface Payload {
   readonly p: Readonly<Record<string, unknown>>;

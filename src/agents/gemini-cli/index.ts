@@ -33,6 +33,7 @@ export default {
   setsVariablesFrom: [".gemini/.env"],
   own: GEMINI_NAMES,
   known: KNOWN,
+  environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
   recognises,
   toContent: hookContent,
   toEvents,

@@ -3,6 +3,7 @@ import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
+import { REPLIES } from "./replies.ts";
 
 /** Programs that follow one of the two public hook contracts, and no agent's own payloads. */
 export default {
@@ -22,6 +23,7 @@ export default {
   },
   own: CLAUDE_NAMES,
   known: KNOWN,
+  replies: REPLIES,
   recognises,
   toContent,
   toEvents,

@@ -23,6 +23,7 @@ export default {
   },
   own: KIRO_NAMES,
   known: KNOWN,
+  environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
   recognises,
   toContent: hookContent,
   toEvents,

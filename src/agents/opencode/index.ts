@@ -33,6 +33,7 @@ export default {
   },
   own: OPENCODE_NAMES,
   known: KNOWN,
+  environment: ["XDG_DATA_HOME", "OPENCODE_DB"],
   recognises,
   toContent,
   toEvents,
