@@ -43,7 +43,7 @@ main(process.argv).then(
     process.exitCode = isCutShort ? Math.max(1, code) : code;
   },
   async (error: unknown) => {
-    const missing = (await import("./commands/native.ts")).nativePartMissing(error);
+    const missing = (await import("./store/native-part.ts")).nativePartMissing(error);
     if (error instanceof UserError || missing !== undefined) {
       process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
       process.exitCode = error instanceof UserError ? error.exitCode : 1;

@@ -6,11 +6,11 @@ import { check, metricLines, toRecord } from "../demo/arrived.ts";
 import { type Recording, unpackRecordings } from "../demo/recordings.ts";
 import { type DemoPlaces, drainOnce, replay } from "../demo/replay.ts";
 import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { waterfall } from "../report/waterfall/waterfall.ts";
 import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
 import { printLines } from "../text/ascii.ts";
 import { plural } from "../text/figures.ts";
 import { lineOf, printable, type Terminal, terminalOf } from "../text/terminal.ts";
-import { waterfall } from "./waterfall.ts";
 
 /**
  * Replays recorded sessions through the real hook, the real drain and the real exporter into an OTLP receiver of its

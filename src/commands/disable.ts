@@ -12,6 +12,7 @@ import {
   sha256,
 } from "../config/backup.ts";
 import type { Context } from "../context.ts";
+import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { removeHookProgram } from "../registration/hook-program.ts";
 import {
   type AgentLookup,
@@ -40,7 +41,6 @@ import {
 import { RECORDED_AS } from "../registration/wrappers.ts";
 import { unifiedDiff } from "../text/diff.ts";
 import type { EnableOptions } from "./enable.ts";
-import { complainTo, forEachAgent } from "./for-each-agent.ts";
 
 export type DisableOptions = Omit<EnableOptions, "hookSource">;
 

@@ -2,11 +2,12 @@ import type { LoadedConfig } from "../config/load.ts";
 import { whyUnsent } from "../config/unsent.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
+import { drainDeps } from "../drain/from-process.ts";
+import { DrainLog } from "../drain/log.ts";
+import { isLeftToAnother } from "../drain/repository-environment.ts";
 import { messageOf } from "../model/error-message.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import { plural } from "../text/figures.ts";
-import { drainDeps, Log } from "./drain-deps.ts";
-import { isLeftToAnother } from "./own-environment.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -23,7 +24,7 @@ export interface DrainCommandOptions {
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
   if (options.quiet && (await isLeftToAnother(context))) return 0;
-  const log = new Log(context);
+  const log = new DrainLog(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;
   try {

@@ -12,7 +12,9 @@ import {
 import { missingParent } from "../config/files.ts";
 import type { Context } from "../context.ts";
 import type { SettingsText } from "../model/agent.ts";
+import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { hookCommandOf, installHookProgram } from "../registration/hook-program.ts";
+import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "../registration/present-agents.ts";
 import {
   type AgentLookup,
   edited,
@@ -34,11 +36,9 @@ import {
   reversed,
   type Step,
 } from "../registration/settings-write.ts";
+import { loadNativePart } from "../store/native-part.ts";
 import { unifiedDiff } from "../text/diff.ts";
 import { plural } from "../text/figures.ts";
-import { chosenByUser, type PresentAgent, presentAgents, sayFindings } from "./agents-here.ts";
-import { complainTo, forEachAgent } from "./for-each-agent.ts";
-import { loadNativePart } from "./native.ts";
 
 export type { AgentLookup } from "../registration/settings-edit.ts";
 

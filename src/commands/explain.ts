@@ -3,17 +3,17 @@ import { loadConfig } from "../config/load.ts";
 import { type Context, UserError } from "../context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { type Explanation, explain as explained } from "../report/explain.ts";
+import { explainJson } from "../report/explain-json.ts";
 import { findingsOf, unknownsOf } from "../report/findings.ts";
 import { viewOf } from "../report/session-view.ts";
+import { moneyTable, timeTable } from "../report/text/explain-tables.ts";
+import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { PRICE_TABLE } from "../telemetry/cost.ts";
 import { printLines } from "../text/ascii.ts";
 import { localTime } from "../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
-import { chosenSession } from "./chosen.ts";
-import { explainJson } from "./explain/json.ts";
-import { moneyTable, timeTable } from "./explain/tables.ts";
 
 export interface ExplainOptions {
   readonly json: boolean;

@@ -4,9 +4,13 @@ import { dirname, join } from "node:path";
 import { StateError } from "../config/file-owner.ts";
 import { type Context, UserError } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
+import { drainDeps } from "../drain/from-process.ts";
+import { DrainLog } from "../drain/log.ts";
 import type { Exported } from "../import/export.ts";
+import { importJson } from "../import/json.ts";
 import { readersHere, Threads } from "../import/readers.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
+import { tellImport } from "../import/text.ts";
 import { setImportV8Flags } from "../import/v8-flags.ts";
 import type { Agent } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
@@ -14,10 +18,8 @@ import { messageOf } from "../model/error-message.ts";
 import { RuleError } from "../privacy/own.ts";
 import { adviceOn } from "../sessions/open-store.ts";
 import { StoreError } from "../store/database.ts";
+import { ProgressLine } from "../text/progress.ts";
 import { sinceOf } from "../text/times.ts";
-import { drainDeps, Log } from "./drain-deps.ts";
-import { ProgressLine } from "./import/progress.ts";
-import { importJson, tellImport } from "./import/words.ts";
 
 export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`); sessions whose last activity is earlier stay out. */
@@ -47,7 +49,7 @@ export async function importPast(
   context: Context,
 ): Promise<number> {
   setImportV8Flags();
-  const log = new Log(context);
+  const log = new DrainLog(context);
   const deps = await drainDeps(context, log.line);
   const agents = chosen(names, deps.agents);
   const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());

@@ -4,13 +4,13 @@ import { SETTINGS } from "../config/settings.ts";
 import { whyUnsent } from "../config/unsent.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Drain } from "../drain/context.ts";
+import { drainDeps } from "../drain/from-process.ts";
 import { type Preview, type PreviewedRequest, previewDelivery } from "../drain/preview.ts";
 import { drain as runDrain } from "../pipeline.ts";
+import { namedSession } from "../sessions/find-session.ts";
 import { printLines } from "../text/ascii.ts";
 import { plural } from "../text/figures.ts";
 import { flow, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
-import { namedSession } from "./chosen.ts";
-import { drainDeps } from "./drain-deps.ts";
 
 export interface PreviewOptions {
   /** The bodies themselves, OTLP/JSON, one a line. */

@@ -2,15 +2,16 @@ import { existsSync } from "node:fs";
 import { loadConfig } from "../config/load.ts";
 import { isUnknown } from "../config/unknown.ts";
 import { type Context, UserError } from "../context.ts";
+import { drainDeps } from "../drain/from-process.ts";
+import { DrainLog } from "../drain/log.ts";
 import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
 import type { Pruned } from "../drain/pruned.ts";
 import { messageOf } from "../model/error-message.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import { storeBytes } from "../store/size.ts";
 import { localTime, megabytes, plural } from "../text/figures.ts";
+import { ProgressLine } from "../text/progress.ts";
 import { drainNow } from "./drain.ts";
-import { drainDeps, Log } from "./drain-deps.ts";
-import { ProgressLine } from "./import/progress.ts";
 
 export interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
@@ -42,7 +43,7 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
   }
   if (options.dryRun) return showDryRun(request, options, context);
 
-  const log = new Log(context);
+  const log = new DrainLog(context);
   const before = storeBytes(context.places.storePath);
   const progress = new ProgressLine(context);
   const onProgress = (sessions: number, of: number): void =>

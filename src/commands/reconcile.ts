@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { loadConfig } from "../config/load.ts";
 import { otlpSettings } from "../config/otlp.ts";
 import { type Context, UserError } from "../context.ts";
+import { drainDeps } from "../drain/from-process.ts";
 import { cardOf } from "../model/card-of.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
@@ -9,16 +10,15 @@ import { compareMachine, compareSession, type Destinations } from "../reconcile/
 import { Sums } from "../reconcile/facts.ts";
 import { type Report, toJson } from "../reconcile/report.ts";
 import { bookOf, machineBook, sessionsIn, type TimeRange } from "../reconcile/stored.ts";
+import { sentence, tell } from "../reconcile/text.ts";
 import { type Look, type Looking, readAnew } from "../reconcile/transcripts.ts";
+import { namedSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
 import { localTime } from "../text/figures.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { VERSION } from "../version.ts";
-import { namedSession } from "./chosen.ts";
-import { drainDeps } from "./drain-deps.ts";
-import { sentence, tell } from "./reconcile/words.ts";
 
 export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, string>>> {
   /** An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`). @default 7d */

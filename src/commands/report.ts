@@ -4,16 +4,17 @@ import type { Agent } from "../model/agent.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "../report/buckets.ts";
 import type { Dimension } from "../report/query.ts";
 import { type Question, type QuestionOptions, questionOf } from "../report/question.ts";
+import { type Answer, notesOf, titleOf } from "../report/text/usage-notes.ts";
+import { inReadingOrder } from "../report/text/usage-order.ts";
+import { usageTable } from "../report/text/usage-table.ts";
 import { type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import { csvLines } from "../report/usage-csv.ts";
+import { reportJson } from "../report/usage-json.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import type { Database } from "../store/database.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { printLines } from "../text/ascii.ts";
 import { flow, printable, type Terminal, terminalOf, wrapped, writeLines } from "../text/terminal.ts";
-import { csvLines } from "./report/csv.ts";
-import { reportJson } from "./report/json.ts";
-import { inReadingOrder, usageTable } from "./report/tables.ts";
-import { type Answer, notesOf, titleOf } from "./report/words.ts";
 
 export type ReportOptions = QuestionOptions;
 

@@ -9,6 +9,8 @@ import { isEnvelope, timeMsOf } from "../model/event.ts";
 import type { Segment } from "../model/session.ts";
 import { jsonParts } from "../report/session-json.ts";
 import { activeMs, hasUsage, type SessionView, viewOf } from "../report/session-view.ts";
+import { waterfall } from "../report/waterfall/waterfall.ts";
+import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import type { Database } from "../store/database.ts";
@@ -19,8 +21,6 @@ import type { SpanSettings } from "../telemetry/spans.ts";
 import { printLines } from "../text/ascii.ts";
 import { count, dollars, duration, localTime, plural, pricelessOf } from "../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, terminalOf, writeLines } from "../text/terminal.ts";
-import { chosenSession } from "./chosen.ts";
-import { waterfall } from "./waterfall.ts";
 
 export interface ShowOptions {
   /** One JSON document. */

@@ -294,7 +294,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
           --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
       esac
     done
-    # Its environment is the agent's, and part of that can be the repository's: src/commands/own-environment.ts. A desktop's
+    # Its environment is the agent's, and part of that can be the repository's: src/drain/repository-environment.ts. A desktop's
     # knows nothing of the folder that `enable` was told in a terminal
     export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}" OPENHOOK_OTEL_HOME="$state"
     cd / && PATH=$caller_path

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { letThrough } from "../../src/commands/own-environment.ts";
 import { variablesOfRepositories } from "../../src/config/repository-variables.ts";
+import { letThrough } from "../../src/drain/repository-environment.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
 

@@ -1,5 +1,7 @@
 import { isCancel, multiselect } from "@clack/prompts";
 import { type Context, UserError } from "../context.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable } from "../text/terminal.ts";
 import {
   type AgentLookup,
   canAsk,
@@ -10,9 +12,7 @@ import {
   type Scope,
   streamsOf,
   targetOf,
-} from "../registration/settings-edit.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable } from "../text/terminal.ts";
+} from "./settings-edit.ts";
 
 /** Which agents this machine has, and what keeps them from telling us something. */
 

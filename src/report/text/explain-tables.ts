@@ -1,11 +1,11 @@
 import type { CallSums } from "../../model/call-sums.ts";
-import type { Explanation } from "../../report/explain.ts";
-import type { TimePart } from "../../report/explain-time.ts";
-import { causeInWords } from "../../report/findings.ts";
+import { bar } from "../../text/bars.ts";
 import { costText, duration, plural, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
-import { bar } from "../report/bars.ts";
+import type { Explanation } from "../explain.ts";
+import type { TimePart } from "../explain-time.ts";
+import { causeInWords } from "../findings.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {

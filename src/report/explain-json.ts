@@ -1,9 +1,9 @@
-import type { Explanation } from "../../report/explain.ts";
-import type { Share } from "../../report/explain-money.ts";
-import { findingsOf, unknownsOf } from "../../report/findings.ts";
-import { headJson, sumsJson } from "../../report/session-json.ts";
-import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { isoTime } from "../../text/figures.ts";
+import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { isoTime } from "../text/figures.ts";
+import type { Explanation } from "./explain.ts";
+import type { Share } from "./explain-money.ts";
+import { findingsOf, unknownsOf } from "./findings.ts";
+import { headJson, sumsJson } from "./session-json.ts";
 
 /** Everything `explain` knows, as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {

@@ -18,7 +18,7 @@ export function nativePartMissing(error: unknown): string | undefined {
 }
 
 /** Loads it, which shows whether it is there. */
-export const loadNativePart = (): Promise<unknown> => import("../store/database.ts");
+export const loadNativePart = (): Promise<unknown> => import("./database.ts");
 
 // --- internal ---
 

@@ -1,10 +1,17 @@
-import type { Context } from "../../context.ts";
-import type { ImportProgress } from "../../import/run.ts";
-import { shownLines } from "../../text/ascii.ts";
-import { duration, megabytes } from "../../text/figures.ts";
-import { clip, terminalOf } from "../../text/terminal.ts";
+import type { Context } from "../context.ts";
+import { shownLines } from "./ascii.ts";
+import { duration, megabytes } from "./figures.ts";
+import { clip, terminalOf } from "./terminal.ts";
 
-/** One line that is written over while something long goes on. Nothing at all where nobody looks. */
+/** How far an import has got. */
+export interface ReadProgress {
+  readonly sessions: number;
+  readonly ofSessions: number;
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+/** A progress bar on stderr, redrawn in place. Writes nothing when stderr is no terminal. */
 export class ProgressLine {
   readonly #context: Context;
   readonly #startMs = performance.now();
@@ -14,8 +21,8 @@ export class ProgressLine {
     this.#context = context;
   }
 
-  /** Reading: how much of it, how fast, how long it takes yet. */
-  readonly show = ({ sessions, ofSessions, bytes, ofBytes }: ImportProgress): void => {
+  /** Sessions and bytes read, speed and time left. */
+  readonly show = ({ sessions, ofSessions, bytes, ofBytes }: ReadProgress): void => {
     if (ofSessions === 0) return;
     const share = ofBytes === 0 ? sessions / ofSessions : bytes / ofBytes;
     const tookMs = performance.now() - this.#startMs;
@@ -24,10 +31,10 @@ export class ProgressLine {
     this.line(share, `${sessions} of ${ofSessions} sessions  ${megabytes(bytes)}${speed}${left}`);
   };
 
-  /** @param share of the whole that is done, from 0 to 1 */
+  /** @param share done, from 0 to 1 */
   line(share: number, text: string): void {
     const { stderr, env } = this.#context;
-    // A dumb terminal cannot go back to the beginning of a line
+    // A dumb terminal cannot return to the start of a line
     if (stderr.isTTY !== true || stderr.rewrite === undefined || env["TERM"] === "dumb") return;
     const { columns } = terminalOf({ stdout: stderr, env });
     const filled = Math.round(Math.min(1, share) * BAR_COLUMNS);

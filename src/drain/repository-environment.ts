@@ -6,7 +6,7 @@ import { variablesOfRepositories } from "../config/repository-variables.ts";
 import type { Context } from "../context.ts";
 import { HOOK_FOLDER, harmlessOptions } from "../intake/facts.ts";
 import { startDrain } from "../intake/hook.ts";
-import { Log } from "./drain-deps.ts";
+import { DrainLog } from "./log.ts";
 
 /**
  * A drain that a hook started has the agent's environment. Where files of the repository that the agent works on have given
@@ -36,7 +36,7 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   );
   const home = theirs.has("HOME") ? userInfo().homedir : givenHome;
   const clean = { ...context, env, places: placesOf({ env, home, platform: context.platform }) };
-  const log = new Log(clean);
+  const log = new DrainLog(clean);
   for (const [name, path] of theirs) {
     if (HEARD.test(name)) log.line(`configuration: environment variable ${name} stands in ${path} and is not heard`);
   }

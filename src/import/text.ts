@@ -1,11 +1,11 @@
-import type { Context } from "../../context.ts";
-import type { Exported } from "../../import/export.ts";
-import type { AgentImport, ImportReport } from "../../import/run.ts";
-import type { Agent } from "../../model/agent.ts";
-import { printLines } from "../../text/ascii.ts";
-import { duration, megabytes, plural } from "../../text/figures.ts";
-import { type Column, table } from "../../text/table.ts";
-import { printable, terminalOf, wrapped } from "../../text/terminal.ts";
+import type { Context } from "../context.ts";
+import type { Agent } from "../model/agent.ts";
+import { printLines } from "../text/ascii.ts";
+import { duration, megabytes, plural } from "../text/figures.ts";
+import { type Column, table } from "../text/table.ts";
+import { printable, terminalOf, wrapped } from "../text/terminal.ts";
+import type { Exported } from "./export.ts";
+import type { AgentImport, ImportReport } from "./run.ts";
 
 export interface ImportWords {
   readonly report: ImportReport;
@@ -42,41 +42,6 @@ export function tellImport({ report, agents, names, isDryRun, sent }: ImportWord
   if (problems.length > MAX_PROBLEMS) say(`! and ${problems.length - MAX_PROBLEMS} more; --json has all of them`);
   printLines(context, lines);
 }
-
-/** The same for programs. */
-export const importJson = (report: ImportReport, isDryRun: boolean, sent: Exported | undefined) => ({
-  dry_run: isDryRun,
-  stopped: report.isStopped,
-  seconds: report.tookMs / 1000,
-  agents: Object.fromEntries(
-    [...report.agents].map(([source, sums]) => [
-      source,
-      {
-        found: sums.found,
-        imported: sums.imported,
-        again: sums.again,
-        unchanged: sums.unchanged,
-        told_by_hooks: sums.told,
-        older: sums.older,
-        left_out: sums.leftOut,
-        failed: sums.failed,
-        unfinished_files: sums.unfinished,
-        bytes: sums.bytes,
-      },
-    ]),
-  ),
-  exported:
-    sent === undefined
-      ? null
-      : {
-          sessions: sent.sessions,
-          spans: sent.spans,
-          sent: sent.sent,
-          waiting: sent.waiting,
-          beyond_retention: sent.past,
-        },
-  problems: [...new Set([...report.problems, ...(sent?.problems ?? [])])],
-});
 
 // --- internal ---
 

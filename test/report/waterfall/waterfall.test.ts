@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ShownSpan, waterfall } from "../../src/commands/waterfall.ts";
-import type { Attributes, SpanRecord } from "../../src/model/telemetry.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
-import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../src/text/terminal.ts";
-import { CONTROL, columnsOf, SGR } from "../support/context.ts";
+import type { Attributes, SpanRecord } from "../../../src/model/telemetry.ts";
+import type { ShownSpan } from "../../../src/report/waterfall/shown-span.ts";
+import { waterfall } from "../../../src/report/waterfall/waterfall.ts";
+import * as semconv from "../../../src/telemetry/semconv.ts";
+import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../../src/text/terminal.ts";
+import { CONTROL, columnsOf, SGR } from "../../support/context.ts";
 
 const START = Date.UTC(2026, 10, 21, 6);
 

@@ -1,9 +1,9 @@
-import type { Question } from "../../report/question.ts";
-import { hasUsage } from "../../report/session-view.ts";
-import type { UsageRow } from "../../report/usage.ts";
-import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { isoTime, usd } from "../../text/figures.ts";
-import type { Answer } from "./words.ts";
+import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { isoTime, usd } from "../text/figures.ts";
+import type { Question } from "./question.ts";
+import { hasUsage } from "./session-view.ts";
+import type { Answer } from "./text/usage-notes.ts";
+import type { UsageRow } from "./usage.ts";
 
 /** The report as a JSON document. Unknown is `null`, never 0; what a grouping cannot tell is absent. */
 export const reportJson = ({ query }: Question, answer: Answer, timeZone: string) => ({

@@ -1,7 +1,7 @@
-import type { UsageQuery } from "../../report/query.ts";
-import { partsOf, type UsageRow } from "../../report/usage.ts";
-import { printable } from "../../text/terminal.ts";
-import { rowJson } from "./json.ts";
+import { printable } from "../text/terminal.ts";
+import type { UsageQuery } from "./query.ts";
+import { partsOf, type UsageRow } from "./usage.ts";
+import { rowJson } from "./usage-json.ts";
 
 /**
  * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0, as it

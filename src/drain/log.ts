@@ -1,32 +1,11 @@
 import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { allAgents } from "../agents/registry.ts";
-import { loadConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
-import type { DrainDeps } from "../drain/context.ts";
 import { step } from "../model/fault-points.ts";
 import { safeText } from "../safe-output.ts";
-import { VERSION } from "../version.ts";
 
-/** What a drain needs, from the real world. */
-export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
-  const loaded = await loadConfig(context);
-  for (const line of [...loaded.errors, ...loaded.warnings]) log(`configuration: ${line}`);
-  return {
-    places: context.places,
-    loaded,
-    agents: await allAgents(),
-    version: VERSION,
-    platform: context.platform,
-    arch: context.arch,
-    now: context.now,
-    sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
-    log,
-  };
-}
-
-/** `drain.log` in the state directory, and the one before it: drains that hooks start have nobody to tell. */
-export class Log {
+/** Appends to `drain.log` in the state directory and rotates it once: a drain that a hook starts has no terminal. */
+export class DrainLog {
   readonly #path: string;
   readonly #lines: string[] = [];
   #left = 0;
@@ -45,7 +24,7 @@ export class Log {
     this.#lines.push(`${new Date(this.#context.now()).toISOString()} ${safeText(line)}\n`);
   };
 
-  /** Never throws: a log that cannot be written must not stop the drain's work from being done. */
+  /** Never throws: a drain must not fail because its log cannot be written. */
   async flush(): Promise<void> {
     if (this.#lines.length === 0) return;
     if (this.#left > 0) this.#lines.push(`… and ${this.#left} more lines\n`);
@@ -63,5 +42,5 @@ export class Log {
 // --- internal ---
 
 const LOG_BYTES = 1 << 20;
-/** Of one drain: ten thousand payloads that nobody knows say the same each. */
+/** Per drain: ten thousand unrecognised payloads would repeat the same line. */
 const LOG_LINES = 1_000;

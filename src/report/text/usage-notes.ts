@@ -1,9 +1,9 @@
-import type { Question } from "../../report/question.ts";
-import type { UsageRow } from "../../report/usage.ts";
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
 import { localTime, plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
-import { unnamed } from "./tables.ts";
+import type { Question } from "../question.ts";
+import type { UsageRow } from "../usage.ts";
+import { unnamed } from "./usage-keys.ts";
 
 /** What the store says to a question. */
 export interface Answer {

@@ -1,10 +1,10 @@
-import type { Context } from "../../context.ts";
-import { type Difference, KIND_NAME, KINDS } from "../../reconcile/facts.ts";
-import type { Report, SessionReport } from "../../reconcile/report.ts";
-import { printLines } from "../../text/ascii.ts";
-import { localTime, plural } from "../../text/figures.ts";
-import { type Column, table } from "../../text/table.ts";
-import { flow, printable, type Style, type Terminal, terminalOf, wrapped } from "../../text/terminal.ts";
+import type { Context } from "../context.ts";
+import { printLines } from "../text/ascii.ts";
+import { localTime, plural } from "../text/figures.ts";
+import { type Column, table } from "../text/table.ts";
+import { flow, printable, type Style, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
+import { type Difference, KIND_NAME, KINDS } from "./facts.ts";
+import type { Report, SessionReport } from "./report.ts";
 
 /** What came out, for people: tokens by model, sessions, counters of the machine, and what differs. */
 export function tell(report: Report, context: Context): void {

@@ -1,0 +1,22 @@
+import { allAgents } from "../agents/registry.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Context } from "../context.ts";
+import { VERSION } from "../version.ts";
+import type { DrainDeps } from "./context.ts";
+
+/** The dependencies of a drain, from the running process: configuration, agents, clock. */
+export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
+  const loaded = await loadConfig(context);
+  for (const line of [...loaded.errors, ...loaded.warnings]) log(`configuration: ${line}`);
+  return {
+    places: context.places,
+    loaded,
+    agents: await allAgents(),
+    version: VERSION,
+    platform: context.platform,
+    arch: context.arch,
+    now: context.now,
+    sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
+    log,
+  };
+}

@@ -1,0 +1,103 @@
+import { count, dollars, duration } from "../../text/figures.ts";
+import type { Column } from "../../text/table.ts";
+import type { Dimension } from "../query.ts";
+import { hasUsage } from "../session-view.ts";
+import type { UsageRow } from "../usage.ts";
+import type { UsageLine } from "./usage-line.ts";
+import type { Measure } from "./usage-measure.ts";
+
+/** The figures of a usage table: tokens, cost and counts, or the figures of tools. */
+export function figureColumns(by: readonly Dimension[], measure: Measure): readonly Column<UsageLine>[] {
+  const bold = ({ isTotal }: UsageLine) => (isTotal ? ("bold" as const) : undefined);
+  const figure = (title: string, rank: number, text: (row: UsageRow) => string): Column<UsageLine> => ({
+    title,
+    rank,
+    align: "right",
+    cell: ({ row }) => text(row),
+    style: bold,
+  });
+  const red: Column<UsageLine>["style"] = ({ row, isTotal }) =>
+    (row.tools?.errors ?? 0) > 0 ? "red" : isTotal ? "bold" : undefined;
+  const sessions = by.includes("session")
+    ? []
+    : [figure("sessions", 2, (row) => (row.sessions === 0 ? "" : count(row.sessions)))];
+  if (by.includes("tool")) {
+    return [
+      figure("calls", 12, ({ tools }) => number(tools?.calls)),
+      { ...figure("failed", 10, ({ tools }) => number(tools?.errors)), style: red },
+      { ...figure("share", 9, failedShare), style: red },
+      figure("denied", 6, ({ tools }) => number(tools?.denied)),
+      figure("no end", 4, ({ tools }) => number((tools?.unfinished ?? 0) + (tools?.open ?? 0))),
+      figure("time", 8, ({ tools }) => duration(tools?.toolMs ?? 0)),
+      figure("mean", 7, ({ tools }) => (tools?.calls ? duration(tools.toolMs / tools.calls) : "")),
+      ...sessions,
+    ];
+  }
+  const cost = figure("cost", measure === "cost" ? 12 : 10, costText);
+  const tokens = [
+    figure("in", measure === "tokens" ? 12 : 9, inputText),
+    figure("cached", 6, cachedText),
+    figure("out", 8, outputText),
+  ];
+  return [
+    ...(measure === "cost" ? [cost, ...tokens] : [...tokens, cost]),
+    figure("calls", 3, callsText),
+    figure("turns", 7, ({ turns }) => number(turns?.turns)),
+    figure("tools", 5, ({ tools }) => number(tools?.calls)),
+    { ...figure("failed", 4, failedShare), style: red },
+    ...sessions,
+  ];
+}
+
+// --- internal ---
+
+const number = (n: number | undefined): string => (n === undefined ? "" : count(n));
+
+type Known = NonNullable<UsageRow["calls"]>;
+/** Empty if nothing was used, `?` if usage is unknown: the two must not look alike. */
+const unknown = (calls: Known, { untoldSessions }: UsageRow): string =>
+  hasUsage(calls) || untoldSessions > 0 ? "?" : "";
+const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
+
+function costText(row: UsageRow): string {
+  const { calls, untoldSessions } = row;
+  if (calls === undefined) return "";
+  if (calls.costNanoUsd === undefined) return unknown(calls, row);
+  return `${least(calls.unpricedCalls + calls.incompleteCalls + untoldSessions > 0)}${dollars(calls.costNanoUsd)}`;
+}
+
+function inputText(row: UsageRow): string {
+  const { calls, untoldSessions } = row;
+  if (calls === undefined) return "";
+  if (calls.input === undefined) return unknown(calls, row);
+  return `${least(calls.callsWithoutUsage + untoldSessions > 0)}${count(calls.input)}`;
+}
+
+function outputText(row: UsageRow): string {
+  const { calls, untoldSessions } = row;
+  if (calls === undefined) return "";
+  if (calls.output === undefined) return unknown(calls, row);
+  return `${least(calls.callsWithoutUsage + calls.incompleteCalls + untoldSessions > 0)}${count(calls.output)}`;
+}
+
+function cachedText(row: UsageRow): string {
+  const { calls } = row;
+  if (calls === undefined) return "";
+  if (!calls.cacheToldInput) return calls.input ? "?" : "";
+  return `${Math.round(((calls.cacheRead ?? 0) / calls.cacheToldInput) * 100)}%`;
+}
+
+function callsText(row: UsageRow): string {
+  const { calls } = row;
+  if (calls === undefined) return "";
+  const isLeast = calls.sumsTold > 0 || row.untoldSessions > 0;
+  if (calls.modelCalls > 0) return `${least(isLeast)}${count(calls.modelCalls)}`;
+  return isLeast ? "?" : "";
+}
+
+/** Failed calls of all calls. */
+function failedShare({ tools }: UsageRow): string {
+  if (!tools?.calls) return "";
+  const percent = (tools.errors / tools.calls) * 100;
+  return percent > 0 && percent < 1 ? "<1%" : `${Math.round(percent)}%`;
+}
