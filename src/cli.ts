@@ -1,18 +1,20 @@
 import { dirname, join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
+import { programName } from "./config/program-name.ts";
 import { type Context, UserError } from "./context.ts";
+import { setProgramName } from "./model/suggest.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 
-/** Exit codes, the same for every command: shown in the help and in the README. */
-const EXIT_CODES = "Exit codes: 0 done, 1 it failed (the message says what to do), 2 wrong input or configuration.";
+/** Exit codes, the same for every command; shown in the help and in docs/commands.md. */
+const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message says what to do), 2 wrong input or configuration.";
 
 const packageRoot = dirname(__dirname);
 const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
 const context: Context = {
   env: process.env,
-  // asked for by those who need it: it may have been deleted
+  // Read on use, because the directory may have been deleted
   get cwd() {
     return workingDirectory();
   },
@@ -27,15 +29,20 @@ const context: Context = {
   programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
 };
 
+setProgramName(() => {
+  const { env, platform, programPath } = context;
+  return programName({ env, platform, cwd: currentDirectory(), nodePath: process.execPath, programPath });
+});
+
 let isCutShort = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that goes away early (`| head`) is no error of ours, and what was begun is brought to its end all the same
+  // A reader that closes early (`| head`) is not an error, and the command still finishes its work
   if (error.code === "EPIPE") return;
   if (!isCutShort) process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
   isCutShort = true;
   process.exitCode = 1;
 });
-// Whom nobody can tell what went wrong, the exit code tells
+// If stderr is closed, the exit code still reports failure
 process.stderr.on("error", () => {});
 
 main(process.argv).then(
@@ -65,7 +72,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
-    // Commander has told the user already; its own exits are wrong input, or help and version that were asked for
+    // Commander has printed the error already; it exits 0 for --help and --version, otherwise the input was wrong
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
   }
@@ -80,21 +87,21 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .version(VERSION, "-V, --version")
     .helpCommand(false)
     .addHelpText("after", `\n${EXIT_CODES}`)
-    .showHelpAfterError("(openhook-otel --help shows what there is)")
+    .showHelpAfterError("(--help lists commands and options)")
     .exitOverride();
   const scope = () =>
     new Option(
       "--scope <scope>",
-      "whose settings; without it the user's, or the project's where an agent has no others",
+      "whose settings to change (default: user, or project if the agent has no user settings)",
     ).choices(["user", "project"]);
 
   program
     .command("enable")
-    .description("register our hook with agents, so that their next session is collected")
-    .argument("[agents...]", "e.g. claude-code; without one, you choose from those found on this machine")
+    .description("register the hook with agents; their next session is recorded")
+    .argument("[agents...]", "e.g. claude-code (default: choose from the agents found on this machine)")
     .addOption(scope())
-    .option("-y, --yes", "do not ask; where no agent is named, take all that are found", false)
-    .option("--dry-run", "show what would change, write nothing", false)
+    .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
+    .option("--dry-run", "show what would change, without changing it", false)
     .action(async (names: string[], options) => {
       const [{ enable }, lookup] = await Promise.all([import("./commands/enable.ts"), agentLookup()]);
       await done(enable(names, { ...options, hookSource }, context, lookup));
@@ -102,11 +109,11 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
 
   program
     .command("disable")
-    .description("take our hook out again; settings come back as they were")
-    .argument("[agents...]", "without one, all that were enabled")
+    .description("remove the hook and restore the agents' settings")
+    .argument("[agents...]", "e.g. claude-code (default: all enabled agents)")
     .addOption(scope())
-    .option("-y, --yes", "do not ask, also where no agent is named", false)
-    .option("--dry-run", "show what would change, write nothing", false)
+    .option("-y, --yes", "do not ask, even if no agent is named", false)
+    .option("--dry-run", "show what would change, without changing it", false)
     .action(async (names: string[], options) => {
       const [{ disable }, lookup] = await Promise.all([import("./commands/disable.ts"), agentLookup()]);
       await done(disable(names, options, context, lookup));
@@ -114,15 +121,15 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
 
   program
     .command("status")
-    .description("what is installed, what waits, and how the last drain went")
-    .option("--json", "as JSON", false)
+    .description("show installed hooks, the queue and the last delivery")
+    .option("--json", "print JSON", false)
     .action(async (options) => done((await import("./commands/status.ts")).status(options, context)));
 
   program
     .command("doctor")
-    .description("try everything between the agents and the backend, and say what to do")
-    .option("--fix", "mend what can be mended without a question", false)
-    .option("--json", "as JSON", false)
+    .description("check everything from the agents to the backend, and say what to do")
+    .option("--fix", "fix what is safe to fix", false)
+    .option("--json", "print JSON", false)
     .action(async (options) => {
       const [{ doctor }, lookup] = await Promise.all([import("./commands/doctor.ts"), agentLookup()]);
       await done(doctor({ ...options, hookSource }, context, lookup));
@@ -131,166 +138,170 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
   program
     .command("sessions")
     .description("list sessions, newest first")
-    .option("--limit <n>", "how many", wholeNumber, 20)
-    .option("--json", "as JSON", false)
+    .option("--limit <n>", "number of sessions", wholeNumber, 20)
+    .option("--json", "print JSON", false)
     .action(async (options) => done((await import("./commands/sessions.ts")).sessions(options, context)));
 
   program
     .command("show")
     .description("show a session as a waterfall: turns, model calls, tools, tokens and cost")
-    .argument("[session]", "session id or the beginning of one; without it, the newest")
-    .option("--json", "as JSON", false)
-    .option("--envelopes", "as OpenHook envelopes, one JSON line each", false)
+    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .option("--json", "print JSON", false)
+    .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
     .action(async (session: string | undefined, options) =>
       done((await import("./commands/show.ts")).show(session, options, context)),
     );
 
   program
     .command("view")
-    .description("show sessions, usage and tools as a page in your browser: on this machine, for you alone")
-    .option("--port <n>", "where it listens; without it, any port that is free", portNumber, 0)
-    .option("--no-open", "print the address, open nothing")
-    .option("--print-url", "print the address and nothing else, open nothing", false)
+    .description("show sessions, usage and tools in your browser; the page is served on this machine only")
+    .option("--port <n>", "port to listen on (default: any free port)", portNumber, 0)
+    .option("--no-open", "print the address, do not open a browser")
+    .option("--print-url", "print only the address, do not open a browser", false)
     .action(async (options) =>
       done((await import("./commands/view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
     );
 
   program
     .command("report")
-    .description("sum up tokens, cost, turns and tools; without a word by day, agent and model")
-    .argument("[by...]", "hour, day, week, month, agent, model, repository, tool, session; several, too")
-    .option("--since <time>", "an age or a time, e.g. 24h, 2026-11-14, 2026-11-14T09:00; without it, 30 days")
-    .option("--until <time>", "the same; without it, now")
-    .option("--agent <agent>", "of one agent, e.g. claude-code")
-    .option("--model <model>", "of one model")
-    .option("--repository <name>", "in one repository")
-    .option("--limit <n>", "rows at most", wholeNumber)
-    .option("--json", "as JSON", false)
-    .option("--csv", "as CSV", false)
+    .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
+    .argument("[by...]", "one or more of hour, day, week, month, agent, model, repository, tool, session")
+    .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
+    .option("--until <time>", "age or time (default: now)")
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--model <model>", "only this model")
+    .option("--repository <name>", "only this repository")
+    .option("--limit <n>", "maximum number of rows", wholeNumber)
+    .option("--json", "print JSON", false)
+    .option("--csv", "print CSV", false)
     .action(async (words: string[], options) =>
       done((await import("./commands/report.ts")).report(words, options, context)),
     );
 
   program
     .command("explain")
-    .description("where the minutes and the money of a session went, in plain words")
-    .argument("[session]", "session id or the beginning of one; without it, the newest")
-    .option("--json", "as JSON", false)
+    .description("explain where a session's time and money went")
+    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .option("--json", "print JSON", false)
     .action(async (session: string | undefined, options) =>
       done((await import("./commands/explain.ts")).explain(session, options, context)),
     );
 
   program
     .command("drain")
-    .description("convert what waits and send it; hooks start this by themselves")
-    .option("--end-idle", "end open sessions now", false)
+    .description("convert queued events and export them; hooks run this automatically")
+    .option("--end-idle", "end all open sessions now", false)
     .option("-q, --quiet", "print nothing", false)
-    .option("--json", "as JSON", false)
+    .option("--json", "print JSON", false)
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
 
   program
     .command("import")
-    .description("past sessions of the agents on this machine into the store; nothing of them is sent unless you ask")
-    .argument("[agents...]", "e.g. claude-code; without one, all that keep their sessions")
-    .option("--since <time>", "only sessions active since an age or a time, e.g. 90d, 2026-10-01")
-    .option("--dry-run", "show what would be imported, write nothing", false)
-    .option("--again", "read again what was imported before and not sent, as after an update", false)
-    .option("--export", "also send what was imported, now or before, to otlp.endpoint", false)
-    .option("--json", "as JSON", false)
+    .description("import past sessions of the agents on this machine; nothing is exported unless you ask")
+    .argument("[agents...]", "e.g. claude-code (default: all agents that keep their sessions)")
+    .option("--since <time>", "only sessions active since this age or time, e.g. 90d, 2026-10-01")
+    .option("--dry-run", "show what would be imported, without importing it", false)
+    .option(
+      "--again",
+      "import unchanged sessions again, e.g. after an update; exported ones are left as they are",
+      false,
+    )
+    .option("--export", "also export all imported sessions to otlp.endpoint", false)
+    .option("--json", "print JSON", false)
     .action(async (names: string[], options) =>
       done((await import("./commands/import.ts")).importPast(names, { ...options, stop: interruption() }, context)),
     );
 
   program
     .command("preview")
-    .description("convert what waits and show what the next drain would send, to the byte; sends nothing")
-    .argument("[session]", "session id or the beginning of one; without it, everything that waits")
-    .option("--json", "the bodies of the requests, OTLP/JSON, one a line", false)
+    .description("show exactly what the next drain would send, without sending it")
+    .argument("[session]", "session id, or its beginning (default: everything queued)")
+    .option("--json", "print the request bodies as OTLP/JSON, one per line", false)
     .action(async (session: string | undefined, options) =>
       done((await import("./commands/preview.ts")).preview(session, options, context)),
     );
 
   program
     .command("reconcile")
-    .description("compare transcripts, store, delivery and what backends answer, to the token; exits 1 if they differ")
-    .argument("[session]", "session id or the beginning of one; without it, those of the last 7 days")
-    .option("--since <time>", "an age or a time, e.g. 24h, 2026-11-14, 2026-11-14T09:00")
-    .option("--until <time>", "the same; without it, now")
-    .option("--prometheus <url>", "also ask Prometheus, e.g. http://127.0.0.1:9090")
-    .option("--jaeger <url>", "also ask Jaeger, e.g. http://127.0.0.1:16686")
-    .option("--tempo <url>", "also ask Tempo, e.g. http://127.0.0.1:3200")
-    .option("--sampled", "the gateway samples: a trace may be missing whole", false)
-    .option("--json", "as JSON", false)
+    .description("compare transcripts, store, deliveries and backends token by token; exits 1 if they differ")
+    .argument("[session]", "session id, or its beginning (default: sessions of the last 7 days)")
+    .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00")
+    .option("--until <time>", "age or time (default: now)")
+    .option("--prometheus <url>", "also query Prometheus, e.g. http://127.0.0.1:9090")
+    .option("--jaeger <url>", "also query Jaeger, e.g. http://127.0.0.1:16686")
+    .option("--tempo <url>", "also query Tempo, e.g. http://127.0.0.1:3200")
+    .option("--sampled", "allow whole traces to be missing, because the gateway samples", false)
+    .option("--json", "print JSON", false)
     .action(async (session: string | undefined, options) =>
       done((await import("./commands/reconcile.ts")).reconcile(session, options, context)),
     );
 
   program
     .command("replay")
-    .description("try again what no agent was recognised in, e.g. after an update")
-    .option("--dry-run", "show what would be tried again, move nothing", false)
+    .description("retry quarantined events, e.g. after an update")
+    .option("--dry-run", "show what would be retried, without moving it", false)
     .action(async (options) => done((await import("./commands/replay.ts")).replay(options, context)));
 
   program
     .command("prune")
-    .description("take old sessions out of the store; counters keep their sums, and nothing is ever counted again")
-    .option("--older-than <age>", "since their last activity, e.g. 90d, 12w, 36h; without it, store.retentionDays")
-    .option("--quarantine", "also remove payloads that were set aside this long ago", false)
-    .option("--dry-run", "show what would go, remove nothing", false)
-    .option("--json", "as JSON", false)
+    .description("remove old sessions from the store; totals stay, and nothing is counted again")
+    .option("--older-than <age>", "age of the last activity, e.g. 90d, 12w, 36h (default: store.retentionDays)")
+    .option("--quarantine", "also remove quarantined payloads of that age", false)
+    .option("--dry-run", "show what would be removed, without removing it", false)
+    .option("--json", "print JSON", false)
     .action(async (options) => done((await import("./commands/prune.ts")).prune(options, context)));
 
   program
     .command("convert")
-    .description("native payloads, or a recording of them, to OpenHook v0.1 envelopes, one JSON line each")
-    .argument("[file]", "- or nothing for stdin")
-    .option("--source <agent>", "who sent them, where they do not say so")
-    .option("--event <name>", "the agent's name of the event, where they do not say so")
-    .option("--validate", "check envelopes instead: errors with line numbers, and the conformance level", false)
-    .option("--discovery <file>", "with --validate: the .openhook.json through which they came")
+    .description("convert native payloads, or a recording of them, to OpenHook v0.1 envelopes, one JSON line each")
+    .argument("[file]", "file to read (default, or -: stdin)")
+    .option("--source <agent>", "agent that sent the payloads, if they do not say")
+    .option("--event <name>", "native event name, if the payloads do not say")
+    .option("--validate", "check envelopes instead: print errors with line numbers, and the conformance level", false)
+    .option("--discovery <file>", "with --validate: the .openhook.json that the sender used")
     .action(async (file: string | undefined, options) =>
       done((await import("./commands/convert.ts")).convert(file, options, context)),
     );
 
   program
     .command("wrap")
-    .description("put a wrapper before command-line programs, so that every call of them is collected")
-    .argument("[programs...]", "e.g. gh aws kubectl docker; without one, what is wrapped")
-    .option("--directory <path>", "where the wrappers go; PATH must have it before the programs")
-    .option("--dry-run", "say what would be done, do nothing", false)
+    .description("record every run of gh, aws, kubectl, docker, … as a tool call")
+    .argument("[programs...]", "e.g. gh aws kubectl docker (default: list wrapped programs)")
+    .option("--directory <path>", "directory for the wrappers; must come before the programs in PATH")
+    .option("--dry-run", "show what would be done, without doing it", false)
     .action(async (names: string[], options) =>
       done((await import("./commands/wrap.ts")).wrap(names, { ...options, hookSource }, context)),
     );
 
   program
     .command("unwrap")
-    .description("take wrappers away again")
-    .argument("[programs...]", "without one, all")
-    .option("--dry-run", "say what would be done, do nothing", false)
+    .description("remove wrappers")
+    .argument("[programs...]", "e.g. gh (default: all wrapped programs)")
+    .option("--dry-run", "show what would be done, without doing it", false)
     .action(async (names: string[], options) =>
       done((await import("./commands/unwrap.ts")).unwrap(names, options, context)),
     );
 
   program
     .command("stack")
-    .description("write Collector, Jaeger, Tempo, Prometheus and Grafana for this machine, and send to them")
-    .option("--directory <path>", "where the files go; without it, beside the configuration file")
-    .option("--print", "print compose.yaml, do nothing", false)
-    .option("-y, --yes", "do not ask before otlp.endpoint is set", false)
-    .option("--dry-run", "show what would change, write nothing", false)
-    .option("--force", "write over what you have changed", false)
-    .option("--undo", "take the files away again, and put otlp.endpoint back", false)
+    .description("write a compose file with Collector, Jaeger, Tempo, Prometheus and Grafana, and export to them")
+    .option("--directory <path>", "directory for the files (default: beside the configuration file)")
+    .option("--print", "print compose.yaml only", false)
+    .option("-y, --yes", "set otlp.endpoint without asking", false)
+    .option("--dry-run", "show what would change, without changing it", false)
+    .option("--force", "overwrite files that you have changed", false)
+    .option("--undo", "remove the files and restore otlp.endpoint", false)
     .action(async (options) => done((await import("./commands/stack.ts")).stack(options, context, packageRoot)));
 
   const config = program.command("config").description("show or change settings").helpCommand(false);
   config
     .command("show", { isDefault: true })
-    .description("effective values and where each comes from")
-    .option("--json", "as JSON", false)
+    .description("show effective values and where each comes from")
+    .option("--json", "print JSON", false)
     .action(async (options) => done(configure({ kind: "show", ...options })));
   config
     .command("get <key>")
-    .description("one effective value")
+    .description("print one effective value")
     .action(async (key: string) => done(configure({ kind: "get", key })));
   config
     .command("set <key> <value>")
@@ -298,27 +309,27 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .action(async (key: string, value: string) => done(configure({ kind: "set", key, value })));
   config
     .command("unset <key>")
-    .description("take a setting out of the configuration file")
+    .description("remove a setting from the configuration file")
     .action(async (key: string) => done(configure({ kind: "unset", key })));
   config
     .command("path")
-    .description("where the configuration file lies")
+    .description("print the path of the configuration file")
     .action(async () => done(configure({ kind: "path" })));
 
   program
     .command("hook")
-    .description("take one event from stdin, as agents do; always exits 0")
-    .option("--source <agent>", "who sends it, e.g. claude-code")
-    .option("--event <name>", "the agent's name of the event, where the payload does not say")
-    .option("--reply <text>", "what to print afterwards; without it, what that agent waits for")
-    .option("--payload-env", "the event is in USER_PROMPT; stdin is left alone", false)
-    .option("--payload-argument", "the event is the last argument; stdin is left alone", false)
+    .description("record one event from stdin; run by agents; always exits 0")
+    .option("--source <agent>", "agent that sends it, e.g. claude-code")
+    .option("--event <name>", "native event name, if the payload does not say")
+    .option("--reply <text>", "text to print afterwards (default: the reply that the agent expects)")
+    .option("--payload-env", "read the event from USER_PROMPT instead of stdin", false)
+    .option("--payload-argument", "read the event from the last argument instead of stdin", false)
     .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "no"]));
 
   program
     .command("demo")
     .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
-    .option("--keep", "keep the demo's home directory and say where it is", false)
+    .option("--keep", "keep the demo's home directory and print its path", false)
     .action(async (options) => done((await import("./commands/demo.ts")).demo(options, context, packageRoot)));
 
   return program;
@@ -334,23 +345,29 @@ async function agentLookup() {
 }
 
 function workingDirectory(): string {
+  const directory = currentDirectory();
+  if (directory === undefined)
+    throw new UserError("E_CWD", "the current directory was deleted: change to another one", 1);
+  return directory;
+}
+
+/** `undefined` if it was deleted. */
+function currentDirectory(): string | undefined {
   try {
     return process.cwd();
-  } catch (error) {
-    throw new UserError("E_CWD", "the directory that you are in was deleted: change to another one", 1, {
-      cause: error,
-    });
+  } catch {
+    return undefined;
   }
 }
 
-/** Aborted by Ctrl-C, and by whoever else asks us to end. */
+/** Aborted by Ctrl-C and other termination signals. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
   return controller.signal;
 }
 
-/** NaN for anything else: JavaScript takes ` 5`, `1e3` and `0x10` for numbers, too. */
+/** NaN for anything but digits: JavaScript also accepts ` 5`, `1e3` and `0x10` as numbers. */
 function digits(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
@@ -366,6 +383,6 @@ function wholeNumber(text: string): number {
   const value = digits(text);
   if (!(value >= 1))
     throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
-  // The store counts no further
+  // The store's integers end there
   return Math.min(value, Number.MAX_SAFE_INTEGER);
 }

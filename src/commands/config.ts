@@ -11,6 +11,7 @@ import { shownValue } from "../config/redact.ts";
 import type { Setting } from "../config/setting.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "../config/settings.ts";
 import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { refuseSudo } from "../registration/sudo.ts";
 
 export type ConfigAction =
@@ -197,7 +198,7 @@ function knownTarget(key: string): Target {
   const all = SETTINGS.map((setting) => setting.key);
   const below = all.filter((name) => name.startsWith(`${key}.`));
   const advice = SECTIONS.includes(key) ? ` It is a group: ${below.slice(0, 3).join(", ")} …` : hint(key, all);
-  const known = advice === "" ? ` "openhook-otel config" lists all settings.` : advice;
+  const known = advice === "" ? ` "${suggest("config")}" lists all settings.` : advice;
   throw new UserError("E_CONFIG", `no setting ${JSON.stringify(key)}.${known}`);
 }
 
@@ -258,7 +259,7 @@ function overrides(target: Target, loaded: LoadedConfig): readonly string[] {
   const key = keyOf(target);
   return [...loaded.sources].flatMap(([name, source]) => {
     if (name !== key && !name.startsWith(`${key}.`)) return [];
-    if (source.kind === "withheld") return [`${name} is off: ${loaded.errors[0] ?? "see openhook-otel config"}`];
+    if (source.kind === "withheld") return [`${name} is off: ${loaded.errors[0] ?? `see ${suggest("config")}`}`];
     return source.kind === "environment" ? [`environment variable ${source.variable} overrides ${name} here`] : [];
   });
 }

@@ -12,6 +12,7 @@ import {
   sha256,
 } from "../config/backup.ts";
 import type { Context } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { removeHookProgram } from "../registration/hook-program.ts";
 import {
@@ -113,8 +114,8 @@ function whatStays(left: readonly BackupRecord[]): string {
   const projects = new Set(holders.map(({ project, files }) => project ?? listed(files)));
   const isWrapping = left.some(({ agent }) => agent === RECORDED_AS);
   const users = [
-    ...[...projects].map((project) => `the settings of ${project} (there: openhook-otel disable --scope project)`),
-    ...(isWrapping ? ["wrapped programs (openhook-otel unwrap)"] : []),
+    ...[...projects].map((project) => `the settings of ${project} (there: ${suggest("disable --scope project")})`),
+    ...(isWrapping ? [`wrapped programs (${suggest("unwrap")})`] : []),
   ];
   return `The hook program stays for ${users.join(", and for ")}.\n`;
 }

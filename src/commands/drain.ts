@@ -6,6 +6,7 @@ import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { isLeftToAnother } from "../drain/repository-environment.ts";
 import { messageOf } from "../model/error-message.ts";
+import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import { plural } from "../text/figures.ts";
 
@@ -73,7 +74,7 @@ function inWords(report: DrainReport | undefined, loaded: LoadedConfig): string 
   if (report === undefined) return "another drain is at work; it will take what waits\n";
   const lines = [
     `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
-      (report.quarantined > 0 ? `, ${report.quarantined} set aside (see openhook-otel status)` : "") +
+      (report.quarantined > 0 ? `, ${report.quarantined} set aside (see ${suggest("status")})` : "") +
       (report.left > 0 ? `, ${report.left} left where they are` : ""),
     `${plural(report.spans, "new span")}; ` +
       (report.hasDestination
@@ -86,4 +87,4 @@ function inWords(report: DrainReport | undefined, loaded: LoadedConfig): string 
   return `${lines.join("\n")}\n`;
 }
 
-const NO_ENDPOINT = "no endpoint is set (openhook-otel config set otlp.endpoint <url>)";
+const NO_ENDPOINT = `no endpoint is set (${suggest("config set otlp.endpoint <url>")})`;

@@ -15,6 +15,7 @@ import { setImportV8Flags } from "../import/v8-flags.ts";
 import type { Agent } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
+import { suggest } from "../model/suggest.ts";
 import { RuleError } from "../privacy/own.ts";
 import { adviceOn } from "../sessions/open-store.ts";
 import { StoreError } from "../store/database.ts";
@@ -146,10 +147,7 @@ function requireDestination({ loaded }: DrainDeps): void {
     );
   }
   if (endpoint !== undefined || traces.endpoint !== undefined) return;
-  throw new UserError(
-    "E_USAGE",
-    "--export has nowhere to send to: set one with openhook-otel config set otlp.endpoint <url>",
-  );
+  throw new UserError("E_USAGE", `--export needs an endpoint: run ${suggest("config set otlp.endpoint <url>")}`);
 }
 
 async function sendTo(

@@ -4,6 +4,7 @@ import { otlpSettings } from "../config/otlp.ts";
 import { type Context, UserError } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { cardOf } from "../model/card-of.ts";
+import { suggest } from "../model/suggest.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
 import { compareMachine, compareSession, type Destinations } from "../reconcile/compare.ts";
@@ -138,7 +139,7 @@ async function compareAll(
     unknown.push(`sessions of that time were pruned (${books.pruned}): their tokens are in the sums alone`);
   if (books.imported > 0) {
     const were = books.imported === 1 ? "1 session was" : `${books.imported} sessions were`;
-    unknown.push(`${were} imported and not sent: there is nothing to compare before openhook-otel import --export`);
+    unknown.push(`${were} imported and not sent: there is nothing to compare before ${suggest("import --export")}`);
   }
   const prometheus = backends.find(({ name }) => name === "prometheus");
   // Counters know no sessions: where one was asked for, they are compared only if somebody wants them to be

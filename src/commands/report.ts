@@ -1,6 +1,7 @@
 import { allAgents } from "../agents/registry.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent } from "../model/agent.ts";
+import { suggest } from "../model/suggest.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "../report/buckets.ts";
 import type { Dimension } from "../report/query.ts";
 import { type Question, type QuestionOptions, questionOf } from "../report/question.ts";
@@ -134,7 +135,7 @@ function* inWords(question: Question, answer: Answer, terminal: Terminal): Gener
     yield* usageTable(summary.by, summary.rows.slice(0, SUMMARY_ROWS), undefined, terminal);
     const more = summary.rows.length - SUMMARY_ROWS;
     if (more > 0)
-      yield* flow([[{ text: `${more} more: openhook-otel report ${summary.by[0]}`, style: "dim" }]], terminal);
+      yield* flow([[{ text: `${more} more: ${suggest(`report ${summary.by[0]}`)}`, style: "dim" }]], terminal);
   }
   const notes = notesOf(answer);
   if (notes.length > 0) yield "";

@@ -4,6 +4,7 @@ import { confirm, isCancel } from "@clack/prompts";
 import { removeFile, writeFileAtomic } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { canAsk, streamsOf, withUserErrors } from "../registration/settings-edit.ts";
 import { planOf, type StackPlan, shippedFiles } from "../stack/files.ts";
 import { readRecord, recordPathOf, type StackRecord, writeRecord } from "../stack/record.ts";
@@ -91,7 +92,7 @@ async function write(
     if (code !== 0) return code;
   } else if (pointing === "no") {
     context.stdout.write(
-      `otlp.endpoint stays ${before === undefined ? "unset" : printable(before)}. Later: openhook-otel config set otlp.endpoint ${STACK_ENDPOINT}\n`,
+      `otlp.endpoint stays ${before === undefined ? "unset" : printable(before)}. Later: ${suggest(`config set otlp.endpoint ${STACK_ENDPOINT}`)}\n`,
     );
   }
   context.stdout.write(nextOf(folder, context));
@@ -209,7 +210,7 @@ function nextOf(folder: string, { cwd }: Context): string {
   return [
     `Start it:  docker compose --file ${file} up --detach --wait`,
     "Then:      Grafana http://127.0.0.1:3000 · Jaeger http://127.0.0.1:16686 · Prometheus http://127.0.0.1:9090",
-    "Undo:      openhook-otel stack --undo",
+    `Undo:      ${suggest("stack --undo")}`,
     "",
   ].join("\n");
 }

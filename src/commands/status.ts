@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { collectStatus } from "../health/status/facts.ts";
 import { whereOf } from "../health/status/installed.ts";
 import type { Status } from "../health/status/shape.ts";
+import { suggest } from "../model/suggest.ts";
 import { printLines } from "../text/ascii.ts";
 import { count, duration, localTime, megabytes, plural } from "../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
@@ -72,7 +73,7 @@ function agentLines({ agents }: Status): readonly string[] {
         return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
       }),
   );
-  if (held.length === 0) return ["none is enabled: openhook-otel enable finds those on this machine"];
+  if (held.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
   const others = agents.filter(({ registrations }) => registrations.every(({ state }) => state === "none"));
   return [...held, ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`])];
 }
@@ -92,7 +93,7 @@ function inboxLine({ inbox }: Status, nowMs: number): string {
 
 function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
   return [
-    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}; openhook-otel replay tries again, after an update`,
+    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}; ${suggest("replay")} tries again, after an update`,
     ...inbox.quarantine_newest.map(({ source, reason, at }) => {
       const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
       return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
@@ -146,7 +147,7 @@ function deliveryLines(
   const notBefore =
     delivery.not_before === null
       ? ""
-      : `; asked again after ${localTime(Date.parse(delivery.not_before))}, or at once by openhook-otel drain`;
+      : `; asked again after ${localTime(Date.parse(delivery.not_before))}, or at once by ${suggest("drain")}`;
   return [
     `${delivery.endpoint} (${last}${waits})`,
     ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),

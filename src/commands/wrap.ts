@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { allRecords, dropBackup, saveBackup, sha256 } from "../config/backup.ts";
 import { missingParent, readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { installHookProgram } from "../registration/hook-program.ts";
 import { withUserErrors } from "../registration/settings-edit.ts";
 import {
@@ -82,7 +83,7 @@ async function planOf(name: string, { directory }: WrapOptions, context: Context
     return { name, program, path: there, done: true };
   }
   if (there !== undefined) {
-    throw new UserError("E_WRAPPED", `${name} is wrapped in ${there}: openhook-otel unwrap ${name} first`);
+    throw new UserError("E_WRAPPED", `${name} is wrapped in ${there}: ${suggest(`unwrap ${name}`)} first`);
   }
   const path = target ?? (await placeFor(name, program, context));
   if (await isWrapper(path, places)) return { name, program, path, done: false };
@@ -180,7 +181,7 @@ function adviceFor(path: string, found: string, { places }: Context): string {
 
 async function list(context: Context): Promise<number> {
   const paths = await wrappersHere(context);
-  if (paths.length === 0) context.stdout.write("No program is wrapped. Wrap one with openhook-otel wrap gh\n");
+  if (paths.length === 0) context.stdout.write(`No program is wrapped. Wrap one with ${suggest("wrap gh")}\n`);
   for (const path of paths) {
     const name = basename(path);
     const programs = await programsNamed(name, context);

@@ -1,3 +1,4 @@
+import { suggest } from "../model/suggest.ts";
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer } from "./document.lazy.ts";
@@ -171,7 +172,7 @@ function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
     ...[...stopping].map(
       ([variable, signals]) =>
         `${start(variable)}; ${signals.join(" and ")} are not sent. Give an address for HTTP, usually with port 4318: ` +
-        "openhook-otel config set otlp.endpoint URL",
+        suggest("config set otlp.endpoint URL"),
     ),
   ];
   return { stopped, warnings };

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { step } from "../model/fault-points.ts";
+import { suggest } from "../model/suggest.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
@@ -154,7 +155,7 @@ function closeQuietly(db: Database, isDamaged: boolean): void {
 
 function inWords({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean): string {
   const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
-  const reader = isImport ? "this import" : "openhook-otel import";
+  const reader = isImport ? "this import" : suggest("import");
   const counters =
     (countsAnew ? "; metrics begin anew as a new service.instance.id" : "") +
     (incomplete.some((table) => table.startsWith("packed")) ? `; ${reader} reads again what was imported` : "");

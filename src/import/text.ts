@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Agent } from "../model/agent.ts";
+import { suggest } from "../model/suggest.ts";
 import { printLines } from "../text/ascii.ts";
 import { duration, megabytes, plural } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
@@ -93,7 +94,7 @@ function sentences(
     return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`, ...anew];
   }
   if (report.isStopped) {
-    return [`stopped after ${plural(imported, "session")}; what was read is kept: openhook-otel import goes on there`];
+    return [`stopped after ${plural(imported, "session")}; what was read is kept: ${suggest("import")} goes on there`];
   }
   const speed = bytes > 0 ? ` (${megabytes((bytes / report.tookMs) * 1000)}/s)` : "";
   const failed = rows.reduce((sum, { sums }) => sum + sums.failed, 0);
@@ -112,7 +113,7 @@ function sentences(
     ...(sent === undefined
       ? imported === 0
         ? []
-        : ["they stay on this machine; openhook-otel import --export sends them too"]
+        : [`they stay on this machine; ${suggest("import --export")} sends them too`]
       : [
           sent.sessions + sent.sent + sent.waiting === 0
             ? "nothing was left to be sent"
@@ -125,6 +126,6 @@ function sentences(
                   "once sent, the next drains take them out of this store",
               ]),
         ]),
-    "look at them: openhook-otel report, openhook-otel sessions, openhook-otel view",
+    `look at them: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`,
   ];
 }

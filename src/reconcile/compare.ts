@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import type { LoadedConfig } from "../config/load.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
+import { suggest } from "../model/suggest.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { plural } from "../text/figures.ts";
 import type { Backend } from "./backend.ts";
@@ -65,7 +66,7 @@ export async function compareSession(question: SessionQuestion): Promise<
   const remarks: string[] = [...calls.remarks, ...inSpans.remarks];
   const waiting = spans.filter(({ waits }) => waits).length;
   if (waiting > 0 && destinations.traces !== undefined) {
-    const what = `${waiting} of ${spans.length} wait for ${shownUrl(destinations.traces)}; openhook-otel drain says why`;
+    const what = `${waiting} of ${spans.length} wait for ${shownUrl(destinations.traces)}; ${suggest("drain")} says why`;
     differences.push({
       between: "store and delivery",
       session: label,

@@ -5,6 +5,7 @@ import { isOurCommand } from "../agents/shared/settings/settings.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { HookCommand } from "../model/agent.ts";
+import { suggest } from "../model/suggest.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
@@ -90,7 +91,7 @@ export function isBarred(path: string, platform: NodeJS.Platform): boolean {
 
 /** What that means, and what to do. */
 export const barredBy = (path: string): string =>
-  `${path} cannot be executed: no program may run in its folder (noexec), so that no agent could be collected; set OPENHOOK_OTEL_HOME to a folder where programs may run, then: openhook-otel enable`;
+  `${path} cannot be executed: no program may run in its folder (noexec), so that no agent could be collected; set OPENHOOK_OTEL_HOME to a folder where programs may run, then: ${suggest("enable")}`;
 
 /** Takes the program and its configuration away. The state stays. */
 export async function removeHookProgram({ places }: Context): Promise<void> {

@@ -1,4 +1,5 @@
 import { UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import type { Database } from "../store/database.ts";
 import { findSessions, recentSessions } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -29,7 +30,7 @@ export function namedSession(db: Database, name: string, exitCode = 1): StoredSe
     const hint = newest === undefined ? "" : `, the newest is ${quoted(newest.sessionId)}`;
     throw new UserError(
       "E_SESSION",
-      `no session begins with ${quoted(name)}; openhook-otel sessions lists them${hint}`,
+      `no session begins with ${quoted(name)}; ${suggest("sessions")} lists them${hint}`,
       exitCode,
     );
   }

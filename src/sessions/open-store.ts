@@ -1,5 +1,6 @@
 import { type Context, UserError } from "../context.ts";
 import { counts } from "../intake/inbox.ts";
+import { suggest } from "../model/suggest.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { plural } from "../text/figures.ts";
@@ -19,20 +20,20 @@ export function withOpenStore<T>({ places }: Pick<Context, "places">, look: (db:
   }
 }
 
-/** What is wrong with the store and what to do about it, in one line. */
+/** The store's problem and its remedy, in one line. */
 export const adviceOn = (error: StoreError): string =>
   error.code === "E_STORE_DAMAGED" ? `${error.message}; ${REPAIR}` : error.message;
 
-/** What to do about a damaged store. A drain reads no transcript of which nobody tells it any more. */
+/** The remedy for a damaged store. A drain does not read old transcripts again; an import does. */
 export const REPAIR =
-  "openhook-otel drain sets it aside and begins a new one with what can be read of it; openhook-otel import after it reads " +
-  "the sessions again that it has lost";
+  `${suggest("drain")} moves it aside and starts a new one with everything that can still be read; then ${suggest("import")} reads ` +
+  "lost sessions again from their transcripts";
 
-/** One line for a user who has collected nothing yet. */
+/** One line for an empty or missing store. */
 export async function noStoreMessage({ places }: Pick<Context, "places">): Promise<string> {
   const { inbox, claimed } = await counts(places).catch(() => ({ inbox: 0, claimed: 0 }));
   const waiting = inbox + claimed;
   return waiting > 0
-    ? `nothing was converted yet and ${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}: openhook-otel drain`
-    : "no session was collected yet: openhook-otel import for past ones, enable for those to come, or demo to see one";
+    ? `no sessions yet, but ${plural(waiting, "queued event")}: run ${suggest("drain")}`
+    : `no sessions yet: run ${suggest("import")} for past sessions, ${suggest("enable")} for new ones, or ${suggest("demo")} for an example`;
 }

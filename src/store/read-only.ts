@@ -2,6 +2,7 @@ import { closeSync, openSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
+import { suggest } from "../model/suggest.ts";
 import {
   checkNames,
   type Database,
@@ -156,5 +157,5 @@ const otherVersion = (path: string, version: number): StoreError =>
     ? newerError(path, version, MIGRATIONS.length)
     : new StoreError(
         "E_STORE",
-        `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run openhook-otel drain`,
+        `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run ${suggest("drain")}`,
       );

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { suggest } from "../model/suggest.ts";
 
 /** What is asked, as far as admission depends on it. */
 export interface Asked {
@@ -97,7 +98,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 // --- internal ---
 
 const COOKIE = "openhook-view";
-const NO_TOKEN = "The link is wrong, was used already, or is of a run that has ended. Run openhook-otel view again.";
+const NO_TOKEN = `The link is wrong, was used already, or is of a run that has ended. Run ${suggest("view")} again.`;
 const FOREIGN = "Pages of other sites may not ask here. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser at all. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);

@@ -1,18 +1,34 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownName } from "../model/suggest.ts";
 import type { PageFile } from "./deps.ts";
 
 /**
- * The built page, held in memory: no path that is asked for ever reaches the file system.
+ * The built page, held in memory, so that no requested path reaches the file system.
  *
- * @throws the system's error when the build is not whole
+ * @throws the system's error if the build is incomplete
  */
 export const readPageFiles = (folder: string): ReadonlyMap<string, PageFile> =>
   new Map(
-    Object.entries(TYPES).map(([name, type]) => [name, { type, body: readFileSync(join(folder, name), "utf8") }]),
+    Object.entries(TYPES).map(([name, type]) => [
+      name,
+      { type, body: withProgramName(readFileSync(join(folder, name), "utf8")) },
+    ]),
   );
 
 // --- internal ---
+
+/** Commands on the page are shown as the user can type them. Only index.html has the placeholder. */
+const withProgramName = (text: string): string =>
+  text.includes(PLACEHOLDER)
+    ? text
+        .replaceAll("openhook-otel ", `${escaped(ownName())} `)
+        .replace(PLACEHOLDER, `data-program="${escaped(ownName())}"`)
+    : text;
+
+const PLACEHOLDER = 'data-program="openhook-otel"';
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 
 const TYPES = {
   "index.html": "text/html; charset=utf-8",

@@ -192,9 +192,9 @@ describe("stores of other kinds", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("none, an empty one, and a session in which nothing has happened", async () => {
-    await expect(explained(places())).rejects.toThrow("no session was collected yet");
+    await expect(explained(places())).rejects.toThrow("no sessions yet");
     const db = openDatabase(places().storePath);
-    await expect(explained(places())).rejects.toThrow("no session was collected yet");
+    await expect(explained(places())).rejects.toThrow("no sessions yet");
     sessionOf(db, "\u001b[31mevil", "a\u0007b", Date.now());
     db.close();
     const text = await explained(places());

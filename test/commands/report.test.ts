@@ -274,9 +274,9 @@ describe("stores of other kinds", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("none, and an empty one", async () => {
-    expect(await asked(places())).toMatch(/^no session was collected yet: openhook-otel import/);
+    expect(await asked(places())).toMatch(/^no sessions yet: run openhook-otel import/);
     openDatabase(places().storePath).close();
-    expect(await asked(places(), ["tool"])).toMatch(/^no session was collected yet: openhook-otel import/);
+    expect(await asked(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel import/);
     expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
     // Who puts reports one below the other needs the same columns of each
     expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions,turns,.*,cost_usd,.*,tool_ms,[^\n]*\r\n$/);

@@ -100,7 +100,7 @@ describe("what is not known", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("no store: says what to do, exit 0, makes nothing", async () => {
-    expect(await listed(places())).toMatch(/^no session was collected yet: openhook-otel import.*\n$/);
+    expect(await listed(places())).toMatch(/^no sessions yet: run openhook-otel import.*\n$/);
     expect(await listed(places(), { json: true })).toBe("[]\n");
     expect(readdirSync(home)).toEqual([]);
   });

@@ -368,7 +368,7 @@ describe("any store", () => {
   test("none: says what to do, exit 1, and makes nothing", async () => {
     await expect(run()).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(/^no session was collected yet: openhook-otel import/),
+      message: expect.stringMatching(/^no sessions yet: run openhook-otel import/),
     });
     await expect(run({ json: true })).rejects.toBeInstanceOf(UserError);
     expect(readdirSync(home)).toEqual([]);
@@ -377,14 +377,14 @@ describe("any store", () => {
   test("none, but events wait", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls.slice(0, 3)) of.hook(call);
-    await expect(shown(of)).rejects.toThrow("nothing was converted yet and 3 events wait: openhook-otel drain");
+    await expect(shown(of)).rejects.toThrow("no sessions yet, but 3 queued events: run openhook-otel drain");
     expect(existsSync(of.places.storePath)).toBe(false);
     of.remove();
   });
 
   test("empty", async () => {
     openDatabase(places().storePath).close();
-    await expect(run()).rejects.toThrow(/^no session was collected yet/);
+    await expect(run()).rejects.toThrow(/^no sessions yet/);
   });
 
   test("damaged, and of a later version: one line that says what to do; the file stays as it is", async () => {

@@ -321,7 +321,7 @@ describe("broken, exit 1, with what to do", () => {
     expect(newer.remarks.join("\n")).toContain("cannot open the store");
     for (const suffix of ["-wal", "-shm"]) rmSync(`${storePath}${suffix}`, { force: true });
     writeFileSync(storePath, "no database at all. ".repeat(500));
-    expect((await broken(/is damaged: .*openhook-otel drain sets it aside/)).store.state).toBe("damaged");
+    expect((await broken(/is damaged: .*openhook-otel drain moves it aside/)).store.state).toBe("damaged");
   });
 
   test("a setting that is wrong; what decides where data goes keeps it here", async () => {

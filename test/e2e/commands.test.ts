@@ -240,14 +240,14 @@ test("in a directory that was deleted: what needs none works, the rest says so i
   expect(await inDeleted("sessions")).toMatchObject({ code: 0, stderr: "" });
   expect(await inDeleted("enable claude-code")).toMatchObject({
     code: 1,
-    stderr: "openhook-otel: the directory that you are in was deleted: change to another one\n",
+    stderr: "openhook-otel: the current directory was deleted: change to another one\n",
   });
 });
 
 test("a drain and a preview that send nothing say why", async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
   for (const [env, why] of [
-    [{}, "no endpoint is set (openhook-otel config set otlp.endpoint <url>)"],
+    [{}, `no endpoint is set (node ${PROGRAM} config set otlp.endpoint <url>)`],
     [{ ...endpoint, OTEL_SDK_DISABLED: "true" }, "not sent: sending is switched off (disabled)"],
     [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "not sent until the configuration is right"],
     [

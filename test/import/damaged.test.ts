@@ -116,7 +116,7 @@ describe("a store of which nothing can be read", () => {
 
   test("a drain begins a new one, and sends the user to the import for what was imported", async () => {
     expect(() => withOpenStore(at, () => {})).toThrow(
-      /drain sets it aside and begins .*; openhook-otel import after it reads/,
+      /drain moves it aside and starts .*; then openhook-otel import reads/,
     );
     const { problems } = await at.drain();
     expect(problems).toContainEqual(expect.stringContaining("; openhook-otel import reads again what was imported"));

@@ -379,7 +379,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       for (const view of ["Sessions", "Usage", "Tools"]) {
         await page.getByRole("link", { name: view, exact: true }).click();
         await page.getByRole("heading", { name: view, level: 1 }).waitFor();
-        const advice = page.getByText("bring in what there was before with openhook-otel import");
+        const advice = page.getByText(`import past sessions with node dist/openhook-otel.cjs import`);
         await soon(async () => (await advice.count()) === 1).toBe(true);
       }
     } finally {
@@ -409,7 +409,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       expect(await ended).toBe(0);
       await page.locator(".live.lost").waitFor();
       await page.getByRole("link", { name: "Usage" }).click();
-      await page.getByText("Run openhook-otel view and open the link it prints.").waitFor();
+      await page.getByText(`Run node dist/openhook-otel.cjs view and open the link that it prints.`).waitFor();
     } finally {
       await context.close();
       own.kill("SIGKILL");

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
+import { suggest } from "../../model/suggest.ts";
 import { hookCommandOf } from "../../registration/hook-program.ts";
 import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import type { LastHeard } from "../../store/health.ts";
@@ -75,7 +76,7 @@ const brokenOnes = (status: AgentStatus): readonly Finding[] =>
 
 function* presence({ status, present, version, last }: Facts): Generator<Finding> {
   const { ok, remark } = inArea(status.title);
-  const enable = `openhook-otel enable ${status.source}`;
+  const enable = suggest(`enable ${status.source}`);
   if (!present) {
     if (isEnabled(status)) yield remark("registered, but the program is not found here", "look at your PATH");
     else yield ok("not found on this machine");
@@ -98,7 +99,7 @@ async function runnable(
   const { scope, paths, project, events } = registration;
   const target = { ...targetOf(context), ...(project !== null && { project }) };
   const where = `${whereOf(registration)} (${scope}, ${plural(events.length, "event")})`;
-  const enable = `openhook-otel enable ${status.source}${scope === "project" ? " --scope project" : ""}`;
+  const enable = suggest(`enable ${status.source}${scope === "project" ? " --scope project" : ""}`);
   try {
     const files = await readSettingsFiles(paths);
     const found = ((await installer.check?.(files, target)) ?? []).map(({ level, text }) =>

@@ -3,6 +3,7 @@ import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
+import { suggest } from "../../model/suggest.ts";
 import { isNotThere } from "../../otlp/answer.ts";
 import { type ProbeAnswer, probe } from "../../otlp/probe.ts";
 import { duration } from "../../text/figures.ts";
@@ -73,7 +74,7 @@ function findingOf(
     case "refused":
       return broken(
         outcome.reason,
-        `${adviceOn(signal, httpStatus) ?? "openhook-otel config shows where it is sent"}; ${kept}`,
+        `${adviceOn(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${kept}`,
       );
   }
 }
@@ -81,14 +82,14 @@ function findingOf(
 /** Many backends take traces alone. */
 const adviceOn = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
   isNotThere(httpStatus)
-    ? `the address is none of OTLP (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it takes no ${signal}: openhook-otel config set otlp.${signal}.enabled false`
+    ? `the address is none of OTLP (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it takes no ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
     : ADVICE[httpStatus];
 
 const ADVICE: Readonly<Record<number, string>> = {
   400: "the backend reads another protocol (see otlp.protocol), or refuses this export alone, since it holds nothing: then the next session is taken",
-  401: "it wants credentials: openhook-otel config set otlp.headers.authorization <value>",
+  401: `it wants credentials: ${suggest("config set otlp.headers.authorization <value>")}`,
   403: "the credentials in otlp.headers are not allowed to write",
-  415: "the backend reads another protocol: openhook-otel config set otlp.protocol http/json",
+  415: `the backend reads another protocol: ${suggest("config set otlp.protocol http/json")}`,
 };
 
 /** Beyond this, spans of this machine do not line up with those of others. */

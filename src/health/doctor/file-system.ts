@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Context } from "../../context.ts";
+import { suggest } from "../../model/suggest.ts";
 import { fileSystemOf } from "../../store/file-system.ts";
 import { type Finding, inArea } from "./finding.ts";
 
@@ -14,7 +15,7 @@ export function* fileSystemFindings({ places, platform }: Pick<Context, "places"
     hasLocks
       ? `${places.stateDir} lies on a shared file system (${name}): drains of several machines take turns, slower than on a local disk`
       : `${places.stateDir} lies on a file system without working locks (${name}): drains take turns by a name, and "show" beside one can fail`,
-    "set OPENHOOK_OTEL_HOME to a folder on a local disk, then: openhook-otel enable",
+    `set OPENHOOK_OTEL_HOME to a folder on a local disk, then: ${suggest("enable")}`,
   );
 }
 

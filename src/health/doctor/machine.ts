@@ -6,6 +6,7 @@ import { refuseOdd } from "../../config/files.ts";
 import type { Context } from "../../context.ts";
 import { parseInboxFile } from "../../intake/facts.ts";
 import { messageOf } from "../../model/error-message.ts";
+import { suggest } from "../../model/suggest.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../../registration/discovery.ts";
 import { isHookCurrent } from "../../registration/hook-program.ts";
 import { plural } from "../../text/figures.ts";
@@ -68,14 +69,13 @@ const OLDEST_NODE = 20;
 
 async function* nodeFindings({ hook }: Status, { nodePath, env }: Context): AsyncGenerator<Finding> {
   const { ok, remark, broken } = inArea("node");
-  const todo = `install Node ${OLDEST_NODE} or later, then: openhook-otel enable`;
+  const todo = `install Node ${OLDEST_NODE} or later, then: ${suggest("enable")}`;
   const own = await nodeVersion(nodePath, env);
   yield own === undefined ? broken(`${nodePath} does not tell its version`, todo) : ok(`${own} at ${nodePath}`);
   if (hook.node === null || hook.node === nodePath) return;
   const told = await nodeVersion(hook.node, env);
   // the hook takes the one on the PATH then
-  if (told === undefined)
-    yield remark(`hooks start drains with ${hook.node}, which does not run`, "openhook-otel enable");
+  if (told === undefined) yield remark(`hooks start drains with ${hook.node}, which does not run`, suggest("enable"));
   else if (majorOf(told) < OLDEST_NODE) yield broken(`hooks start drains with Node ${told} at ${hook.node}`, todo);
   else yield ok(`hooks start drains with ${told} at ${hook.node}`);
 }
@@ -92,7 +92,7 @@ async function* stateFindings(context: Context, open: Exposed): AsyncGenerator<F
   for (const { path, mode } of open) {
     yield remark(
       `others on this machine can get into ${path}`,
-      `openhook-otel doctor --fix, or chmod ${mode.toString(8)}`,
+      `${suggest("doctor --fix")}, or chmod ${mode.toString(8)}`,
     );
   }
   if (barred.length > 0 || open.length > 0) return;
@@ -117,7 +117,7 @@ async function* hookFindings(status: Status, context: Context, hookSource: strin
   else {
     yield isBroken(
       `${status.hook.path} was started as an agent would, and ${failure}`,
-      "openhook-otel doctor --fix installs it anew; if it stays so, look whether the folder may run programs (noexec)",
+      `${suggest("doctor --fix")} installs it anew; if it stays so, look whether the folder may run programs (noexec)`,
     );
   }
   // Two installations, as below two versions of Node: what is updated here is not what hooks start
@@ -125,17 +125,17 @@ async function* hookFindings(status: Status, context: Context, hookSource: strin
   if (program !== null && program !== context.programPath) {
     yield remark(
       `hooks start drains with ${program}, and this is ${context.programPath}`,
-      "openhook-otel doctor --fix has them start this one",
+      `${suggest("doctor --fix")} has them start this one`,
     );
   }
   if (failure === undefined && !(await isHookCurrent(context, hookSource))) {
-    yield remark(`${status.hook.path} is of another version than this`, "openhook-otel doctor --fix renews it");
+    yield remark(`${status.hook.path} is of another version than this`, `${suggest("doctor --fix")} renews it`);
   }
 }
 
 function* configFindings({ config }: Status): Generator<Finding> {
   const { ok, remark, broken } = inArea("settings");
-  const todo = "openhook-otel config shows every setting and where it comes from";
+  const todo = `${suggest("config")} shows every setting and where it comes from`;
   for (const error of config.errors) yield broken(error, todo);
   for (const warning of config.warnings) yield remark(warning, todo);
   if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are in order`);
@@ -153,7 +153,7 @@ async function* discoveryFindings({ cwd }: Context): AsyncGenerator<Finding> {
   yield ours.length === 0
     ? remark(
         `${path} runs ${plural(found.hooks.length, "hook")}, none of them ours`,
-        "openhook-otel enable openhook --scope project",
+        suggest("enable openhook --scope project"),
       )
     : ok(`${path} runs our hook for ${ours.flatMap(({ events }) => events).join(", ")}`);
   for (const hook of ours.filter((one) => !one.async)) {

@@ -3,6 +3,7 @@ import { checkOwner, openFiles, ownUid, StateError } from "../../config/file-own
 import { projectWishes } from "../../config/project.ts";
 import { unheardVariables } from "../../config/repository-variables.ts";
 import type { Context } from "../../context.ts";
+import { suggest } from "../../model/suggest.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** What keeps others out of what is collected, and what the project here asks for. */
@@ -38,7 +39,7 @@ async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Findin
   for (const [name, path] of await unheardVariables({ folders: [cwd], home: places.home, files })) {
     yield remark(
       `${name} in ${path} is not heard by drains that hooks start: no file of a repository decides what leaves`,
-      "set it for yourself: openhook-otel config set KEY VALUE",
+      `set it for yourself: ${suggest("config set KEY VALUE")}`,
     );
   }
   const said = [

@@ -1,5 +1,6 @@
 import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
+import { suggest } from "../../model/suggest.ts";
 import { duration, megabytes, plural } from "../../text/figures.ts";
 import { driftLines, droppedCount } from "../status/self.ts";
 import type { Status } from "../status/shape.ts";
@@ -23,12 +24,12 @@ export async function* selfFindings(
   if (dropped > 0) {
     yield remark(
       `${plural(dropped, "span")} never reached a backend; they stay in the store`,
-      "see the outbox settings (openhook-otel config), and what the backend refused (drain.log)",
+      `see the outbox settings (${suggest("config")}), and what the backend refused (drain.log)`,
     );
   }
   const lost = lostRemark(inbox, state_dir, context.now());
   if (lost !== undefined)
-    yield remark(lost, "make room there; openhook-otel prune --older-than 30d makes the store smaller");
+    yield remark(lost, `make room there; ${suggest("prune --older-than 30d")} makes the store smaller`);
   const { failed = 0, killed = 0 } = self.drains;
   if (failed + killed > 0) {
     yield remark(
@@ -36,7 +37,7 @@ export async function* selfFindings(
       failed > 0
         ? "drain.log says why"
         : last_drain === null
-          ? "openhook-otel drain shows why: none came to its end yet"
+          ? `${suggest("drain")} shows why: none came to its end yet`
           : "nothing need be done",
     );
   }
@@ -62,18 +63,18 @@ async function* sizeFindings(
   if (sizes.store >= LARGE_BYTES) {
     yield remark(
       `the store takes ${megabytes(sizes.store)}; ${kept}`,
-      "openhook-otel prune --older-than 30d, or a smaller store.retentionDays",
+      `${suggest("prune --older-than 30d")}, or a smaller store.retentionDays`,
     );
   } else yield ok(`the store takes ${megabytes(sizes.store)}; ${kept}`);
   if (inbox.quarantined > 0) {
     yield ok(
-      `the quarantine takes ${megabytes(sizes.quarantine)}; openhook-otel prune --quarantine removes what is old in it`,
+      `the quarantine takes ${megabytes(sizes.quarantine)}; ${suggest("prune --quarantine")} removes what is old in it`,
     );
   }
   for (const { path, bytes } of sizes.damaged) {
     const text = `the damaged store ${path} takes ${megabytes(bytes)}`;
     // Without a time in its name: whoever set it aside did not come to read it
-    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, "openhook-otel drain");
+    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, suggest("drain"));
     else yield ok(text);
   }
 }

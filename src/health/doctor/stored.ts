@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "../../context.ts";
+import { suggest } from "../../model/suggest.ts";
 import { adviceOn, REPAIR } from "../../sessions/open-store.ts";
 import type { Database } from "../../store/database.ts";
 import { StoreError } from "../../store/database.ts";
@@ -64,7 +65,7 @@ export async function* inboxFindings(status: Status, context: Context): AsyncGen
   if (inbox.quarantined === 0) return yield aside.ok("empty");
   yield aside.remark(
     `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}`,
-    "update openhook-otel, then: openhook-otel replay",
+    `update openhook-otel, then: ${suggest("replay")}`,
   );
   const reasons = byReason(await quarantinedIn(inbox.quarantine_dir, REASONS_READ));
   for (const [reason, n] of reasons.slice(0, REASONS_SHOWN)) yield aside.remark(`${n} × ${reason}`);

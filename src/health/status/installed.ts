@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
 import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
+import { suggest } from "../../model/suggest.ts";
 import { barredBy, isBarred } from "../../registration/hook-program.ts";
 import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import { isAccessible } from "./files.ts";
@@ -39,7 +40,7 @@ export function brokenRegistrations({ title, source, registrations }: AgentStatu
       return [`cannot read ${title}'s settings ${whereOf(registration)}: it must be UTF-8 text, and readable for you`];
     if (state !== "gone" || isOfDeletedProject(registration)) return [];
     return [
-      `${title} is not collected: our registration is gone from ${whereOf(registration)}; openhook-otel enable ${source}${flag} puts it back, openhook-otel disable ${source}${flag} forgets it`,
+      `${title} is not collected: our registration is gone from ${whereOf(registration)}; ${suggest(`enable ${source}${flag}`)} puts it back, ${suggest(`disable ${source}${flag}`)} forgets it`,
     ];
   });
 }
@@ -65,7 +66,7 @@ export async function hookOf({ places, platform }: Context): Promise<Status["hoo
 
 /** Why a registered hook would not do its work, with what to do. */
 export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, platform }: Context): readonly string[] {
-  const repair = "openhook-otel enable puts it right";
+  const repair = `${suggest("enable")} puts it right`;
   if (!hook.installed) return isEnabled ? [`agents are told to run ${hook.path}, and it is not there: ${repair}`] : [];
   if (isBarred(hook.path, platform)) return [barredBy(hook.path)];
   if (!hook.executable) return [`${hook.path} cannot be executed: ${repair}`];

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Context } from "../../context.ts";
 import { counts } from "../../intake/inbox.ts";
+import { suggest } from "../../model/suggest.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
 import { isAccessible, readPart } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
@@ -54,7 +55,7 @@ export async function inboxOf(
 export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs: number): readonly string[] {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   if (waiting + claimed === 0 || ageMs < STALE_AFTER_MS) return [];
-  return [`events wait for ${duration(ageMs)} and no drain has taken them: run openhook-otel drain`];
+  return [`events wait for ${duration(ageMs)} and no drain has taken them: run ${suggest("drain")}`];
 }
 
 /**

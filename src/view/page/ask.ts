@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Answer, Trouble } from "../wire.ts";
+import { command } from "./command.ts";
 import { onChange } from "./live.ts";
 
 export type Params = Readonly<Record<string, string | undefined>>;
@@ -93,5 +94,5 @@ async function ask<T>(
 const ENDED: Trouble = {
   kind: "trouble",
   code: "E_ENDED",
-  message: "The program behind this page has ended. Run openhook-otel view and open the link it prints.",
+  message: `The program that served this page has ended. Run ${command("view")} and open the link that it prints.`,
 };

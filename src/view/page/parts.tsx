@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Answer, NothingYet, Sums, Trouble } from "../wire.ts";
 import type { Asked } from "./ask.ts";
+import { command } from "./command.ts";
 import { count, dollars, exact } from "./format.ts";
 
 /** A number of tokens; unknown is the word, a lower bound has its sign. */
@@ -107,13 +108,13 @@ export function Tile({
   );
 }
 
-/** In the place of figures, for who has collected nothing. */
+/** Shown instead of figures while there are no sessions. */
 export const NoSessionYet = () => (
   <section class="instead">
     <h2>No session yet</h2>
     <p>
-      Run <code>openhook-otel enable</code>, then work with an agent as usual; or bring in what there was before with{" "}
-      <code>openhook-otel import</code>.
+      Run <code>{command("enable")}</code> and work with an agent, or import past sessions with{" "}
+      <code>{command("import")}</code>.
     </p>
   </section>
 );
