@@ -1,11 +1,8 @@
 import type { Context } from "../context.ts";
 import { collectStatus } from "../health/status/facts.ts";
-import { whereOf } from "../health/status/installed.ts";
-import type { Status } from "../health/status/shape.ts";
-import { suggest } from "../model/suggest.ts";
+import { statusLines } from "../health/status/text.ts";
 import { printLines } from "../text/ascii.ts";
-import { count, duration, localTime, megabytes, plural } from "../text/figures.ts";
-import { clip, type Piece, printable, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
+import { terminalOf } from "../text/terminal.ts";
 import { VERSION } from "../version.ts";
 
 export interface StatusOptions {
@@ -13,151 +10,16 @@ export interface StatusOptions {
 }
 
 /**
- * `openhook-otel status`: what is installed, what waits, how the last drain and the last delivery went. Changes nothing.
+ * `openhook-otel status`: what is installed, what is queued, how the last drain and the last delivery went. Changes
+ * nothing.
  *
- * @returns exit code: 1 when something is broken that only the user can mend (those are the lines with ✗: a state
- *          directory or store that cannot be used, a hook that is registered and cannot run, a registration that is
- *          gone, a setting that is wrong), else 0. A backend that is away or a payload that was set aside is no such
- *          thing: what waits is kept.
+ * @returns exit code: 1 if something is broken that only the user can fix (the lines with ✗: a state directory or store
+ *          that cannot be used, a registered hook that cannot run, a registration that is gone, a wrong setting), else 0.
+ *          An unreachable backend or a quarantined payload is neither: that data is kept.
  */
 export async function status({ json }: StatusOptions, context: Context): Promise<number> {
   const facts = await collectStatus(context);
   if (json) context.stdout.write(`${JSON.stringify({ version: VERSION, ...facts })}\n`);
-  else printLines(context, inWords(facts, terminalOf(context), context.now()));
+  else printLines(context, statusLines(facts, terminalOf(context), context.now()));
   return facts.broken.length > 0 ? 1 : 0;
 }
-
-// --- internal ---
-
-/** Of the names on the left. */
-const NAME_WIDTH = 13;
-
-function* inWords(facts: Status, terminal: Terminal, nowMs: number): Generator<string> {
-  const field = function* (name: string, ...texts: readonly string[]): Generator<string> {
-    for (const [index, text] of texts.entries()) {
-      const before: Piece = { text: (index === 0 ? name : "").padEnd(NAME_WIDTH), style: "dim" };
-      yield* wrapped(before, printable(text), terminal);
-    }
-  };
-  yield clip(`openhook-otel ${VERSION}`, terminal.columns);
-  yield "";
-  yield* field("agents", ...agentLines(facts));
-  yield* field("hook", hookLine(facts));
-  yield* field("state", `${facts.state_dir}${facts.state_dir_exists ? "" : " (not made yet)"}`);
-  yield* field("inbox", inboxLine(facts, nowMs));
-  if (facts.inbox.quarantined > 0) yield* field("quarantine", ...quarantineLines(facts, nowMs));
-  yield* field("sessions", sessionsLine(facts));
-  if (facts.store.state !== "none") yield* field("store", storeLine(facts));
-  yield* field("last drain", ...drainLines(facts, nowMs));
-  for (const signal of ["traces", "metrics"] as const) {
-    yield* field(signal, ...deliveryLines(facts.delivery[signal], signal, facts, nowMs));
-  }
-  yield* field("log", facts.log.exists ? facts.log.path : `${facts.log.path} (nothing logged yet)`);
-  const remarks = [
-    ...facts.broken.map((text): [Piece, string] => [{ text: "✗ ", style: "red" }, text]),
-    ...facts.remarks.map((text): [Piece, string] => [{ text: "! ", style: "yellow" }, text]),
-  ];
-  if (remarks.length > 0) yield "";
-  for (const [mark, text] of remarks) yield* wrapped(mark, printable(text), terminal);
-}
-
-function agentLines({ agents }: Status): readonly string[] {
-  const held = agents.flatMap(({ title, registrations }) =>
-    registrations
-      .filter(({ state }) => state !== "none")
-      .map((registration) => {
-        const { scope, state, events } = registration;
-        const path = whereOf(registration);
-        if (state === "unreadable") return `${title}: cannot tell, ${path} cannot be read (${scope})`;
-        if (state === "gone") return `${title}: registration gone from ${path} (${scope})`;
-        return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
-      }),
-  );
-  if (held.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
-  const others = agents.filter(({ registrations }) => registrations.every(({ state }) => state === "none"));
-  return [...held, ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`])];
-}
-
-function hookLine({ hook }: Status): string {
-  if (!hook.installed) return "not installed";
-  return `${hook.path}${hook.executable ? "" : " (cannot be executed)"}`;
-}
-
-function inboxLine({ inbox }: Status, nowMs: number): string {
-  const waiting = inbox.waiting + inbox.claimed;
-  if (waiting === 0) return "empty";
-  const age = inbox.oldest === null ? "" : `, the oldest for ${duration(nowMs - Date.parse(inbox.oldest))}`;
-  const claimed = inbox.claimed === 0 ? "" : ` (${inbox.claimed} taken by a drain)`;
-  return `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}${claimed}${age}`;
-}
-
-function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
-  return [
-    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}; ${suggest("replay")} tries again, after an update`,
-    ...inbox.quarantine_newest.map(({ source, reason, at }) => {
-      const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
-      return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
-    }),
-  ];
-}
-
-function sessionsLine({ store }: Status): string {
-  if (store.state === "none") return "none yet";
-  if (store.state !== "ok") return "cannot be read";
-  return `${count(store.sessions)}${store.open === 0 ? "" : `, ${store.open} open`}`;
-}
-
-function storeLine({ sizes, self, inbox }: Status): string {
-  const pruned = self.pruned_sessions === 0 ? "" : `, ${plural(self.pruned_sessions, "old session")} pruned so far`;
-  const aside = inbox.quarantined === 0 ? "" : `, the quarantine ${megabytes(sizes.quarantine)}`;
-  return `${megabytes(sizes.store)}${pruned}${aside}`;
-}
-
-function drainLines({ last_drain: drain }: Status, nowMs: number): readonly string[] {
-  if (drain === null) return ["none yet"];
-  const did = [
-    `${plural(drain.files, "file")}`,
-    plural(drain.events, "new event"),
-    plural(drain.spans, "new span"),
-    ...(drain.sent === 0 ? [] : [`${drain.sent} sent`]),
-    ...(drain.rejected === 0 ? [] : [`${drain.rejected} rejected by the backend`]),
-    ...(drain.quarantined === 0 ? [] : [`${drain.quarantined} set aside`]),
-    ...(drain.left === 0 ? [] : [`${drain.left} left where they are`]),
-    ...(drain.transcript_lines_unreadable === 0
-      ? []
-      : [`${plural(drain.transcript_lines_unreadable, "transcript line")} could not be read`]),
-  ];
-  const at = Date.parse(drain.at);
-  return [`${ago(at, nowMs)} (${localTime(at)}): ${did.join(", ")}`, ...drain.problems.map((line) => `! ${line}`)];
-}
-
-function deliveryLines(
-  delivery: Status["delivery"]["traces"],
-  signal: "traces" | "metrics",
-  { outbox }: Status,
-  nowMs: number,
-): readonly string[] {
-  const waits =
-    signal === "traces" && outbox.waiting_spans > 0
-      ? `, ${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span waits" : "spans wait"}${waitedFor(outbox, nowMs)}`
-      : "";
-  if (delivery.endpoint === null) return [`${delivery.why_not_sent ?? "not sent"}${waits}`];
-  const last =
-    delivery.last_ok === null ? "nothing taken yet" : `last taken ${ago(Date.parse(delivery.last_ok), nowMs)}`;
-  const notBefore =
-    delivery.not_before === null
-      ? ""
-      : `; asked again after ${localTime(Date.parse(delivery.not_before))}, or at once by ${suggest("drain")}`;
-  return [
-    `${delivery.endpoint} (${last}${waits})`,
-    ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),
-  ];
-}
-
-/** Nothing for what waits no longer than it takes to try again. */
-function waitedFor({ oldest }: Status["outbox"], nowMs: number): string {
-  const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
-  return ageMs < 60_000 ? "" : `, the oldest for ${duration(ageMs)}`;
-}
-
-const ago = (ms: number, nowMs: number): string => `${duration(Math.max(0, nowMs - ms))} ago`;

@@ -216,7 +216,7 @@ describe("doctor", () => {
     expect(report.fixed).toEqual([
       `${of.places.stateDir} is private again`,
       `${of.places.storePath} is private again`,
-      `installed the hook program anew: ${of.places.hookPath}`,
+      `reinstalled the hook program: ${of.places.hookPath}`,
       expect.stringMatching(/^Claude Code: enabled in \S+settings\.json \(10 events/),
       expect.stringMatching(/^Claude Code: enabled in \S+acme-shop\S+ \(7 events/),
     ]);
@@ -269,7 +269,7 @@ describe("doctor", () => {
       `remark: ${of.places.hookPath} is of another version than this`,
     ]);
     const mended = await examine({}, true);
-    expect(mended.report.fixed).toEqual([`installed the hook program anew: ${of.places.hookPath}`]);
+    expect(mended.report.fixed).toEqual([`reinstalled the hook program: ${of.places.hookPath}`]);
     expect(mended.about("hook")).toEqual([`ok: ${of.places.hookPath} takes an event and says nothing`]);
     expect(readFileSync(of.places.hookPath, "utf8")).toBe(shipped);
     expect(readFileSync(wrapper, "utf8")).not.toContain("# before");

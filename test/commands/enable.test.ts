@@ -22,11 +22,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import claudeInstaller from "../../src/agents/claude-code/installer.ts";
 import { isOurCommand } from "../../src/agents/shared/settings/settings.ts";
 import { disable } from "../../src/commands/disable.ts";
-import { type AgentLookup, enable } from "../../src/commands/enable.ts";
+import { enable } from "../../src/commands/enable.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { type Context, UserError } from "../../src/context.ts";
 import type { Agent, SettingsText } from "../../src/model/agent.ts";
 import { hookCommandOf } from "../../src/registration/hook-program.ts";
+import type { AgentLookup } from "../../src/registration/settings-edit.ts";
 import { hasShell } from "../support/shells.ts";
 
 const card = {

@@ -118,7 +118,7 @@ describe("wrap", () => {
   test("where PATH has no such place it goes into one of ours, with the word how to use it", async () => {
     const said = await wrapped(["gh"], {}, [usr, local]);
     expect(said).toContain(`gh: wrapped in ${join(own, "gh")}, before ${join(usr, "gh")}\n`);
-    expect(said).toContain(`PATH finds ${join(usr, "gh")} before it`);
+    expect(said).toContain(`because PATH finds ${join(usr, "gh")} first`);
     expect(said).toContain('export PATH="$HOME/.local/share/openhook-otel/bin:$PATH"');
     // once PATH has it, there is nothing to say, and the list tells the same
     for (const names of [["gh"], []]) {
@@ -127,7 +127,7 @@ describe("wrap", () => {
       );
     }
     expect(shell("gh x", [own, usr]).stdout).toBe("real gh x\n");
-    expect(await wrapped([], {}, [usr])).toContain("it is not used yet");
+    expect(await wrapped([], {}, [usr])).toContain("It is not used yet");
   });
 
   test("the program in the user's own directory is no obstacle, nor a foreign file in it", async () => {

@@ -1,0 +1,57 @@
+import { isCancel, multiselect } from "@clack/prompts";
+import { type Context, UserError } from "../context.ts";
+import type { PresentAgent } from "../registration/present-agents.ts";
+import {
+  canAsk,
+  type InstallableAgent,
+  listed,
+  readSettingsFiles,
+  type Scope,
+  streamsOf,
+  targetOf,
+} from "../registration/settings-edit.ts";
+
+/**
+ * Asks which of the found agents to enable; all are selected at first.
+ *
+ * @returns the selected ones, none when the user cancels
+ * @throws UserError when this is no terminal
+ */
+export async function chooseAgents(
+  found: readonly PresentAgent[],
+  scope: Scope,
+  context: Context,
+): Promise<readonly PresentAgent[]> {
+  const names = found.map(({ agent }) => agent.source);
+  if (!canAsk(context)) {
+    throw new UserError(
+      "E_CONFIRM",
+      `found ${names.join(", ")}: name those that shall be collected, or pass --yes for all, or run it in a terminal to be asked`,
+    );
+  }
+  const options = await Promise.all(
+    found.map(async ({ agent, installer, version }) => ({
+      value: agent.source,
+      label: version === undefined ? agent.title : `${agent.title} ${version}`,
+      hint: await hintOf(installer, scope, context),
+    })),
+  );
+  const answer = await multiselect({
+    message: "Register the hook with these agents? Space toggles, Enter confirms",
+    options,
+    initialValues: names,
+    required: false,
+    ...streamsOf(context),
+  });
+  if (isCancel(answer)) return [];
+  return found.filter(({ agent }) => answer.includes(agent.source));
+}
+
+// --- internal ---
+
+async function hintOf(installer: InstallableAgent["installer"], scope: Scope, context: Context): Promise<string> {
+  const paths = await installer.paths(scope, targetOf(context));
+  const files = await readSettingsFiles(paths).catch(() => []);
+  const isEnabled = installer.registered(files).length > 0;
+  return isEnabled ? `enabled already in ${listed(paths)}` : listed(paths);
+}

@@ -1,0 +1,61 @@
+import { chmod } from "node:fs/promises";
+import type { Context } from "../../context.ts";
+import { installHookProgram } from "../../registration/hook-program.ts";
+import { restoreRegistration } from "../../registration/restore-registration.ts";
+import type { AgentLookup } from "../../registration/settings-edit.ts";
+import { collectStatus } from "../status/facts.ts";
+import { isOfDeletedProject } from "../status/installed.ts";
+import type { AgentStatus } from "../status/shape.ts";
+import { exposed, isHookWanted } from "./machine.ts";
+
+/** What `doctor --fix` did, one line each. */
+export interface Fixes {
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+}
+
+/**
+ * Fixes what is safe to fix: modes of our own files, the hook program, and registrations that `enable` made and that were
+ * removed since. Never changes the store's content or the queue.
+ */
+export async function fix(context: Context, agents: AgentLookup, hookSource: string): Promise<Fixes> {
+  const done: string[] = [];
+  const failed: string[] = [];
+  const attempt = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const result = await work();
+      if (result !== undefined) done.push(result);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      failed.push(`could not ${what}: ${error.message}`);
+    }
+  };
+  for (const { path, mode } of await exposed(context)) {
+    await attempt(`close ${path} to others`, async () => {
+      await chmod(path, mode);
+      return `${path} is private again`;
+    });
+  }
+  const status = await collectStatus(context, await agents.list());
+  if (isHookWanted(status) || status.hook.installed) {
+    await attempt("install the hook program", async () =>
+      (await installHookProgram(context, hookSource)) ? `reinstalled the hook program: ${status.hook.path}` : undefined,
+    );
+  }
+  for (const { agent, registration } of goneIn(status.agents)) {
+    await attempt(`register with ${agent.title} again`, () =>
+      restoreRegistration(agent.source, registration, context, agents, hookSource),
+    );
+  }
+  return { done, failed };
+}
+
+// --- internal ---
+
+function* goneIn(agents: readonly AgentStatus[]) {
+  for (const agent of agents) {
+    for (const registration of agent.registrations) {
+      if (registration.state === "gone" && !isOfDeletedProject(registration)) yield { agent, registration };
+    }
+  }
+}
