@@ -14,8 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { COMPOSE_FILE, STACK_ENDPOINT, type StackOptions, stack } from "../../src/commands/stack.ts";
+import { type StackOptions, stack } from "../../src/commands/stack.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
+import { COMPOSE_FILE, STACK_ENDPOINT } from "../../src/stack/endpoint.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt } from "../support/program.ts";
 
@@ -92,7 +93,7 @@ describe("stack", () => {
     const before = filesIn(folder).map((name) => [name, statSync(join(folder, name)).mtimeMs]);
     const { code, out } = await run();
     expect(code).toBe(0);
-    expect(out).toContain("is as it should be");
+    expect(out).toContain("is up to date");
     expect(
       filesIn(folder)
         .filter((name) => !name.startsWith("."))
@@ -123,7 +124,7 @@ describe("stack", () => {
     writeFileSync(join(folder, "notes.txt"), "mine");
     writeFileSync(join(folder, COMPOSE_FILE), "services: {}\n");
     const { out } = await run({ undo: true });
-    expect(out).toContain(`${COMPOSE_FILE}: changed by you, stays`);
+    expect(out).toContain(`kept, because you changed it: ${COMPOSE_FILE}`);
     expect(filesIn(folder)).toEqual([COMPOSE_FILE, "notes.txt"]);
     expect(settings()["otlp"] ?? {}).toEqual({});
   });
@@ -157,7 +158,7 @@ describe("stack", () => {
     const path = join(folder, COMPOSE_FILE);
     const shipped = readFileSync(path, "utf8");
     writeFileSync(path, `${shipped}# mine\n`);
-    expect((await run()).out).toContain(`changed by you, stays: ${COMPOSE_FILE}`);
+    expect((await run()).out).toContain(`kept, because you changed it: ${COMPOSE_FILE}`);
     expect(readFileSync(path, "utf8")).toContain("# mine");
     await run({ force: true });
     expect(readFileSync(path, "utf8")).toBe(shipped);
@@ -189,7 +190,7 @@ describe("stack", () => {
     const budgets = join("dashboards", "rules", "budgets.yaml");
     const next = packageWith({ [budgets]: "groups: []\n" });
     writeFileSync(join(folder, budgets), "# mine\n");
-    expect((await run({}, {}, next)).out).toContain(`changed by you, stays: ${budgets}`);
+    expect((await run({}, {}, next)).out).toContain(`kept, because you changed it: ${budgets}`);
     expect(readFileSync(join(folder, budgets), "utf8")).toBe("# mine\n");
   });
 

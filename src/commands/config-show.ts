@@ -1,0 +1,77 @@
+import { type EffectiveSetting, effectiveSettings, effectiveText } from "../config/effective.ts";
+import { readFileIfAny } from "../config/files.ts";
+import { keyOf } from "../config/layer.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { knownTarget } from "../config/user-file.ts";
+import type { Context } from "../context.ts";
+import { printable } from "../text/terminal.ts";
+
+/** `openhook-otel config show`: every setting, its value and where that comes from. */
+export async function showConfig(json: boolean, context: Context): Promise<number> {
+  const loaded = await loadConfig(context);
+  const { configPath } = context.places;
+  const rows = effectiveSettings(loaded);
+  const exists = (await readFileIfAny(configPath).catch(() => Buffer.alloc(0))) !== undefined;
+  if (json) context.stdout.write(`${JSON.stringify(asJson(rows, loaded, configPath, exists), null, 2)}\n`);
+  else {
+    context.stdout.write(`file: ${printable(configPath)}${exists ? "" : " (none yet)"}\n\n`);
+    const cells = rows.map((row) => [row.key, printable(effectiveText(row)), row.source]);
+    for (const line of aligned([["SETTING", "VALUE", "FROM"], ...cells])) context.stdout.write(`${line}\n`);
+    if (loaded.warnings.length + loaded.errors.length > 0) context.stderr.write("\n");
+    for (const warning of loaded.warnings) context.stderr.write(`warning: ${printable(warning)}\n`);
+    for (const error of loaded.errors) context.stderr.write(`error: ${printable(error)}\n`);
+  }
+  return loaded.errors.length > 0 ? 2 : 0;
+}
+
+/** `openhook-otel config get`: one value; of a whole map a JSON object. */
+export async function getSetting(key: string, context: Context): Promise<number> {
+  const target = knownTarget(key);
+  const loaded = await loadConfig(context);
+  for (const error of loaded.errors) context.stderr.write(`error: ${printable(error)}\n`);
+  const wanted = keyOf(target);
+  const isWholeMap = target.setting.kind === "map" && target.entry === undefined;
+  const rows = effectiveSettings(loaded).filter(({ key: name }) =>
+    isWholeMap ? name.startsWith(`${wanted}.`) : name === wanted,
+  );
+  const values = rows.flatMap(({ key: name, value }) => (value === undefined ? [] : [[name, value] as const]));
+  if (isWholeMap) {
+    const entries = values.map(([name, value]) => [name.slice(wanted.length + 1), value]);
+    context.stdout.write(`${JSON.stringify(Object.fromEntries(entries))}\n`);
+  } else {
+    for (const [, value] of values) context.stdout.write(`${printable(String(value))}\n`);
+  }
+  if (loaded.errors.length > 0) return 2;
+  return values.length > 0 || isWholeMap ? 0 : 1;
+}
+
+// --- internal ---
+
+const asJson = (
+  rows: readonly EffectiveSetting[],
+  { sources, warnings, errors }: LoadedConfig,
+  file: string,
+  exists: boolean,
+) => ({
+  file,
+  exists,
+  settings: rows.map(({ key, setting, value }) => ({
+    key,
+    value: value ?? null,
+    source: sources.get(key),
+    variable: setting.variable,
+    ...(setting.unit !== undefined && { unit: setting.unit }),
+  })),
+  warnings,
+  errors,
+});
+
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

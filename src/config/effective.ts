@@ -1,0 +1,57 @@
+import { suggest } from "../model/suggest.ts";
+import { keyOf, sourceInWords } from "./layer.ts";
+import type { LoadedConfig } from "./load.ts";
+import { shownValue } from "./redact.ts";
+import type { Setting } from "./setting.ts";
+import { type Target, targetOf } from "./settings.ts";
+
+/** One setting as it is in effect. */
+export interface EffectiveSetting {
+  readonly key: string;
+  readonly setting: Setting;
+  /** With secrets masked; absent when there is none. */
+  readonly value?: string | number | boolean;
+  /** Where it comes from, in words. */
+  readonly source: string;
+}
+
+/** Every setting; of maps, every entry. */
+export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetting[] {
+  return [...loaded.sources].flatMap(([key, source]) => {
+    const target = targetOf(key);
+    if (target === undefined) return [];
+    const { setting, entry } = target;
+    const held = valueAt(loaded.config, setting.path);
+    const value = setting.kind === "map" ? valueAt(held, entry === undefined ? [""] : [entry]) : held;
+    const row = { key, setting, source: sourceInWords(source) };
+    const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    return [isPlain && source.kind !== "unknown" ? { ...row, value: shownValue(setting, value) } : row];
+  });
+}
+
+/** The value with its unit; for an unset setting of a signal, the setting that is used instead. */
+export function effectiveText({ setting, value }: EffectiveSetting): string {
+  if (value !== undefined) return `${value}${setting.unit === undefined ? "" : ` ${setting.unit}`}`;
+  const [section, signal, name] = setting.path;
+  if (section !== "otlp" || name === undefined || setting.kind === "map") return "-";
+  return name === "endpoint" ? `otlp.endpoint + /v1/${signal}` : `as otlp.${name}`;
+}
+
+/** Notes for a value that was just set and is not the one in effect. */
+export function overrides(target: Target, loaded: LoadedConfig): readonly string[] {
+  const key = keyOf(target);
+  return [...loaded.sources].flatMap(([name, source]) => {
+    if (name !== key && !name.startsWith(`${key}.`)) return [];
+    if (source.kind === "withheld") return [`${name} is off: ${loaded.errors[0] ?? `see ${suggest("config")}`}`];
+    return source.kind === "environment" ? [`environment variable ${source.variable} overrides ${name} here`] : [];
+  });
+}
+
+// --- internal ---
+
+function valueAt(from: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return from;
+  if (typeof from !== "object" || from === null || !Object.hasOwn(from, name)) return undefined;
+  return valueAt(Object.entries(from).find(([key]) => key === name)?.[1], rest);
+}

@@ -1,0 +1,112 @@
+import { basename, dirname, join } from "node:path";
+import { findNodeAtLocation } from "jsonc-parser";
+import { suggest } from "../model/suggest.ts";
+import { parseDocument } from "./document.lazy.ts";
+import { DocumentError, setIn, unsetIn } from "./edit.ts";
+import { readFileIfAny, writeFileAtomic } from "./files.ts";
+import { configJsonSchema } from "./json-schema.ts";
+import { keyOf, newLayer, putText } from "./layer.ts";
+import { hint } from "./nearest.ts";
+import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
+
+/** A key that is no setting, a value that does not fit, or a file that cannot be edited. */
+export class SettingError extends Error {
+  readonly code = "E_CONFIG";
+}
+
+export type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
+
+/** @throws SettingError with the nearest key */
+export function knownTarget(key: string): Target {
+  const target = targetOf(key);
+  if (target !== undefined && target.entry !== "") return target;
+  const all = SETTINGS.map((setting) => setting.key);
+  const below = all.filter((name) => name.startsWith(`${key}.`));
+  const advice = SECTIONS.includes(key) ? ` It is a group: ${below.slice(0, 3).join(", ")} …` : hint(key, all);
+  const known = advice === "" ? ` "${suggest("config")}" lists all settings.` : advice;
+  throw new SettingError(`no setting ${JSON.stringify(key)}.${known}`);
+}
+
+/**
+ * The value as the file holds it: of a whole map an object.
+ *
+ * @throws SettingError when it does not fit the setting
+ */
+export function settingValue(target: Target, text: string): SettingValue {
+  const layer = newLayer();
+  const otherwise = "nothing was changed";
+  putText(layer, target, text, { source: { kind: "flag" }, place: "config set", otherwise });
+  const [problem] = layer.errors;
+  if (problem !== undefined) throw new SettingError(problem);
+  const key = keyOf(target);
+  const single = layer.values.get(key);
+  if (single !== undefined) return single.value;
+  return Object.fromEntries([...layer.values].map(([name, { value }]) => [name.slice(key.length + 1), String(value)]));
+}
+
+/**
+ * Writes one setting to the user's configuration file and keeps its comments.
+ *
+ * @throws SettingError when the file cannot be edited; FileError when it cannot be read or written
+ */
+export async function setInFile(target: Target, value: SettingValue, path: string): Promise<void> {
+  const before = await readFileIfAny(path);
+  const after = edited(before, path, (document) => setIn(document, locationOf(document, target), value));
+  await write(path, after, before, target.setting.secret);
+}
+
+/**
+ * Removes one setting from the user's configuration file. The key may be unknown: a misspelt one can be removed too.
+ *
+ * @returns false when the file does not have it
+ * @throws SettingError when the file cannot be edited; FileError when it cannot be read or written
+ */
+export async function unsetInFile(key: string, path: string): Promise<boolean> {
+  const before = await readFileIfAny(path);
+  if (before === undefined) return false;
+  const target = targetOf(key);
+  const after = edited(before, path, (document) =>
+    unsetIn(document, target === undefined ? key.split(".") : locationOf(document, target)),
+  );
+  if (after === before.toString("utf8")) return false;
+  await write(path, after, before, false);
+  return true;
+}
+
+// --- internal ---
+
+/** Where the file has a target, or would have it. Header names are looked up in any case. */
+function locationOf(document: string, { setting, entry }: Target): readonly string[] {
+  if (entry === undefined) return setting.path;
+  if (!setting.secret) return [...setting.path, entry];
+  const parsedDocument = parseDocument(document);
+  const map = "root" in parsedDocument ? findNodeAtLocation(parsedDocument.root, [...setting.path]) : undefined;
+  const names = (map?.children ?? []).map((property) => String(property.children?.[0]?.value));
+  return [...setting.path, names.findLast((name) => name.toLowerCase() === entry.toLowerCase()) ?? entry.toLowerCase()];
+}
+
+const SCHEMA_NAME = "config.schema.json";
+const EMPTY_DOCUMENT = `{\n  "$schema": "./${SCHEMA_NAME}"\n}\n`;
+
+function edited(before: Buffer | undefined, path: string, change: (document: string) => string): string {
+  const text = before?.toString("utf8") ?? "";
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const document = text.slice(mark.length);
+  try {
+    return mark + change(document.trim() === "" ? EMPTY_DOCUMENT : document);
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw new SettingError(`cannot change ${path}:${error.line}: ${error.message}; fix it in an editor first`);
+  }
+}
+
+/** Writes the file, and the schema that its `$schema` names beside it, so that editors know the settings. */
+async function write(path: string, text: string, before: Buffer | undefined, secret: boolean): Promise<void> {
+  await writeFileAtomic(path, text, { expect: before ?? null, forceMode: secret });
+  if (!text.includes(`"./${SCHEMA_NAME}"`)) return;
+  const schemaPath = join(dirname(path), SCHEMA_NAME);
+  const schema = Buffer.from(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+  if (basename(path) !== SCHEMA_NAME && !(await readFileIfAny(schemaPath))?.equals(schema)) {
+    await writeFileAtomic(schemaPath, schema);
+  }
+}
