@@ -63,7 +63,11 @@ function testWith(node, dir) {
     ["the built program", ["dist/openhook-otel.cjs", "--version"], env],
     ["the built program, with its store", ["dist/openhook-otel.cjs", "drain"], env],
     ["the demo", ["dist/openhook-otel.cjs", "demo"], env],
-    ["the test suite", ["node_modules/vitest/vitest.mjs", "run"], { ...env, OPENHOOK_OTEL_HOME: undefined }],
+    [
+      "every test",
+      ["node_modules/vitest/vitest.mjs", "run"],
+      { ...env, OPENHOOK_OTEL_HOME: undefined, OPENHOOK_TEST: "all" },
+    ],
   ];
   for (const [title, args, environment] of steps) {
     console.log(`\n--- Node ${version}: ${title}`);

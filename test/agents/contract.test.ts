@@ -14,6 +14,7 @@ import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { type RecordedPayload, recordedPayloads } from "../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";
 import { locateAll } from "../support/located.ts";
+import { runs } from "../support/whole.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));
 const agents = await allAgents();
@@ -130,7 +131,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
       fc.property(fc.jsonValue({ maxDepth: 4 }), facts, (payload, at) => {
         check(agent, payload, at);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -145,7 +146,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
       fc.property(payload, fc.constantFrom(...intakesOf(agent)), (some, at) => {
         check(agent, some, at);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

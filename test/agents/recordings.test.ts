@@ -8,6 +8,7 @@ import { compareRecorded, finishedOf, isClean, isWrittenWhole } from "../support
 import { ensureBuilt } from "../support/program.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
+import { chosenRecordings } from "../support/whole.ts";
 
 const agents = await allAgents();
 const cases = agents.flatMap((agent) => {
@@ -23,7 +24,7 @@ beforeAll(ensureBuilt, 60_000);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(cases)("$source $name", ({ agent, source, name }) => {
+describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }) => {
   const hasTranscripts = existsSync(join(CASES, source, name, "transcripts"));
   const expected = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { truncateContent } from "../../src/capture/truncate-content.ts";
+import { runs } from "../support/whole.ts";
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
@@ -51,7 +52,7 @@ describe("what is kept of one piece of content", () => {
         expect(kept.isJson).toBe(typeof given !== "string");
         if (kept.isJson) JSON.parse(kept.text);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

@@ -16,6 +16,7 @@ import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../src/privacy/rul
 import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { runs } from "../support/whole.ts";
 
 const shipped = (name: string): string =>
   readFileSync(join(fileURLToPath(new URL("../../collector-config/", import.meta.url)), name), "utf8");
@@ -68,7 +69,7 @@ describe("values that are not looked at any further", () => {
       fc.property(fc.stringMatching(new RegExp(form)), (value) => {
         expect(rules.filter((rule) => rule.matcher(value).find())).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -29,6 +29,7 @@ import type { Agent, SettingsText } from "../../src/model/agent.ts";
 import { hookCommandOf } from "../../src/registration/hook-program.ts";
 import type { AgentLookup } from "../../src/registration/settings-edit.ts";
 import { hasShell } from "../support/shells.ts";
+import { runs } from "../support/whole.ts";
 
 const card = {
   docs: "https://code.claude.com/docs/en/hooks",
@@ -691,7 +692,7 @@ describe("disable", () => {
           expect(statSync(path).mode & 0o777).toBe(bits);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { type ParseError, parse, stripComments } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 import { DocumentError, setIn, unsetIn } from "../../src/config/edit.ts";
+import { runs } from "../support/whole.ts";
 import { at, put } from "./help.ts";
 
 const TEXT = `{
@@ -130,7 +131,7 @@ describe("any document", () => {
         expect(parse(edited, [], { allowTrailingComma: true })).toEqual(wanted);
         if (!replaced) expect(comments(edited)).toBe(comments(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -144,7 +145,7 @@ describe("any document", () => {
         expect(parse(unsetIn(text, where), problems)).toEqual(wanted);
         expect(problems).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

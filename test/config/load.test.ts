@@ -6,6 +6,7 @@ import { otlpSettings } from "../../src/config/otlp.ts";
 import { Config } from "../../src/config/schema.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
+import { runs } from "../support/whole.ts";
 import { makePlace } from "./help.ts";
 
 const place = makePlace();
@@ -196,7 +197,7 @@ describe("whatever the sources hold", () => {
         for (const line of [...errors, ...warnings]) expect(line).not.toBe("");
         for (const url of sends(config)) if (url !== undefined) expect(new URL(url).protocol).toMatch(/^https?:$/);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Setting } from "../../src/config/setting.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
+import { runs } from "../support/whole.ts";
 import { at, makePlace, nest, put } from "./help.ts";
 
 const place = makePlace();
@@ -73,7 +74,7 @@ describe("flag > our variable > OpenTelemetry's variable > file > default", () =
           }[winner ?? "none"],
         );
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -98,7 +99,7 @@ describe("flag > our variable > OpenTelemetry's variable > file > default", () =
           expect(at(loaded.config, key.split("."))).toEqual({ ...file, ...otel, ...own, ...flag });
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -121,7 +122,7 @@ describe("flag > our variable > OpenTelemetry's variable > file > default", () =
           expect([key, at(loaded.config, path)]).toEqual([key, flag[key] ?? own[key] ?? file[key] ?? fallback]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

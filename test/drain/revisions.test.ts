@@ -6,6 +6,7 @@ import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
 import { booksOf } from "../support/summary.ts";
+import { runs } from "../support/whole.ts";
 
 let session: MadeSession | undefined;
 afterEach(() => session?.remove());
@@ -66,7 +67,7 @@ test("an answer's last line, whenever it is read before the session ends: counte
       expect(root["openhook.usage.incomplete"]).toBeUndefined();
       session.remove();
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -112,7 +113,7 @@ test("an answer that is told differently each time: what counters hold less what
       expect(root["openhook.cost.unpriced_calls"] ?? 0).toBe(rows.unpriced);
       expect(root["openhook.usage.incomplete"] ?? false).toBe(rows.incomplete > 0);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

@@ -3,9 +3,10 @@ import type { Event } from "../../src/model/event.ts";
 import { extrasOf } from "../../src/model/event.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { locateAll } from "../support/located.ts";
+import { chosenRecordings } from "../support/whole.ts";
 import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 
-const cases = await recordedCases();
+const cases = chosenRecordings(await recordedCases());
 let at: RecordedHome | undefined;
 afterEach(() => at?.replay.remove());
 

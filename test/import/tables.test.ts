@@ -8,6 +8,7 @@ import { CALL_NUMBERS } from "../../src/model/packed.ts";
 import { MadeFiles, readAtOnce, readByLines, same } from "../support/at-once.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";
+import { runs } from "../support/whole.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 
 const made = new MadeFiles();
@@ -51,7 +52,7 @@ test("whatever a session is, it is packed from tables as from entries, or left t
         if (await isPacked(files)) packed++;
       }),
     ),
-    { numRuns: 800, endOnFailure: true },
+    { numRuns: runs(800), endOnFailure: true },
   );
   expect(packed).toBeGreaterThan(all / 4);
 });

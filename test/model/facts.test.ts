@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeFacts, encodeFacts } from "../../src/model/facts.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
+import { runs } from "../support/whole.ts";
 
 /** A few texts that come again, and any. */
 const text = fc.oneof(fc.constantFrom("", "model-a", "toolu_1", "0", "=", "$"), fc.string({ unit: "binary" }));
@@ -65,7 +66,7 @@ describe("facts as one text", () => {
         for (const one of entries) expect(TranscriptEntry.safeParse(one).success).toBe(true);
         expect(decodeFacts(encodeFacts(entries))).toEqual(written(entries));
       }),
-      { numRuns: 200, seed: 5 },
+      { numRuns: runs(200), seed: 5 },
     );
   });
 
@@ -77,7 +78,7 @@ describe("facts as one text", () => {
         expect(back.map((one) => JSON.stringify(one))).toEqual(entries.map((one) => JSON.stringify(one)));
       }),
       {
-        numRuns: 300,
+        numRuns: runs(300),
         seed: 5,
         examples: [[[{ "a=b": 1 }, { a: 1, b: 2 }]], [[{ ab: 1 }, { a: 1, b: 1 }]], [[JSON.parse('{"__proto__":1}')]]],
       },

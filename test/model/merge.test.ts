@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mergeEntries } from "../../src/model/merge.ts";
 import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
+import { runs } from "../support/whole.ts";
 
-const PROPERTY = { numRuns: 400 };
+const PROPERTY = { numRuns: runs(400) };
 
 const count = fc.nat(3);
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });

@@ -13,6 +13,7 @@ import {
 import { createSender } from "../../src/otlp/send.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
+import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 
 let receiver: Receiver;
@@ -292,7 +293,7 @@ describe("requests that are too large", () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   startReceiver,
 } from "../../src/receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
+import { runs } from "../support/whole.ts";
 import * as arbitrary from "./arbitrary.ts";
 import { COST, DURATION, spanRecord, sumPoint } from "./records.ts";
 
@@ -42,7 +43,7 @@ describe.each([
         expect(request?.headers["content-encoding"]).toBe(compression === "gzip" ? "gzip" : undefined);
         expect(sortedSpans(receiver.spans)).toEqual(sortedSpans(records.map(asReceived)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -54,7 +55,7 @@ describe.each([
         expect(receiver.requests).toHaveLength(1);
         expect(sortedPoints(receiver.metricPoints)).toEqual(sortedPoints(points.map(asReceivedPoint)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -12,6 +12,7 @@ import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Teller } from "../support/told.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
+import { runs } from "../support/whole.ts";
 
 const said = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
 
@@ -104,7 +105,7 @@ describe("a project's file", () => {
           expect(wishes.warnings.length).toBeLessThan(30);
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 });

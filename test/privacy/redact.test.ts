@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { truncateContent } from "../../src/capture/truncate-content.ts";
 import { MAX_SCANNED, redact, redactorOf } from "../../src/privacy/redact.ts";
+import { runs } from "../support/whole.ts";
 import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
 const seed = newSeed();
@@ -29,7 +30,7 @@ describe("a secret is gone, wherever it stands", () => {
         const clean = redact(`${before} ${secret.text} ${after}`);
         expect(isLeft(clean, secret.core)).toBe(false);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });
@@ -58,7 +59,7 @@ describe("redacting once is redacting twice", () => {
         const once = redact(any);
         expect(redact(once)).toBe(once);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 });
@@ -207,7 +208,7 @@ describe("what is no secret stays, byte for byte", () => {
           for (const id of [uuid, trace, span]) expect(redact(id)).toBe(id);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { ruleProblem } from "../../src/model/redaction.ts";
 import { ownFinders, RuleError } from "../../src/privacy/own.ts";
 import { redactorOf } from "../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { runs } from "../support/whole.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
 const ALL: readonly Rule[] = [...SECRET_RULES, EMAIL_RULE, ...HOME_RULES];
@@ -55,7 +56,7 @@ describe("every rule", () => {
         text.map((parts) => parts.join("")),
         (any) => compare(any),
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
     for (const any of texts.filter((_, i) => i % 7 === 0)) compare(any);
   });

@@ -9,6 +9,7 @@ import {
   startOfDay,
   TIME_UNITS,
 } from "../../src/report/buckets.ts";
+import { runs } from "../support/whole.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 const HOUR_MS = 3_600_000;
@@ -62,7 +63,7 @@ test("weeks begin on Monday and belong to the year of their Thursday", () => {
       expect(ms - monday).toBeGreaterThanOrEqual(0);
       expect(ms - monday).toBeLessThan(7 * 24 * HOUR_MS);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -83,7 +84,7 @@ test("every moment lies in one of the buckets between two times, and these are i
         expect([...names].sort(compareBuckets)).toEqual(names);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { criticalPath, type Work } from "../../src/report/critical-path.ts";
+import { runs } from "../support/whole.ts";
 
 const work = (value: string, startMs: number, endMs: number, isHost = false): Work<string> => ({
   value,
@@ -108,7 +109,7 @@ test("stretches follow each other from the first moment to the last, each within
       expect(length === 0 ? from : cursor).toBe(from + length);
       expect(stretches.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)).toBe(length);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -125,6 +126,6 @@ test("the order in which works are given changes nothing but names", () => {
         criticalPath(0, 600, given).reduce((sum, s) => sum + (s.value === undefined ? 0 : s.toMs - s.fromMs), 0);
       expect(total([...all].reverse())).toBe(total(all));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -12,6 +12,7 @@ import { recentSessions } from "../../src/store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
+import { runs } from "../support/whole.ts";
 import { RECORDED, type Recorded } from "./filled.ts";
 
 const agents = await allAgents();
@@ -319,7 +320,7 @@ describe("made sessions", () => {
         for (const groups of [money.turns, money.models, money.threads, money.causes])
           expect(groups.reduce((sum, { sums }) => sum + sums.modelCalls, 0)).toBe(calls.length);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

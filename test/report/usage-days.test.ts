@@ -7,6 +7,7 @@ import { bucketsOf, offsetsBetween, TIME_UNITS } from "../../src/report/buckets.
 import { usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { runs } from "../support/whole.ts";
 
 const ZONES = [
   "UTC",
@@ -66,7 +67,7 @@ test("every call is of the hour, day, week and month that the clocks of the zone
         Object.fromEntries(expected),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

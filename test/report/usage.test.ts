@@ -11,6 +11,7 @@ import { type Database, openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/queries.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
+import { runs } from "../support/whole.ts";
 import { filledStore } from "./filled.ts";
 
 const agents = await allAgents();
@@ -111,7 +112,7 @@ describe("recorded sessions, over and at work", () => {
           expect(new Set(keys).size).toBe(keys.length);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -126,7 +127,7 @@ describe("recorded sessions, over and at work", () => {
         const together = usageInWays(db, { agents }, { timeZone }, several);
         expect(together).toEqual(several.map((by) => ask(by, { timeZone })));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Segment, type SessionContext } from "../../src/model/session.ts";
 import { cutSegments } from "../../src/session/segments.ts";
+import { runs } from "../support/whole.ts";
 import { ended, NOON_MS, prompted, started } from "./events.ts";
 
 const MINUTE = 60_000;
@@ -111,7 +112,7 @@ describe("cutSegments", () => {
       fc.property(fc.shuffledSubarray([...steps], length), (shuffled) => {
         expect(told(shuffled)).toEqual(segments);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 
@@ -153,7 +154,7 @@ describe("cutSegments", () => {
         expect(cut).toHaveLength(1);
         expect(cut[0]).toMatch(/^0 startup .* other: ([abc] ?){3}$/);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

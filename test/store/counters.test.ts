@@ -9,6 +9,7 @@ import {
   type PendingStream,
   pendingStreams,
 } from "../../src/store/counters.ts";
+import { runs } from "../support/whole.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -73,7 +74,7 @@ describe("count", () => {
         expect(value - owed).toBe(all.flat().reduce((sum, amount) => sum + amount, 0));
         expect(owed).toBeGreaterThanOrEqual(0);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -129,7 +130,7 @@ describe("count", () => {
         });
         db.close();
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });
@@ -231,7 +232,7 @@ describe("what a backend is told", () => {
         expect(hasChangedStreams(db)).toBe(false);
         db.close();
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

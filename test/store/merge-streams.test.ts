@@ -6,6 +6,7 @@ import { count, counterValues, markSent, pendingStreams } from "../../src/store/
 import type { Database } from "../../src/store/database.ts";
 import { changeInstance } from "../../src/store/instance.ts";
 import { mergeStreams } from "../../src/store/merge-streams.ts";
+import { runs } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -108,6 +109,6 @@ test("whatever names become one, and in whatever order: what was not told yet is
         expect(new Map(found.map(({ attributes, value }) => [attributes["sort"], value]))).toEqual(bySort);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -2,6 +2,7 @@ import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { pricesOf } from "../../src/telemetry/rates.ts";
+import { runs } from "../support/whole.ts";
 
 const PROVIDERS = ["anthropic", "openai", "google", "x-ai", "mistral", "aws"];
 const MODELS = PROVIDERS.flatMap((id) =>
@@ -63,7 +64,7 @@ describe("a price", () => {
           else expect(Math.abs((ours ?? Number.NaN) - theirs)).toBeLessThan(1e-9);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unifiedDiff } from "../../src/text/diff.ts";
+import { runs } from "../support/whole.ts";
 
 const diff = (before: string | undefined, after: string | undefined) =>
   unifiedDiff({ path: "settings.json", text: before }, { path: "settings.json", text: after });
@@ -87,7 +88,7 @@ describe("unified diff", () => {
           const args = ["--silent", "--no-backup-if-mismatch", "-o", "-", "settings.json"];
           if (shown !== "") expect(execFileSync("patch", args, { cwd: dir, input: shown }).toString()).toBe(after);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     } finally {
       rmSync(dir, { recursive: true, force: true, maxRetries: 10 });

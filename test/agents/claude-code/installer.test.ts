@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/claude-code/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;
 const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
@@ -122,7 +123,7 @@ describe("any foreign settings", () => {
         expect(add(added, second)).toBe(added);
         expect(remove(added)).toBe(text);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

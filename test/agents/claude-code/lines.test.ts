@@ -4,6 +4,7 @@ import { type LineState, readLine } from "../../../src/agents/claude-code/lines.
 import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
 import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { runs } from "../../support/whole.ts";
 import { shortLine, wholeLine } from "../shared/line.ts";
 
 const AT_MS = Date.UTC(2026, 9, 5, 12);
@@ -634,7 +635,7 @@ describe("long strings", () => {
         const text = JSON.stringify(o);
         expect(readLine(shortLine(text), FRESH, undefined)).toEqual(readLine(wholeLine(text), FRESH, undefined));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });
@@ -678,7 +679,7 @@ describe("robustness", () => {
       fc.property(type, rest, fc.option(fc.constant("a1"), { nil: undefined }), (kind, fields, agentId) => {
         entriesOf([{ type: kind, ...fields }], FRESH, agentId);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

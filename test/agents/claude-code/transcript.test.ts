@@ -18,6 +18,7 @@ import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
+import { runs } from "../../support/whole.ts";
 
 const SESSION = "1989bcb3-7aa5-4b16-b591-43dca3a46730";
 const RECORDED = join(dirname(new URL(import.meta.url).pathname), "subagent", "transcripts", "-home-dev-acme-shop");
@@ -133,7 +134,7 @@ describe("read", () => {
         expect(entries.length).toBe((await read({ path })).entries.length);
         expect(joined(entries)).toEqual(whole);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

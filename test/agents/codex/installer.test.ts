@@ -10,6 +10,7 @@ import { readToml } from "../../../src/agents/codex/toml-reader.ts";
 import { handlersOf, trustHash } from "../../../src/agents/codex/trust.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const HOME = "/home/dev";
 const CONFIG = `${HOME}/.codex/config.toml`;
@@ -237,7 +238,7 @@ describe("any settings", () => {
         expect(textsOf(installer.remove(added))).toEqual(textsOf(before));
         expect(textsOf(installer.remove(before))).toEqual(textsOf(before));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -251,7 +252,7 @@ describe("any settings", () => {
         expect(statesIn(changed)).not.toEqual(statesIn(added));
         expect(textsOf(add(changed))).toEqual(textsOf(added));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import installer from "../../../src/agents/copilot/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>
   `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" --drain ${drain} ${source} ${event}`;
@@ -123,7 +124,7 @@ describe("adding and removing", () => {
         expect([...registered(added)].sort()).toEqual([...registered(add(undefined, second))].sort());
         expect(remove(added)).toBe(text);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
   test("comments and switches of the user stay", () => {

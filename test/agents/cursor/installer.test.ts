@@ -7,6 +7,7 @@ import installer from "../../../src/agents/cursor/installer.ts";
 import { replyOf } from "../../../src/agents/replies.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, Registration } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>
   `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${drain} ${source} '' '${reply ?? ""}'`;
@@ -106,7 +107,7 @@ describe("any foreign file", () => {
         expect([...registered(added)].sort()).toEqual(EVENTS);
         expect(remove(added)).toBe(text);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/gemini-cli/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;
 const target: InstallTarget = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
@@ -89,7 +90,7 @@ describe("foreign settings", () => {
         expect(add(added)).toBe(added);
         expect(remove(added)).toBe(text);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

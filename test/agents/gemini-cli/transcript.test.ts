@@ -20,6 +20,7 @@ import { mergeEntries } from "../../../src/model/merge.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
+import { runs } from "../../support/whole.ts";
 
 const SESSION = "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40";
 const RECORDED = join(CASES, "gemini-cli");
@@ -616,6 +617,6 @@ test("lines that are no records are counted, records of any shape survived", asy
         await read({ path: main(...records) });
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/kiro/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>
   `/opt/openhook-otel/hook ${drain === "yes" ? "-d " : ""}${source}${event === undefined ? "" : ` ${event}`}`;
@@ -219,7 +220,7 @@ describe("agent files of CLI 2.x", () => {
         expect(installer.add(added, registration())).toEqual(added);
         expect(installer.remove(added)).toEqual(files);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

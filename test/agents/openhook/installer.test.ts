@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import installer from "../../../src/agents/openhook/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand } from "../../../src/model/agent.ts";
+import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook${drain === "yes" ? " -d" : ""} ${source}`;
 const project = mkdtempSync(join(tmpdir(), "openhook-project-"));
@@ -65,7 +66,7 @@ describe("the discovery file", () => {
         expect(add(added)).toBe(added);
         expect(remove(added)).toBe(text);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
   it("that is no such file is refused with its place", () => {

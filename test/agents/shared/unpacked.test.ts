@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { unpacked } from "../../../src/agents/shared/transcript/unpacked.lazy.ts";
 import { packedAsTheyAre, packedZeros, SKIPPED } from "../../support/packed.ts";
 import { CASES } from "../../support/replay.ts";
+import { runs } from "../../support/whole.ts";
 
 const PACKED = join(CASES, "codex", "packed");
 const MANY = readFileSync(join(PACKED, "many-blocks.zst"));
@@ -59,7 +60,7 @@ describe("a packed file", () => {
           expect(got.equals(LINES.subarray(position, position + length))).toBe(true);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -6,6 +6,7 @@ import { waterfall } from "../../../src/report/waterfall/waterfall.ts";
 import * as semconv from "../../../src/telemetry/semconv.ts";
 import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../../src/text/terminal.ts";
 import { CONTROL, columnsOf, SGR } from "../../support/context.ts";
+import { runs } from "../../support/whole.ts";
 
 const START = Date.UTC(2026, 10, 21, 6);
 
@@ -284,7 +285,7 @@ describe("whatever the data is", () => {
         else if (columns >= 60) expect(head).toBe(1);
         else expect([0, 1]).toContain(head);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -295,7 +296,7 @@ describe("whatever the data is", () => {
         expect(coloured).toEqual(draw(spans, columns));
         expect(coloured.join("")).not.toMatch(CONTROL);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -315,7 +316,7 @@ describe("whatever the data is", () => {
         const letters = (text: string): string => text.replaceAll(/[\s…]/g, "");
         if (columns >= 10) expect(letters(wrapping.join(""))).toBe(letters(shown.join("")));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -327,7 +328,7 @@ describe("whatever the data is", () => {
         if (widthOf(text) <= columns) expect(clipped).toBe(text);
         else if (columns > 0) expect(clipped).toMatch(/…$/u);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

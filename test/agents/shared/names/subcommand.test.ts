@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { subcommandOf } from "../../../../src/agents/shared/names/subcommand.ts";
+import { runs } from "../../../support/whole.ts";
 import { setups } from "../../cli-wrapper/wrapped.ts";
 
 const PROGRAMS = ["gh", "kubectl", "docker", "podman", "aws", "git", "npm", "terraform", "ssh", "mysql", "unknown"];
@@ -180,7 +181,7 @@ describe("any command line", () => {
           expect(args).toContain(text);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

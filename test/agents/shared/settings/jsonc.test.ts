@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { appendTo, parseDocument, plainOf, removeAt } from "../../../../src/agents/shared/settings/jsonc.ts";
+import { runs } from "../../../support/whole.ts";
 
 /** A list on several lines: each element with what may stand around it. */
 const layout = fc.record({
@@ -43,6 +44,6 @@ test("what was put at the end of a list and taken out again leaves every byte as
       expect(plainOf(parseDocument(grown))).toEqual([...value.items.map((_, n) => ({ n })), { ours: true }]);
       expect(removeAt(grown, [value.items.length])).toBe(text);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -9,6 +9,7 @@ import {
   removeRegistrations,
   SettingsError,
 } from "../../../../src/agents/shared/settings/settings.ts";
+import { runs } from "../../../support/whole.ts";
 
 const HOOK = 'h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h"';
 
@@ -195,7 +196,7 @@ describe("any settings file", () => {
           expect(remove(added) ?? JSON.stringify({})).toBe(Object.keys(value).length === 0 ? "{}" : text);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -213,7 +214,7 @@ describe("any settings file", () => {
         expect(read(remove(upgraded) ?? "{}")).toEqual(read(text));
         expect(commentsOf(upgraded)).toEqual(commentsOf(text));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type JsonlOptions, openJsonl } from "../../../../src/agents/shared/transcript/jsonl.ts";
+import { runs } from "../../../support/whole.ts";
 
 let dir = "";
 let path = "";
@@ -53,7 +54,7 @@ describe("complete lines", () => {
           expect(reading.endBytes).toBe(Buffer.byteLength(lines.map((text) => `${text}\n`).join("")));
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -79,7 +80,7 @@ describe("complete lines", () => {
         }
         expect(lines.map((text) => `${text}\n`).join("")).toBe(whole.toString("utf8"));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

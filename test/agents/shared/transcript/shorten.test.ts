@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MODULES } from "../../../../scripts/wasm.mjs";
 import { isCut, makeShortener } from "../../../../src/agents/shared/transcript/shorten.ts";
+import { runs } from "../../../support/whole.ts";
 
 const CAPACITY = 1 << 16;
 const shortener = makeShortener(CAPACITY);
@@ -44,7 +45,7 @@ describe("lines", () => {
           expect(found).toEqual(parts);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -96,7 +97,7 @@ describe("texts", () => {
           compare(JSON.parse(short), JSON.parse(texts[i] ?? ""));
         });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

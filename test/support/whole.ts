@@ -1,0 +1,59 @@
+/**
+ * Whether everything runs (`npm run test:all`, as CI does) or the quick selection of `npm test`. Both run every kind of test;
+ * the quick one walks fewer recordings, tries fewer random inputs and leaves out the files of `SLOW_FILES`.
+ */
+export const IS_WHOLE = process.env["OPENHOOK_TEST"] === "all";
+
+/** Files of `npm run test:all` alone, with what still covers the same code in `npm test`. */
+export const SLOW_FILES: Readonly<Record<string, string>> = {
+  "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
+  "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",
+  "test/commands/stack.test.ts": "the compose files, parsed and compared; e2e/suggestions.test.ts runs the command",
+  "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
+  "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
+  "test/e2e/delivery.test.ts": "backends that fail, with the built program; e2e/full-way.test.ts delivers once",
+  "test/e2e/demo.test.ts": "the demo, also run by `npm run demo`",
+  "test/e2e/hostile.test.ts": "hostile homes and inputs, with the built program",
+  "test/faults/backend.test.ts": "a backend that hangs or refuses; otlp/deliver.test.ts has the rules",
+  "test/faults/damage.test.ts": "a store with damaged pages; store/database.test.ts damages it once",
+  "test/faults/input.test.ts": "floods and torn input; intake/inbox.test.ts has the rules",
+  "test/faults/input-terminal.test.ts": "input from a terminal",
+  "test/faults/load.test.ts": "many sessions at once; drain/replays.test.ts has two",
+  "test/import/threads.test.ts": "imports with reader threads; import/same.test.ts reads in one",
+  "test/privacy/canary.test.ts": "planted secrets through every agent; e2e/privacy.test.ts has one",
+  "test/telemetry/self-delivery.test.ts":
+    "own telemetry as a backend receives it; telemetry/self.test.ts has the rules",
+  "test/view/page.test.ts": "the page in Chromium; view/server.test.ts has the data",
+};
+
+/** Recordings that `npm test` walks: the shapes in which agents differ most, each at least once. */
+const CHOSEN: Readonly<Record<string, readonly string[]>> = {
+  // Subagents that outlive a turn, a second process, copied history, calls without ids
+  "claude-code": ["background-subagent", "killed-then-resumed", "fork", "older-version-2.0.77"],
+  // Parallel calls, a subagent that copies its parent, calls inside calls
+  codex: ["parallel-tools", "subagent-fork", "code-mode"],
+  copilot: ["subagent", "killed-then-resumed"],
+  "gemini-cli": ["parallel-tools", "killed-then-resumed"],
+  cline: ["tool-errors", "subagent"],
+  opencode: ["subagent", "fork"],
+  cursor: ["subagent", "failure"],
+  kiro: ["no-session-id"],
+};
+
+/**
+ * The recordings to walk: all of them, or those chosen for `npm test`. Of an agent without a choice, the first.
+ *
+ * @throws Error if a chosen recording does not exist, or none is left
+ */
+export function chosenRecordings<T extends { readonly source: string; readonly name: string }>(
+  all: readonly T[],
+): readonly T[] {
+  if (IS_WHOLE) return all;
+  const firsts = new Map([...all].reverse().map((one) => [one.source, one.name]));
+  const chosen = all.filter(({ source, name }) => CHOSEN[source]?.includes(name) ?? firsts.get(source) === name);
+  if (chosen.length === 0) throw new Error("no recording is left to walk");
+  return chosen;
+}
+
+/** How many random inputs a property is tried with: all, or an eighth (at least 10) in `npm test`. */
+export const runs = (whole: number): number => (IS_WHOLE ? whole : Math.min(whole, Math.max(10, Math.ceil(whole / 8))));
