@@ -1,23 +1,24 @@
 import { join } from "node:path";
 import PQueue from "p-queue";
-import { atKnownLevel, enforceLevel, removeRemnants } from "./capture/level.ts";
+import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
+import { removeRemnants } from "./capture/remnants.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
 import { deliver } from "./drain/deliver.ts";
 import { deriveSession } from "./drain/derive.ts";
-import { ownInstance } from "./drain/instance.ts";
+import { ensureInstance } from "./drain/instance.ts";
 import { checkStore } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
-import { makePrivate } from "./drain/private-state.ts";
+import { ensurePrivateState } from "./drain/private-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
-import { readTranscripts } from "./drain/read.ts";
-import { counted } from "./drain/self-telemetry.ts";
-import { takeInbox } from "./drain/take.ts";
+import { readInbox } from "./drain/read-inbox.ts";
+import { readTranscripts } from "./drain/read-transcripts.ts";
+import { measureDrain } from "./drain/self-telemetry.ts";
 import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
-import { unfinishedSessions } from "./store/facts.ts";
 import { withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
-import { forgetDrift } from "./store/self.ts";
+import { unfinishedSessions } from "./store/positions.ts";
+import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
 
 /** What a drain is asked for beside its daily work. */
@@ -45,12 +46,12 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   const report = emptyReport();
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
   const safe = { ...protection, ...deps, log: (line: string) => deps.log(protection.redactSecrets(line)) };
-  await makePrivate(safe);
+  await ensurePrivateState(safe);
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
-      const loaded = atKnownLevel(db, deps.loaded);
-      const work: Drain = { ...safe, loaded, db, report, partly: new Map(), begun: new Set() };
-      await counted(work, () => pass(work, options));
+      const loaded = withLastKnownLevel(db, deps.loaded);
+      const work: Drain = { ...safe, loaded, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
+      await measureDrain(work, () => pass(work, options));
       report.problems = report.problems.map(protection.redactSecrets);
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
     }),
@@ -74,10 +75,10 @@ const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
   checkStore(work, options.isEager === true);
-  ownInstance(work);
-  enforceLevel(work);
-  forgetDrift(work.db, work.version);
-  const touched = await takeInbox(work);
+  ensureInstance(work);
+  applyCaptureSettings(work);
+  clearOldDrift(work.db, work.version);
+  const touched = await readInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
   const sessions = await read(
     work,
@@ -94,7 +95,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   // Counted as well: a clock that steps back must not hold a drain up
   for (let looks = 0; awaiting.size > 0 && looks < LATE_LINES_MS / LOOK_AGAIN_MS && work.now() < untilMs; looks++) {
     await work.sleep(LOOK_AGAIN_MS);
-    const news = await takeInbox(work);
+    const news = await readInbox(work);
     const again = await read(work, new Set([...awaiting, ...news]));
     awaiting = derive(work, again);
   }
@@ -110,9 +111,9 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
 /** Large transcripts, slice by slice, when everything else is done and sent. What is left then is the next drain's. */
 async function readOn(work: Drain, options: DrainOptions): Promise<void> {
   const startMs = performance.now();
-  while (work.partly.size > 0 && performance.now() - startMs < LONG_READ_MS) {
-    const begun = [...work.partly.keys()];
-    const sessions = await read(work, new Set([...begun, ...(await takeInbox(work))]));
+  while (work.partlyReadUntilMs.size > 0 && performance.now() - startMs < LONG_READ_MS) {
+    const begun = [...work.partlyReadUntilMs.keys()];
+    const sessions = await read(work, new Set([...begun, ...(await readInbox(work))]));
     for (const session of derive(work, sessions)) deriveSession(work, session, { patient: false });
     await endIdle(work, options);
     await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
@@ -138,7 +139,7 @@ function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number>
 
 /** Of a session whose transcript is read in part, what is known for sure by then. @returns false where all of it is */
 function derivePart(work: Drain, session: number): boolean {
-  const untilMs = work.partly.get(session);
+  const untilMs = work.partlyReadUntilMs.get(session);
   if (untilMs === undefined) return false;
   deriveSession(work, session, { patient: false, untilMs: untilMs - LATE_LINES_MS });
   return true;
@@ -152,7 +153,7 @@ async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   await read(work, idle);
   correctTimes(work.db, work.now());
   for (const session of idle) {
-    if (work.partly.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
+    if (work.partlyReadUntilMs.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
     const endIdle = options.endIdle === true ? ENDED_BY_USER : ENDED_IDLE;
     deriveSession(work, session, { patient: false, endIdle });
   }

@@ -25,7 +25,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     beside: { "dashboards/src/planted.ts": "export const DAYS = 4;\n" },
   },
   "no-broken-imports": { file: "src/store/planted-broken.ts", text: `import "./nowhere.ts";\n` },
-  "intake-is-bare": { file: "src/intake/facts.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
+  "intake-is-bare": { file: "src/intake/inbox-file.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
   "hook-starts-nothing-else": {
     file: "src/hook-main.ts",
     text: `import { loadConfig } from "./config/load.ts";\nvoid loadConfig;\n`,

@@ -14,7 +14,7 @@ export interface CaptureContext extends Protection {
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** One line for the log; never content. */
+  /** Writes one line to the log; no content of any payload. */
   readonly log: (line: string) => void;
   /** This run's problems, one line each. Also identifies the run: projects' settings are read once per run. */
   readonly report: { problems: string[] };

@@ -1,74 +1,81 @@
-import { type ProjectWishes, projectWishes } from "../config/project.ts";
+import { type ProjectSettings, readProjectSettings } from "../config/project.ts";
 import { isAtLeast, keepsContent } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import { stripSpans } from "../store/content.ts";
-import { dropContent, exclude, projectOf, setProjectAttributes } from "../store/project.ts";
-import { restrict, type StoredSession, sessionById } from "../store/sessions.ts";
+import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../store/project.ts";
+import { limitCapture, type StoredSession, sessionById } from "../store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
-import { levelOf, noteRemnants } from "./level.ts";
+import { levelOf } from "./level.ts";
+import { markRemnants } from "./remnants.ts";
 
 /**
- * Reads what projects ask for, before anything of a session that runs in one is stored. Each folder once per drain: a file
- * that changed counts from the next drain on.
+ * Reads the settings of the projects in these folders, before anything of a session in them is stored. Each folder is read once
+ * per drain: a changed file counts from the next drain on. `undefined` folders are skipped.
  */
-export async function learnProjects(drain: CaptureContext, folders: readonly (string | undefined)[]): Promise<void> {
-  const known = wishesOf(drain);
+export async function loadProjectSettings(
+  drain: CaptureContext,
+  folders: readonly (string | undefined)[],
+): Promise<void> {
+  const known = settingsByFolder(drain);
   for (const folder of new Set(folders)) {
     if (folder === undefined || known.has(folder)) continue;
-    const wishes = await projectWishes(folder);
-    known.set(folder, wishes);
-    for (const warning of wishes.warnings) tellOnce(drain, warning);
+    const settings = await readProjectSettings(folder);
+    known.set(folder, settings);
+    for (const warning of settings.warnings) reportOnce(drain, warning);
   }
 }
 
-/** Whether the project in a folder asks for anything. */
+/** Whether the project in a folder sets anything. False for a folder that was not loaded. */
 export function hasProjectSettings(drain: CaptureContext, folder: string | undefined): boolean {
-  const wishes = wishesOf(drain).get(folder ?? "");
-  if (wishes === undefined) return false;
-  return wishes.disabled || wishes.capture !== undefined || Object.keys(wishes.attributes).length > 0;
+  const settings = settingsByFolder(drain).get(folder ?? "");
+  if (settings === undefined) return false;
+  return settings.disabled || settings.capture !== undefined || Object.keys(settings.attributes).length > 0;
 }
 
 /** Folders that events name. */
 export const foldersOf = (events: readonly Event[]): readonly (string | undefined)[] => events.map(({ cwd }) => cwd);
 
 /**
- * Applies what the project of a session asks for. The session's own folder counts, which is the first that was told; a
- * restriction never goes back, whatever becomes of the file. Call it inside a transaction, before its facts are stored.
+ * Applies the settings of a session's project. The project is that of the first folder reported for the session; a restriction
+ * stays, even if the file that asked for it is removed. Call it inside a transaction, before the session's facts are stored.
  *
- * @param cwd where the session has no folder yet
- * @returns the session as it is now; `undefined` when nothing of it is to be kept
+ * @param cwd used if the session has no folder yet
+ * @returns the session as it is now; `undefined` if nothing of it may be kept
  */
-export function inProject(
+export function applyProjectSettings(
   drain: CaptureContext,
   session: StoredSession,
   cwd: string | undefined = undefined,
 ): StoredSession | undefined {
   const { db } = drain;
-  const wishes = wishesOf(drain).get(session.cwd ?? cwd ?? "");
-  if (wishes?.disabled === true && exclude(db, session) > 0) noteRemnants(db);
+  const settings = settingsByFolder(drain).get(session.cwd ?? cwd ?? "");
+  if (settings?.disabled === true && excludeSession(db, session) > 0) markRemnants(db);
   if (projectOf(db, session.id).excluded) return undefined;
-  if (wishes === undefined) return session;
-  setProjectAttributes(db, session, wishes.attributes);
-  if (wishes.capture === undefined) return session;
+  if (settings === undefined) return session;
+  setProjectAttributes(db, session, settings.attributes);
+  if (settings.capture === undefined) return session;
   const before = levelOf(drain, session);
-  restrict(db, session, wishes.capture);
-  const isLowered = !isAtLeast(wishes.capture, before);
-  // Told too late for what came before its folder did, or before the file was there
-  if (isLowered || !keepsContent(wishes.capture)) dropContent(db, session);
-  if (isLowered && stripSpans(db, [...CONTENT_ATTRIBUTES], session.id) > 0) noteRemnants(db);
+  limitCapture(db, session, settings.capture);
+  const isLowered = !isAtLeast(settings.capture, before);
+  // Content may have been stored before the folder was known, or before the file existed
+  if (isLowered || !keepsContent(settings.capture)) dropContent(db, session);
+  if (isLowered && stripSpans(db, [...CONTENT_ATTRIBUTES], session.id) > 0) markRemnants(db);
   return sessionById(db, session.id);
 }
 
-/** The same for a session whose folder the store knows. */
-export async function inItsProject(drain: CaptureContext, session: StoredSession): Promise<StoredSession | undefined> {
-  await learnProjects(drain, [session.cwd]);
-  return drain.db.transaction(() => inProject(drain, session));
+/** Loads and applies the project settings of a session whose folder, if known, is in the store. Result as above. */
+export async function loadAndApplyProjectSettings(
+  drain: CaptureContext,
+  session: StoredSession,
+): Promise<StoredSession | undefined> {
+  await loadProjectSettings(drain, [session.cwd]);
+  return drain.db.transaction(() => applyProjectSettings(drain, session));
 }
 
-/** What a session's project adds to its spans. Names that the user has given a value himself are the user's. */
-export function attributesOfProject(
+/** Attributes that a session's project adds to its spans. Names for which the user set a value are left out. */
+export function projectAttributes(
   { db, loaded }: CaptureContext,
   sessionNumber: number,
 ): Readonly<Record<string, string>> {
@@ -77,22 +84,22 @@ export function attributesOfProject(
   return Object.fromEntries(added.filter(([name]) => !Object.hasOwn(attributes, name)));
 }
 
-/** A span with what its project adds. What the span has already is its own. */
-export const withAttributes = (record: SpanRecord, added: Readonly<Record<string, string>>): SpanRecord =>
+/** A span with its project's attributes. The span's own attributes win. */
+export const withProjectAttributes = (record: SpanRecord, added: Readonly<Record<string, string>>): SpanRecord =>
   Object.keys(added).length === 0 ? record : { ...record, attributes: { ...added, ...record.attributes } };
 
 // --- internal ---
 
-const known = new WeakMap<CaptureContext["report"], Map<string, ProjectWishes>>();
+const known = new WeakMap<CaptureContext["report"], Map<string, ProjectSettings>>();
 
 /** By folder, for this drain. */
-function wishesOf({ report }: CaptureContext): Map<string, ProjectWishes> {
-  const own = known.get(report) ?? new Map<string, ProjectWishes>();
+function settingsByFolder({ report }: CaptureContext): Map<string, ProjectSettings> {
+  const own = known.get(report) ?? new Map<string, ProjectSettings>();
   known.set(report, own);
   return own;
 }
 
-function tellOnce(drain: CaptureContext, line: string): void {
+function reportOnce(drain: CaptureContext, line: string): void {
   if (drain.report.problems.includes(line)) return;
   drain.report.problems.push(line);
   drain.log(line);

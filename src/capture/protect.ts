@@ -1,3 +1,4 @@
+import { keepsContentUnredacted } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { Repository } from "../model/session.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
@@ -12,7 +13,7 @@ type Protected = Pick<CaptureContext, "loaded" | "redact">;
 
 /** A span on its way. Content stays where the user wants it in full. */
 export const protectSpan = ({ loaded, redact }: Protected, record: SpanRecord): SpanRecord =>
-  redactSpan(record, redact, loaded.config.capture === "full" ? CONTENT_ATTRIBUTES : undefined);
+  redactSpan(record, redact, keepsContentUnredacted(loaded.config.capture) ? CONTENT_ATTRIBUTES : undefined);
 
 export const protectPoint = ({ redact }: Protected, point: MetricPoint): MetricPoint => redactPoint(point, redact);
 

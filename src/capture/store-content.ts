@@ -1,4 +1,4 @@
-import { type CaptureLevel, keepsContent } from "../model/capture.ts";
+import { type CaptureLevel, keepsContent, keepsContentUnredacted } from "../model/capture.ts";
 import type { ContentUpdate } from "../model/content.ts";
 import { PENDING } from "../model/content-keys.ts";
 import { claimContent, putContent } from "../store/content.ts";
@@ -17,7 +17,7 @@ export function storeContent(
   const { db, redact } = drain;
   const limits = {
     maxBytes: drain.loaded.config.captureMaxBytes,
-    ...(level === "redacted" && { redact }),
+    ...(!keepsContentUnredacted(level) && { redact }),
   };
   for (const one of told) {
     if ("claims" in one) {

@@ -7,7 +7,7 @@ import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
  * What a repository asks for its own sessions, in `.openhook-otel.json`. It can only take away: whoever can write to a
  * repository must not decide what leaves the machines of those who clone it, nor where it goes.
  */
-export interface ProjectWishes {
+export interface ProjectSettings {
   /** Sessions in it are not collected at all. */
   readonly disabled: boolean;
   /** The most that is kept of them. Absent: as the user set it. */
@@ -18,7 +18,7 @@ export interface ProjectWishes {
   readonly warnings: readonly string[];
 }
 
-export const NO_WISHES: ProjectWishes = { disabled: false, attributes: {}, warnings: [] };
+export const NO_WISHES: ProjectSettings = { disabled: false, attributes: {}, warnings: [] };
 
 /** What a repository may give of these at most. */
 export const MAX_ATTRIBUTES = 16;
@@ -33,13 +33,13 @@ export const MAX_VALUE_CHARACTERS = 256;
  * @param folder a session's working directory
  * @throws never
  */
-export async function projectWishes(folder: string): Promise<ProjectWishes> {
+export async function readProjectSettings(folder: string): Promise<ProjectSettings> {
   const files = await projectFilesAbove(folder);
   return files.map(wishesIn).reduceRight(joined, NO_WISHES);
 }
 
 /** What one file says. */
-export function wishesIn(file: ProjectFile): ProjectWishes {
+export function wishesIn(file: ProjectFile): ProjectSettings {
   if ("problem" in file) return notUnderstood(`${file.path}: ${file.problem}`);
   const text = file.text.replace(/^\uFEFF/, "");
   if (text.trim() === "") return NO_WISHES;
@@ -74,7 +74,7 @@ function parse(text: string): ReturnType<typeof parseDocument> {
   return parseDocument(text);
 }
 
-function notUnderstood(what: string): ProjectWishes {
+function notUnderstood(what: string): ProjectSettings {
   return {
     ...NO_WISHES,
     capture: "none",
@@ -164,7 +164,7 @@ function members(node: Node): readonly { readonly name: string; readonly value: 
   );
 }
 
-function joined(outer: ProjectWishes, inner: ProjectWishes): ProjectWishes {
+function joined(outer: ProjectSettings, inner: ProjectSettings): ProjectSettings {
   const levels = [outer.capture, inner.capture].filter((level) => level !== undefined);
   const [first, second = first] = levels;
   const attributes = Object.entries({ ...outer.attributes, ...inner.attributes }).slice(0, MAX_ATTRIBUTES);

@@ -5,10 +5,10 @@ import type { Content } from "../model/content.ts";
 import { messageOf } from "../model/error-message.ts";
 import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
-import { driftOf, type UnknownNames } from "./drift.ts";
+import { type UnknownNames, unknownNamesIn } from "./drift.ts";
 
 /** What one payload tells. */
-export interface Told {
+export interface AdaptedPayload {
   readonly events: readonly Event[];
   /** Of the session that the events are of. */
   readonly entries: readonly TranscriptEntry[];
@@ -34,16 +34,16 @@ export function adapt(
   payload: unknown,
   facts: IntakeFacts,
   wanted: { readonly content: boolean } = { content: false },
-): Told | string {
+): AdaptedPayload | string {
   try {
     const agent = detect(agents, payload, facts);
     if (agent === undefined) return "no agent recognises it";
     const events = limitEvents(agent.toEvents(payload, facts), facts.timeMs);
     const entries = events.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
     // A payload that nobody can store must not stop the ones behind it
-    const fault = faultIn(events, entries);
+    const fault = invalidMember(events, entries);
     if (fault !== undefined) return `it cannot be stored: ${fault}`;
-    const unknown = driftOf(agent, payload, facts);
+    const unknown = unknownNamesIn(agent, payload, facts);
     const content = wanted.content ? (agent.toContent?.(payload, { events, entries }) ?? []) : [];
     return { events, entries, content, remarks: agent.remarks?.(payload) ?? [], source: agent.source, unknown };
   } catch (error) {
@@ -54,7 +54,7 @@ export function adapt(
 // --- internal ---
 
 /** The member that is not what the store takes; never its value. */
-function faultIn(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {
+function invalidMember(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {
   for (const [schema, values] of [[Event, events] as const, [TranscriptEntry, entries] as const]) {
     for (const value of values) {
       const parsed = schema.safeParse(value);

@@ -52,7 +52,7 @@ export function circuitOf(
  *
  * @param summary of a delivery that had something to deliver
  */
-export function noteDelivery(
+export function recordDelivery(
   db: Database,
   signal: Signal,
   settings: OtlpSignalSettings,

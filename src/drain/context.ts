@@ -1,40 +1,30 @@
-import type { LoadedConfig } from "../config/load.ts";
-import type { Places } from "../config/places.ts";
-import type { Agent } from "../model/agent.ts";
-import type { Protection } from "../privacy/protection.ts";
-import type { Database } from "../store/database.ts";
+import type { CaptureContext } from "../capture/context.ts";
 import type { Pruned } from "./pruned.ts";
 
-/** What a drain needs of the world. */
-export interface DrainDeps {
-  readonly places: Places;
-  readonly loaded: LoadedConfig;
-  readonly agents: readonly Agent[];
-  /** This program's version. */
-  readonly version: string;
+/** What the caller of a drain provides. */
+export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "agents" | "version" | "now" | "log"> {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** One line for the log; no content of any payload. */
-  readonly log: (line: string) => void;
 }
 
-/** What every station of the drain works on. */
-export interface Drain extends DrainDeps, Protection {
-  readonly db: Database;
+/** What every station of the drain works with. */
+export interface Drain extends CaptureContext, DrainDeps {
   readonly report: DrainReport;
-  /** Sessions with a transcript that is not read to its end yet, and up to when it is. See `read.ts`. */
-  readonly partly: Map<number, number>;
-  /** Sessions that it has read something of. */
-  readonly begun: Set<number>;
+  /**
+   * Sessions with a transcript that is not read to its end yet, by number, and the time up to which it is read, in milliseconds
+   * since the epoch. See `read-transcripts.ts`.
+   */
+  readonly partlyReadUntilMs: Map<number, number>;
+  /** Numbers of the sessions of which this drain has read something. */
+  readonly startedSessions: Set<number>;
 }
 
-/** What a drain did. Counts of this run alone. */
+/** What one drain did; counts of this run only. `openhook-otel drain --json` prints it. */
 export interface DrainReport {
   files: number;
   events: number;
-  /** Payloads that were understood and tell nothing a trace needs. */
+  /** Payloads that were recognised but contain nothing for a trace. */
   ignored: number;
   quarantined: number;
   /** Files that could not be read and stay where they are. */
@@ -43,16 +33,16 @@ export interface DrainReport {
   spans: number;
   sent: number;
   rejected: number;
-  /** Taken out of the outbox unsent: beyond its limits. */
+  /** Spans removed from the outbox unsent, because it was over its limits. */
   dropped: number;
-  /** Still in the outbox. */
+  /** Spans still in the outbox. */
   waiting: number;
   metricsSent: boolean;
-  /** False: no endpoint is set, the store alone is the destination. */
+  /** False: no endpoint is set, so records are only stored. */
   hasDestination: boolean;
-  /** Where pruning was asked for. */
+  /** Present if the drain pruned on request. */
   pruned?: Pruned;
-  /** One line each: what went wrong, and where. */
+  /** What went wrong and where, one line each. */
   problems: string[];
 }
 

@@ -1,4 +1,4 @@
-import { factsOf, openPart } from "../sessions/read-session.ts";
+import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import { sessionById } from "../store/sessions.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
 import type { Drain } from "./context.ts";
@@ -6,8 +6,8 @@ import type { Drain } from "./context.ts";
 /** Keys of what an unsettled session has been counted by, or will be. */
 export function countsOf(drain: Drain, sessionNumber: number): readonly string[] {
   const stored = sessionById(drain.db, sessionNumber);
-  const facts = factsOf(drain, stored);
-  const session = openPart(drain, stored);
+  const facts = sessionFactsOf(drain, stored);
+  const session = unsettledSession(drain, stored);
   return [
     ...[...session.turns, ...session.subagents].flatMap((run) => runCounts(run, facts)),
     ...session.segments.map((segment) => segmentCounts(segment, facts)),

@@ -8,27 +8,34 @@ import { isNotThere } from "../otlp/answer.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
-import { endFutures, markSent, pendingStreams } from "../store/counters.ts";
 import { instanceId } from "../store/instance.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import {
   acknowledge,
   enforceLimits,
-  noteFailure,
   OUTBOX_PARTS,
   type OutboxPart,
   type OutboxRow,
+  queuedCount,
+  queuedSpans,
+  recordFailure,
   settleRejected,
-  waitingCount,
-  waitingSpans,
 } from "../store/outbox.ts";
+import { clampFutureTimes, markSent, pendingStreams } from "../store/pending-streams.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
-import { type Circuit, circuitOf, noteDelivery, type Signal } from "./circuit.ts";
+import { type Circuit, circuitOf, recordDelivery, type Signal } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
 import type { Drain } from "./context.ts";
 import { identityOf } from "./identity.ts";
-import { Answers, isClockOff, isSelf, isWorthSending, nowOfBackend, selfPoints } from "./self-telemetry.ts";
+import {
+  areMetricsDue,
+  BackendResponses,
+  backendNowMs,
+  isClockOff,
+  isSelfStream,
+  selfGauges,
+} from "./self-telemetry.ts";
 
 export interface DeliverOptions {
   /** Asked for by hand: backends that failed lately, and spans that failed alone, are tried at once. */
@@ -43,22 +50,24 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   const { db, report } = drain;
   const settings = await settingsOf(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
-  const answers = new Answers(drain.now);
+  const answers = new BackendResponses(drain.now);
   const sender = createSender(settings, { version: drain.version, onAnswer: answers.add });
   try {
-    dropTooOld(drain, settings.traces !== undefined);
-    await ask(drain, "traces", settings, isEager, (circuit) => sendSpans(drain, settings, sender, circuit, isEager));
+    dropBeyondLimits(drain, settings.traces !== undefined);
+    await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
+      sendSpans(drain, settings, sender, circuit, isEager),
+    );
     answers.keep(drain);
-    if (isEager || isWorthSending(drain)) {
-      await ask(drain, "metrics", settings, isEager, async (circuit) => {
-        await askForClock(drain, settings, answers);
+    if (isEager || areMetricsDue(drain)) {
+      await deliverSignal(drain, "metrics", settings, isEager, async (circuit) => {
+        await probeClock(drain, settings, answers);
         return sendMetrics(drain, settings, sender, circuit);
       });
     }
   } finally {
     sender.close();
     answers.keep(drain);
-    report.waiting = waitingCount(db);
+    report.waiting = queuedCount(db);
   }
 }
 
@@ -75,16 +84,16 @@ export async function settingsOf(drain: Drain): Promise<OtlpSettings> {
 
 /** All that waits, as it leaves, in the order in which it does. */
 export function* spanRows(drain: Drain): Generator<OutboxRow> {
-  for (const part of OUTBOX_PARTS) for (const row of rowsOf(drain, part)) yield atLevel(drain, row);
+  for (const part of OUTBOX_PARTS) for (const row of rowsOf(drain, part)) yield rowAtLevel(drain, row);
 }
 
 /** Counters and gauges, as they leave. A stream is taken when its last point is; its points stand behind each other. */
 export async function metricRows(drain: Drain, settings: OtlpSettings) {
   const temporality = drain.loaded.config.otlp.metrics.temporality;
-  const nowMs = nowOfBackend(drain);
-  const gauges = await selfPoints(drain, settings.traces !== undefined, nowMs);
+  const nowMs = backendNowMs(drain);
+  const gauges = await selfGauges(drain, settings.traces !== undefined, nowMs);
   const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, nowMs).filter(
-    (stream) => drain.loaded.config.selfTelemetry || !isSelf(stream),
+    (stream) => drain.loaded.config.selfTelemetry || !isSelfStream(stream),
   );
   const rows = [
     ...streams.flatMap((stream) =>
@@ -105,7 +114,7 @@ const REFUSED_AGAIN_MS = 3_600_000;
 const REFUSED_TRIED = "outbox.refused_tried_ms";
 
 /** Asks one destination, unless it is to be left alone. */
-async function ask(
+async function deliverSignal(
   drain: Drain,
   signal: Signal,
   settings: OtlpSettings,
@@ -116,15 +125,16 @@ async function ask(
   if (destination === undefined) return;
   const circuit = circuitOf(drain.db, signal, destination, drain.now(), isEager);
   if (!circuit.isDue) {
-    if (isEager) tell(drain, `${signal}: not sent, the backend asked to wait until ${iso(circuit.askedUntilMs)}`);
+    if (isEager)
+      reportProblem(drain, `${signal}: not sent, the backend asked to wait until ${iso(circuit.askedUntilMs)}`);
     return;
   }
   const summary = await send(circuit);
   const { sent, rejected, oversized, kept, reason, remark, stopped } = summary;
   // With nothing to send, nothing was learned about the backend
   if (sent + rejected + oversized + kept === 0) return;
-  noteDelivery(drain.db, signal, destination, summary, circuit, drain.now());
-  if (reason !== undefined) tell(drain, `${signal}: ${reason}${adviceOn(signal, summary)}`);
+  recordDelivery(drain.db, signal, destination, summary, circuit, drain.now());
+  if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary)}`);
   if (remark !== undefined) drain.log(`${signal}: all were taken, with the words: ${remark}`);
   if (stopped === "time")
     drain.log(`${signal}: the time of one drain was over (outbox.maxDeliveryMs), the next goes on`);
@@ -141,7 +151,7 @@ function sendSpans(
   const failed = new Set<number>();
   const inStep: Pick<Sender, "sendSpans"> = { sendSpans: (spans) => step("spans.send", () => sender.sendSpans(spans)) };
   return deliverSpans(
-    waiting(drain, failed, isEager),
+    rowsToSend(drain, failed, isEager),
     inStep,
     { ...settings, halvings },
     ({ seqs, result, outcome }) => {
@@ -154,21 +164,21 @@ function sendSpans(
       const [seq, ...others] = seqs;
       if (seq === undefined || others.length > 0) return;
       failed.add(seq);
-      noteFailure(db, seq, result === "oversized" || isBadContent(outcome));
+      recordFailure(db, seq, result === "oversized" || isBadContent(outcome));
     },
   );
 }
 
 /** Oldest first; those that failed alone behind all others, and not twice in one drain. */
-function* waiting(drain: Drain, failed: ReadonlySet<number>, isEager: boolean): Generator<OutboxRow> {
+function* rowsToSend(drain: Drain, failed: ReadonlySet<number>, isEager: boolean): Generator<OutboxRow> {
   for (const part of OUTBOX_PARTS) {
     if (part === "refused" && !isRefusedDue(drain, isEager)) return;
-    for (const row of rowsOf(drain, part)) if (!failed.has(row.seq)) yield atLevel(drain, row);
+    for (const row of rowsOf(drain, part)) if (!failed.has(row.seq)) yield rowAtLevel(drain, row);
   }
 }
 
 /** What was stored when more could leave does not leave now. */
-const atLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
+const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
   seq,
   record: protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain))),
 });
@@ -177,7 +187,7 @@ const atLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
 function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
   const sinceMs = Math.abs(now() - Number(readMeta(db, REFUSED_TRIED) ?? "0"));
   if (!isEager && sinceMs < REFUSED_AGAIN_MS) return false;
-  if (waitingSpans(db, 0, 1, "refused").length === 0) return false;
+  if (queuedSpans(db, 0, 1, "refused").length === 0) return false;
   writeMeta(db, REFUSED_TRIED, String(now()));
   return true;
 }
@@ -185,7 +195,7 @@ function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
 function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
   let after = 0;
   for (;;) {
-    const rows = waitingSpans(drain.db, after, ROWS_PER_READ, part);
+    const rows = queuedSpans(drain.db, after, ROWS_PER_READ, part);
     if (rows.length === 0) return;
     yield* rows;
     after = rows.at(-1)?.seq ?? after;
@@ -193,7 +203,7 @@ function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
 }
 
 /** A clock that was far off may be right by now, or off otherwise. */
-async function askForClock(drain: Drain, { metrics }: OtlpSettings, answers: Answers): Promise<void> {
+async function probeClock(drain: Drain, { metrics }: OtlpSettings, answers: BackendResponses): Promise<void> {
   if (metrics === undefined || answers.hasTold || !isClockOff(drain)) return;
   const { version } = drain;
   answers.date((await probe("metrics", metrics, { version, timeoutMs: metrics.timeoutMs })).dateMs);
@@ -206,7 +216,7 @@ async function sendMetrics(
   sender: Sender,
   { halvings }: Circuit,
 ): Promise<DeliverySummary> {
-  endFutures(drain.db, nowOfBackend(drain));
+  clampFutureTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
   return deliverMetrics(
     rows,
@@ -226,7 +236,7 @@ async function sendMetrics(
 }
 
 /** What waited too long, or is too much, is not sent any more; it stays in the store. */
-function dropTooOld(drain: Drain, hasBackend: boolean): void {
+function dropBeyondLimits(drain: Drain, hasBackend: boolean): void {
   const { loaded } = drain;
   const { maxAgeDays, maxMegabytes } = loaded.config.outbox;
   const isAged = hasNoClockJump(drain.db, drain.now()) && !isUnknown(loaded, "outbox.maxAgeDays");
@@ -245,10 +255,10 @@ function dropTooOld(drain: Drain, hasBackend: boolean): void {
     return;
   }
   drain.report.dropped += tooOld + tooMuch;
-  tell(drain, `outbox: spans were dropped and will not be sent: ${why}; they stay in the store`);
+  reportProblem(drain, `outbox: spans were dropped and will not be sent: ${why}; they stay in the store`);
 }
 
-function tell(drain: Drain, line: string): void {
+function reportProblem(drain: Drain, line: string): void {
   drain.report.problems.push(line);
   drain.log(line);
 }

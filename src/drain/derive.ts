@@ -1,18 +1,19 @@
 import { countsAtLevel, levelOf, ownNamesOf } from "../capture/level.ts";
-import { attributesOfProject, withAttributes } from "../capture/project.ts";
+import { projectAttributes, withProjectAttributes } from "../capture/project.ts";
 import { protectCounts, protectSpan } from "../capture/protect.ts";
-import { keepsContent } from "../model/capture.ts";
+import { keepsContent, keepsNames } from "../model/capture.ts";
 import { responseContentKey } from "../model/content-keys.ts";
 import type { SessionInput } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
 import { sourcesOf } from "../session/sources.ts";
-import { contextFor, expectsTranscript, factsOf, settledTraces } from "../sessions/read-session.ts";
+import { expectsTranscript, sessionFactsOf, settledTraces, unsettledContext } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
+import { segmentsOf } from "../store/segments.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
-import { type StoredSpan, segmentsOf, settle } from "../store/settle.ts";
+import { type StoredSpan, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
@@ -42,9 +43,9 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
   const { db } = drain;
   return db.transaction(() => {
     const stored = sessionById(db, sessionNumber);
-    const facts = factsOf(drain, stored);
+    const facts = sessionFactsOf(drain, stored);
     const open = openFacts(db, sessionNumber, options.untilMs);
-    const context = contextFor(db, sessionNumber, facts, open);
+    const context = unsettledContext(db, sessionNumber, facts, open);
     const session = buildSession({
       facts,
       ...open,
@@ -104,7 +105,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
           return cost === undefined ? [] : [[call.key, cost] as const];
         }),
     );
-    const added = attributesOfProject(drain, sessionNumber);
+    const added = projectAttributes(drain, sessionNumber);
     drain.report.spans += settle(
       db,
       {
@@ -116,7 +117,10 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         ...(context.renamed !== undefined && { renamed: context.renamed }),
         spans: spans.map((span) => {
           const record = recordAtLevel(span.record, level, ownNamesOf(drain));
-          return { ...span, record: protectSpan(drain, level === "none" ? record : withAttributes(record, added)) };
+          return {
+            ...span,
+            record: protectSpan(drain, keepsNames(level) ? withProjectAttributes(record, added) : record),
+          };
         }),
         counts: protectCounts(drain, countsAtLevel(drain, counts, level)),
         costNanoUsd: costNanoUsdByKey,

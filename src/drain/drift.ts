@@ -10,7 +10,7 @@ export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: n
  *
  * @returns empty for a card that declares nothing
  */
-export function driftOf({ known }: Agent, payload: unknown, intake: IntakeFacts): UnknownNames {
+export function unknownNamesIn({ known }: Agent, payload: unknown, intake: IntakeFacts): UnknownNames {
   if (known === undefined || typeof payload !== "object" || payload === null || Array.isArray(payload)) return NOTHING;
   const native = known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
   const unknown = new Map<string, UnknownName & { readonly count: number }>();
@@ -26,7 +26,7 @@ export function driftOf({ known }: Agent, payload: unknown, intake: IntakeFacts)
 }
 
 /** Kinds of transcript records that their reader has never heard of, with how often they came. */
-export const recordDrift = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
+export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
   new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
 
 // --- internal ---

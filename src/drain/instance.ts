@@ -1,7 +1,7 @@
 import { protectResource } from "../capture/protect.ts";
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import { checkpoint } from "../store/database.ts";
-import { changeInstance, hasInstanceId, instanceId, isCopy, leaveToOriginal } from "../store/instance.ts";
+import { changeInstance, hasInstanceId, instanceId, isCopy, markCounted } from "../store/instance.ts";
 import { setLabels } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { unsettledSessions } from "../store/sessions.ts";
@@ -15,16 +15,16 @@ import { countsOf } from "./counts.lazy.ts";
  * from zero: what had been told and not counted when it was copied is counted by the original; as spans both tell it, with
  * the same ids.
  */
-export function ownInstance(drain: Drain): void {
+export function ensureInstance(drain: Drain): void {
   const { db, places } = drain;
   db.transaction(() => setLabels(db, protectResource(drain, labelsOfSettings(drain))));
   const wasCopied = isCopy(db, places);
   if (!wasCopied && hasInstanceId(db)) {
-    awayForLong(drain);
+    renewAfterLongAbsence(drain);
     return;
   }
   db.transaction(() => {
-    if (wasCopied) for (const session of unsettledSessions(db)) leaveToOriginal(db, countsOf(drain, session));
+    if (wasCopied) for (const session of unsettledSessions(db)) markCounted(db, countsOf(drain, session));
     instanceId(db, places);
   });
   // Sums that were sent under an id which a torn log then takes along would come again under the next one
@@ -44,7 +44,7 @@ const BEFORE_US_MS = Date.UTC(2025, 0);
  * A machine that comes back after a month goes on as another one: of the one that it was the value is out of sight, and all
  * it ever counted would be taken for what it counted today.
  */
-function awayForLong(drain: Drain): void {
+function renewAfterLongAbsence(drain: Drain): void {
   const { db, places, now } = drain;
   const lastMs = Number(readMeta(db, "metrics.last_ok_ms") ?? "0");
   if (lastMs < BEFORE_US_MS || now() - lastMs < AWAY_MS) return;

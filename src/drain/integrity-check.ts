@@ -1,5 +1,5 @@
-import { damagedBy } from "../store/connection.ts";
-import { soundness } from "../store/health.ts";
+import { damagedStore } from "../store/connection.ts";
+import { checkIntegrity } from "../store/health.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { storeBytes } from "../store/size.ts";
 import type { Drain } from "./context.ts";
@@ -13,8 +13,8 @@ import type { Drain } from "./context.ts";
 export function checkStore({ db, places, now }: Drain, isEager: boolean): void {
   const lastMs = Number(readMeta(db, CHECKED) ?? "0");
   if (!isEager && Math.abs(now() - lastMs) < CHECK_AFTER_MS) return;
-  const [problem] = soundness(db, storeBytes(places.storePath)).problems;
-  if (problem !== undefined) throw damagedBy(places.storePath, problem);
+  const [problem] = checkIntegrity(db, storeBytes(places.storePath)).problems;
+  if (problem !== undefined) throw damagedStore(places.storePath, problem);
   writeMeta(db, CHECKED, String(now()));
 }
 

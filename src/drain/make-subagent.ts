@@ -1,6 +1,6 @@
 import type { Database } from "../store/database.ts";
-import { moveFacts } from "../store/facts.ts";
-import { rootOf, type StoredSession, sessionOf, setParent } from "../store/sessions.ts";
+import { moveFacts } from "../store/move-facts.ts";
+import { ensureSession, rootOf, type StoredSession, setParent } from "../store/sessions.ts";
 
 /**
  * Makes a session a subagent of another: what it told and is not settled moves there, what it tells from now on goes there.
@@ -10,6 +10,6 @@ import { rootOf, type StoredSession, sessionOf, setParent } from "../store/sessi
  */
 export function makeSubagent(db: Database, child: StoredSession, parentId: string, timeMs: number): void {
   if (parentId === child.sessionId) return;
-  const parent = sessionOf(db, child.source, parentId, timeMs);
+  const parent = ensureSession(db, child.source, parentId, timeMs);
   if (setParent(db, child, parent)) moveFacts(db, child, rootOf(db, parent));
 }

@@ -51,17 +51,17 @@ export function openStore(deps: Deps): Database {
   // A drain died between setting one aside and beginning the new one
   if (sizeOf(waitingPath(deps)) !== undefined && sizeOf(storePath) === undefined)
     moveStore(storePath, waitingPath(deps));
-  const wrong = wrongWith(storePath);
+  const wrong = problemWith(storePath);
   if (wrong !== undefined) setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
   else if (sizeOf(storePath) === 0) {
-    tell(
+    reportProblem(
       deps,
       `${JSON.stringify(storePath)} was empty: a new store was begun; what the old one held, if anything, is gone`,
     );
   }
   for (let set = 0; ; set++) {
     try {
-      return takeOver(deps, openDatabase(storePath));
+      return salvageSetAside(deps, openDatabase(storePath));
     } catch (error) {
       if (set >= MAX_DAMAGED || !(error instanceof StoreError) || error.code !== "E_STORE_DAMAGED") throw error;
       setAside(deps, error.message);
@@ -84,11 +84,11 @@ function setAside(deps: Deps, reason: string): void {
   // What an earlier drain set aside and did not come to take over is not covered by this one
   if (sizeOf(waiting) !== undefined) nameAside(deps);
   step("store.set-aside", () => moveStore(deps.places.storePath, waiting));
-  tell(deps, `${reason}; it was set aside`);
+  reportProblem(deps, `${reason}; it was set aside`);
 }
 
 /** Takes over what can be read of a store that was set aside; does nothing where there is none. */
-function takeOver(deps: Deps, db: Database): Database {
+function salvageSetAside(deps: Deps, db: Database): Database {
   if (sizeOf(waitingPath(deps)) === undefined) return db;
   try {
     if (readMeta(db, ASIDE) === undefined && isEmpty(db)) {
@@ -97,10 +97,10 @@ function takeOver(deps: Deps, db: Database): Database {
         writeMeta(db, ASIDE, String(deps.now()));
         return found;
       }, "commit.salvage");
-      tell(deps, inWords(taken, deps.isImport === true));
+      reportProblem(deps, describe(taken, deps.isImport === true));
     }
     const aside = nameAside(deps);
-    tell(deps, `the damaged store lies in ${JSON.stringify(aside)}`);
+    reportProblem(deps, `the damaged store lies in ${JSON.stringify(aside)}`);
     return db;
   } catch (error) {
     db.close();
@@ -119,7 +119,7 @@ const isEmpty = (db: Database): boolean =>
   ["sessions", "spans", "counters"].every((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
 
 /** What SQLite would wait for, or silently begin anew. */
-function wrongWith(path: string): string | undefined {
+function problemWith(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   if (found.isDirectory()) return "it is a directory";
@@ -153,7 +153,7 @@ function closeQuietly(db: Database, isDamaged: boolean): void {
   }
 }
 
-function inWords({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean): string {
+function describe({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean): string {
   const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
   const reader = isImport ? "this import" : suggest("import");
   const counters =
@@ -164,7 +164,7 @@ function inWords({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean):
     : `a new store was begun with what could be read of the damaged one: ${rows} rows, ${missing}${counters}`;
 }
 
-function tell({ log, report }: Deps, line: string): void {
+function reportProblem({ log, report }: Deps, line: string): void {
   report?.problems.push(line);
   log(line);
 }

@@ -7,7 +7,7 @@ import type { DrainDeps } from "./context.ts";
  *
  * @throws StateError when it is another user's
  */
-export async function makePrivate({
+export async function ensurePrivateState({
   places,
   platform,
   log,

@@ -1,7 +1,7 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnknown } from "../config/unknown.ts";
-import { checkpoint, commitAtOnce, commitLater } from "../store/database.ts";
+import { checkpoint, deferSync, syncEveryCommit } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { PRUNED, PRUNED_SESSIONS } from "../store/meta-keys.ts";
 import { isPacked } from "../store/packed.ts";
@@ -11,7 +11,7 @@ import { hasNoClockJump } from "./clock-jump.ts";
 import type { Drain } from "./context.ts";
 import { deriveSession } from "./derive.ts";
 import type { Pruned } from "./pruned.ts";
-import { readTranscripts } from "./read.ts";
+import { readTranscripts } from "./read-transcripts.ts";
 
 /** What a user asks for; a drain asks for the setting's age and for as much as fits into its time. */
 export interface PruneRequest {
@@ -31,7 +31,7 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   // As it goes: on a disk that is full there is room for a few sessions at a time
   let freed = shrink(db);
   // What a power failure undoes is there again, whole: waiting for the disk after each session was most of the time
-  commitLater(db);
+  deferSync(db);
   try {
     for (;;) {
       const did = await pruneSome(drain, beforeMs, Number.POSITIVE_INFINITY, true);
@@ -42,9 +42,9 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
       request.onProgress?.(sessions, ofSessions);
     }
   } finally {
-    commitAtOnce(db);
+    syncEveryCommit(db);
   }
-  note(drain, sessions);
+  recordPruned(drain, sessions);
   const kept = keptSessions(db, beforeMs, 0);
   const { freePages, pages, isIncremental } = spaceOf(db);
   const anew = !isIncremental && freePages > pages * WORTH_IT ? vacuum(db, places.storePath) : 0;
@@ -75,7 +75,7 @@ export function pruneDryRun(
 
 /** How many payloads that were set aside would go. */
 export async function quarantinedBefore(dir: string, beforeMs: number): Promise<number> {
-  return (await oldIn(dir, beforeMs)).filter((name) => !name.endsWith(REASON_SUFFIX)).length;
+  return (await quarantinedFilesBefore(dir, beforeMs)).filter((name) => !name.endsWith(REASON_SUFFIX)).length;
 }
 
 /** What a drain does by itself, once a day and for no longer than a moment; the rest is for the next one. */
@@ -94,7 +94,7 @@ export async function pruneDaily(drain: Drain): Promise<void> {
       break;
     }
   }
-  note(drain, sessions);
+  recordPruned(drain, sessions);
   releasePages(db, untilMs);
 }
 
@@ -124,7 +124,7 @@ async function pruneSome(
   const { db, now } = drain;
   const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isAsked });
   const packed = found.filter(({ id }) => isPacked(db, id));
-  const rowsOfPacked = packed.length === 0 ? 0 : pruneTogether(drain, packed);
+  const rowsOfPacked = packed.length === 0 ? 0 : pruneInOneCommit(drain, packed);
   let [sessions, rows] = rowsOfPacked === undefined ? [0, 0] : [packed.length, rowsOfPacked];
   for (const session of rowsOfPacked === undefined ? found : found.filter((one) => !packed.includes(one))) {
     if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
@@ -146,7 +146,7 @@ async function pruneSome(
  *
  * @returns how many rows went; `undefined` where they could not, and all of them are still there
  */
-function pruneTogether({ db, now }: Drain, sessions: readonly Prunable[]): number | undefined {
+function pruneInOneCommit({ db, now }: Drain, sessions: readonly Prunable[]): number | undefined {
   try {
     return db.transaction(() => sessions.reduce((rows, session) => rows + pruneSession(db, session, now()), 0));
   } catch {
@@ -155,7 +155,7 @@ function pruneTogether({ db, now }: Drain, sessions: readonly Prunable[]): numbe
   }
 }
 
-function note({ db, log }: Drain, sessions: number): void {
+function recordPruned({ db, log }: Drain, sessions: number): void {
   if (sessions === 0) return;
   addToMeta(db, PRUNED_SESSIONS, sessions);
   log(`took ${sessions} old ${sessions === 1 ? "session" : "sessions"} out of the store`);
@@ -163,13 +163,13 @@ function note({ db, log }: Drain, sessions: number): void {
 
 /** @returns how many payloads went */
 async function pruneQuarantine(dir: string, beforeMs: number): Promise<number> {
-  const names = await oldIn(dir, beforeMs);
+  const names = await quarantinedFilesBefore(dir, beforeMs);
   for (const name of names) await unlink(join(dir, name)).catch(() => {});
   return names.filter((name) => !name.endsWith(REASON_SUFFIX)).length;
 }
 
 /** By when they were set aside: a payload keeps the time of its event. */
-async function oldIn(dir: string, beforeMs: number): Promise<readonly string[]> {
+async function quarantinedFilesBefore(dir: string, beforeMs: number): Promise<readonly string[]> {
   const names = await readdir(dir).catch(() => []);
   const old: string[] = [];
   for (const name of names) {

@@ -4,8 +4,8 @@ import { allAgents } from "../agents/registry.ts";
 import { placesOf } from "../config/places.ts";
 import { variablesOfRepositories } from "../config/repository-variables.ts";
 import type { Context } from "../context.ts";
-import { HOOK_FOLDER, harmlessOptions } from "../intake/facts.ts";
 import { startDrain } from "../intake/hook.ts";
+import { allowedNodeOptions, HOOK_FOLDER } from "../intake/inbox-file.ts";
 import { DrainLog } from "./log.ts";
 
 /**
@@ -48,7 +48,7 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
 
 /** What is left of a variable's value by the hook that started us. */
 export const letThrough = (name: string, value: string | undefined): string | undefined =>
-  name === "NODE_OPTIONS" ? harmlessOptions(value) || undefined : value;
+  name === "NODE_OPTIONS" ? allowedNodeOptions(value) || undefined : value;
 
 // --- internal ---
 

@@ -2,13 +2,15 @@ import { counts } from "../intake/inbox.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Attributes, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";
-import { AHEAD_MS, addSteps, hasChangedStreams, overflowState, type PendingStream } from "../store/counters.ts";
+import { overflowState } from "../store/cardinality.ts";
+import { addSteps } from "../store/counters.ts";
 import { labelsOf } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { CLOCK_SKEW, TOOK } from "../store/meta-keys.ts";
 import { outboxState } from "../store/outbox.ts";
+import { AHEAD_MS, hasChangedStreams, type PendingStream } from "../store/pending-streams.ts";
 import { sessionCounts } from "../store/queries.ts";
-import { driftIn, type LostEvents, lastVersionOf, lostIn, noteDrift, raiseTo } from "../store/self.ts";
+import { addDrift, type LostEvents, lastVersionOf, lostEvents, raiseCounters, readDrift } from "../store/self.ts";
 import { storeBytes } from "../store/size.ts";
 import { QUIET_METRICS, quarantineFamily, SELF, SELF_PREFIX, SELF_RESOURCE, selfStep } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
@@ -47,7 +49,7 @@ export const recordSelf = (drain: Drain, steps: readonly Increment[]): void =>
 /** Names that nobody knew, under the version that their agent last told. Part of the commit of what they were in. */
 export function recordUnknownNames(drain: Drain, source: string, unknown: UnknownNames, version?: string): void {
   if (unknown.size === 0) return;
-  noteDrift(drain.db, source, version ?? lastVersionOf(drain.db, source), unknown, drain.now());
+  addDrift(drain.db, source, version ?? lastVersionOf(drain.db, source), unknown, drain.now());
   const byKind = new Map<string, number>();
   for (const { kind, count } of unknown.values()) byKind.set(kind, (byKind.get(kind) ?? 0) + count);
   recordSelf(
@@ -75,7 +77,7 @@ export const lineIncrements = (source: string, read: number, unreadable: number)
  *
  * @throws what the work throws
  */
-export async function counted(drain: Drain, work: () => Promise<void>): Promise<void> {
+export async function measureDrain(drain: Drain, work: () => Promise<void>): Promise<void> {
   const { db, now } = drain;
   const beganMs = performance.now();
   db.transaction(() => {
@@ -103,7 +105,7 @@ export async function counted(drain: Drain, work: () => Promise<void>): Promise<
 }
 
 /** Collects what became of requests, and what the backend's clock said. */
-export class Answers {
+export class BackendResponses {
   readonly #steps: Increment[] = [];
   readonly #now: () => number;
   #skewMs: number | undefined;
@@ -148,7 +150,7 @@ export class Answers {
  * Whether metrics are worth a request: something was counted, or the last one was so long ago that a backend would take
  * this machine's series for ended.
  */
-export function isWorthSending({ db, now }: Drain): boolean {
+export function areMetricsDue({ db, now }: Drain): boolean {
   if (hasChangedStreams(db, QUIET_METRICS)) return true;
   return Math.abs(now() - Number(readMeta(db, "metrics.last_ok_ms") ?? "0")) >= KEEP_ALIVE_MS;
 }
@@ -160,10 +162,11 @@ export const isClockOff = ({ db }: Drain): boolean => Math.abs(skewOf(db)) > AHE
  * Now, by the backend's clock where this machine's is so far off that points of it are refused, with all that a Collector
  * has put into the same request.
  */
-export const nowOfBackend = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain.db) : 0);
+export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain.db) : 0);
 
 /** Whether a stream is one of the program's own. */
-export const isSelf = ({ points }: PendingStream): boolean => points[0]?.shape.name.startsWith(SELF_PREFIX) === true;
+export const isSelfStream = ({ points }: PendingStream): boolean =>
+  points[0]?.shape.name.startsWith(SELF_PREFIX) === true;
 
 /**
  * The gauges of this moment; counters that others keep are brought up to date first. Nothing where the user does not want
@@ -172,12 +175,12 @@ export const isSelf = ({ points }: PendingStream): boolean => points[0]?.shape.n
  * @param hasBackend whether anybody is to get spans: without, none waits for him
  * @param toldMs now, as the backend has it
  */
-export async function selfPoints(drain: Drain, hasBackend: boolean, toldMs: number): Promise<readonly MetricPoint[]> {
+export async function selfGauges(drain: Drain, hasBackend: boolean, toldMs: number): Promise<readonly MetricPoint[]> {
   if (!drain.loaded.config.selfTelemetry) return [];
   const { db, places } = drain;
   const nowMs = drain.now();
   const outbox = outboxState(db);
-  raiseTo(db, droppedTotals(outbox, lostIn(db)), METRIC_SHAPES, nowMs);
+  raiseCounters(db, droppedTotals(outbox, lostEvents(db)), METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
   const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
@@ -246,7 +249,7 @@ const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents)
 /** Different names by source, version and kind. */
 function driftCounts({ db }: Drain): readonly (readonly [Attributes, number])[] {
   const counts = new Map<string, number>();
-  for (const { source, version, kind } of driftIn(db)) {
+  for (const { source, version, kind } of readDrift(db)) {
     const key = JSON.stringify([source, version, kind]);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

@@ -1,8 +1,8 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { hasAssignedSessionId, openAt } from "../session/processes.ts";
 import type { Database } from "../store/database.ts";
-import { moveEvent, unplacedEvents } from "../store/facts.ts";
-import { learn, processSessions, type StoredSession, setProcess } from "../store/sessions.ts";
+import { moveEvent, unplacedEvents } from "../store/move-facts.ts";
+import { type StoredSession, sessionsOfProcess, setProcess, updateSession } from "../store/sessions.ts";
 
 /** Payloads without a session id: they belong to the session that is open in the same agent process. */
 
@@ -10,20 +10,20 @@ import { learn, processSessions, type StoredSession, setProcess } from "../store
 export function withSessionOfProcess(db: Database, event: Event): Event {
   const { process } = extrasOf(event);
   if (process === undefined || !hasAssignedSessionId(event)) return event;
-  const session = openAt(processSessions(db, event.source, process), timeMsOf(event));
+  const session = openAt(sessionsOfProcess(db, event.source, process), timeMsOf(event));
   return session === undefined ? event : { ...event, session_id: session.sessionId };
 }
 
 /** Notes which process told a session's id; what that process told before without one is given its place. */
-export function learnProcess(db: Database, session: StoredSession, event: Event): void {
+export function noteProcess(db: Database, session: StoredSession, event: Event): void {
   const { process } = extrasOf(event);
   if (process === undefined) return;
   const isNew = setProcess(db, session.id, process);
   const isEarlier = timeMsOf(event) < session.firstMs;
-  if (isEarlier) learn(db, session.id, { timeMs: timeMsOf(event) });
+  if (isEarlier) updateSession(db, session.id, { timeMs: timeMsOf(event) });
   if (!isNew && !isEarlier) return;
   for (const { event: unplaced, session: number } of unplacedEvents(db, event.source, process)) {
-    const open = openAt(processSessions(db, event.source, process), timeMsOf(unplaced));
+    const open = openAt(sessionsOfProcess(db, event.source, process), timeMsOf(unplaced));
     if (open?.id === session.id && number !== session.id) moveEvent(db, unplaced, session);
   }
 }

@@ -1,14 +1,15 @@
 import { countsAtLevel, levelOf } from "../capture/level.ts";
 import { protectCounts, protectEntries } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
+import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { factsOf } from "../sessions/read-session.ts";
-import { count } from "../store/counters.ts";
+import { sessionFactsOf } from "../sessions/read-session.ts";
+import { countFacts } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
 import { reviseCall } from "../store/revise-call.ts";
+import { changeTotals } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { changeTotals } from "../store/settle.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { modelCallRevision } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -31,7 +32,7 @@ export function entriesAtLevel(
   entries: readonly TranscriptEntry[],
 ): readonly TranscriptEntry[] {
   const safe = protectEntries(drain, entries);
-  if (levelOf(drain, session) !== "none") return safe;
+  if (keepsNames(levelOf(drain, session))) return safe;
   const own = cardOf(drain, session.source)?.own;
   return safe.map((entry) => stripEntryNames(entry, own));
 }
@@ -39,7 +40,7 @@ export function entriesAtLevel(
 // --- internal ---
 
 function applyRevision(drain: Drain, session: StoredSession, { before, after }: Revision): void {
-  const facts = factsOf(drain, session);
+  const facts = sessionFactsOf(drain, session);
   const revised = reviseCall(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
   if (revised === undefined) return;
   const { segment, before: was, after: is } = revised;
@@ -48,5 +49,5 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   );
   const counts = [modelCallRevision(was, is, facts)];
   const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));
-  count(drain.db, kept, METRIC_SHAPES, drain.now());
+  countFacts(drain.db, kept, METRIC_SHAPES, drain.now());
 }

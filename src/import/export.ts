@@ -4,14 +4,14 @@ import { type Drain, type DrainDeps, emptyReport } from "../drain/context.ts";
 import { deliver } from "../drain/deliver.ts";
 import { deriveSession } from "../drain/derive.ts";
 import { withStore } from "../drain/open.ts";
-import { readTranscripts } from "../drain/read.ts";
+import { readTranscripts } from "../drain/read-transcripts.ts";
 import { keepsContent } from "../model/capture.ts";
 import { ENDED_IDLE } from "../model/session.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { Database } from "../store/database.ts";
 import { unpack } from "../store/facts.ts";
 import { withDrainLock } from "../store/lock.ts";
-import { waitingCount } from "../store/outbox.ts";
+import { queuedCount } from "../store/outbox.ts";
 import { sessionById } from "../store/sessions.ts";
 
 export interface ExportOptions {
@@ -51,7 +51,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
       if (isDone) return;
-      const drain: Drain = { ...safe, db, report, partly: new Map(), begun: new Set() };
+      const drain: Drain = { ...safe, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
       const numbers = wanted(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;
@@ -59,13 +59,13 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         sessions++;
         if (isPast(drain, number)) past++;
         options.onProgress(i + 1, numbers.length, report.spans);
-        if (waitingCount(db) < atOnce) continue;
+        if (queuedCount(db) < atOnce) continue;
         await deliver(drain, { isEager: true });
         // Nothing goes while the backend is away: the rest stays packed, and nobody waits for each of them to fail
-        if (waitingCount(db) >= atOnce) break;
+        if (queuedCount(db) >= atOnce) break;
       }
       await deliver(drain, { isEager: true });
-      waiting = waitingCount(db);
+      waiting = queuedCount(db);
       isDone = true;
     }),
   );
@@ -102,7 +102,7 @@ async function openUp(drain: Drain, number: number): Promise<void> {
   }, "commit.transcript");
   if (isReadAgain) {
     do await readTranscripts(drain, number);
-    while (drain.partly.has(number));
+    while (drain.partlyReadUntilMs.has(number));
   }
   deriveSession(drain, number, { patient: false, endIdle: ENDED_IDLE });
 }

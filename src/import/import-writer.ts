@@ -1,10 +1,11 @@
 import { levelOf } from "../capture/level.ts";
-import { hasProjectSettings, inProject, learnProjects } from "../capture/project.ts";
+import { applyProjectSettings, hasProjectSettings, loadProjectSettings } from "../capture/project.ts";
 import { protectRepository } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
 import type { Drain } from "../drain/context.ts";
-import { recordDrift } from "../drain/drift.ts";
+import { unknownRecordKinds } from "../drain/drift.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-telemetry.ts";
+import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { factsOf } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
@@ -12,8 +13,7 @@ import { digestOf } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
-import { ownerOf, owners, setPositions } from "../store/facts.ts";
-import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { ownerOf, owners } from "../store/owners.ts";
 import {
   isPacked,
   markWhole,
@@ -26,7 +26,9 @@ import {
   takePacked,
   tornSessions,
 } from "../store/packed.ts";
-import { addSession, learn, type StoredSession, sessionById, sessionOf } from "../store/sessions.ts";
+import { setPositions } from "../store/positions.ts";
+import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
+import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack, type Unpriced } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
@@ -88,7 +90,7 @@ export class ImportWriter {
   async keep(arrived: readonly Arrived[]): Promise<readonly (number | undefined)[]> {
     const { db } = this.#drain;
     const folders = arrived.map(({ result }) => result.session?.cwd);
-    await learnProjects(this.#drain, folders);
+    await loadProjectSettings(this.#drain, folders);
     for (const folder of new Set(folders)) await this.#learnRepository(folder);
     this.#ready();
     return db.transaction(() => {
@@ -123,13 +125,13 @@ export class ImportWriter {
       packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return number;
     }
-    const made = sessionOf(db, task.source, task.sessionId, session.firstMs);
-    const stored = inProject(this.#drain, made, session.cwd);
+    const made = ensureSession(db, task.source, task.sessionId, session.firstMs);
+    const stored = applyProjectSettings(this.#drain, made, session.cwd);
     if (stored === undefined) return undefined;
     this.#count(task, result, session, stored.id, lines);
     const level = levelOf(this.#drain, stored);
-    const bare = level === "none";
-    learn(db, stored.id, {
+    const bare = !keepsNames(level);
+    updateSession(db, stored.id, {
       timeMs: session.firstMs,
       ...(stored.cwd === undefined && !bare && { cwd: session.cwd }),
       agentVersion: session.agentVersion,
@@ -137,7 +139,7 @@ export class ImportWriter {
       transcriptPath: task.files[0]?.path,
       reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
     });
-    learn(db, stored.id, { timeMs: session.lastMs });
+    updateSession(db, stored.id, { timeMs: session.lastMs });
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
@@ -174,7 +176,7 @@ export class ImportWriter {
     session: SessionRead & { readonly packed: Unpriced },
   ): number | undefined {
     const level = levelOf(this.#drain, {});
-    if (level === "none" || this.#hasForgotten || hasProjectSettings(this.#drain, session.cwd)) return undefined;
+    if (!keepsNames(level) || this.#hasForgotten || hasProjectSettings(this.#drain, session.cwd)) return undefined;
     if (files.length === 0) return undefined;
     const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
     const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
@@ -202,7 +204,7 @@ export class ImportWriter {
       lines.add(task.source, number, file);
       report.transcriptLinesUnreadable += file.unreadable;
     }
-    recordUnknownNames(this.#drain, task.source, recordDrift(unknownKinds), session.agentVersion);
+    recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
   }
 
   #providerOf(source: string): string | undefined {
@@ -243,7 +245,7 @@ export class ImportWriter {
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
-    return this.#hasForgotten && isForgotten(db, "owner", source, globalKey);
+    return this.#hasForgotten && isPrunedFact(db, "owner", source, globalKey);
   }
 
   async #learnRepository(folder: string | undefined): Promise<void> {
@@ -257,7 +259,7 @@ export class ImportWriter {
     if (this.#isReady) return;
     this.#isReady = true;
     const { db } = this.#drain;
-    this.#hasForgotten = hasForgotten(db);
+    this.#hasForgotten = hasPrunedFacts(db);
     for (const digests of ownedDigests(db)) this.#owned.addAll(digests);
     for (const some of owners(db)) {
       this.#owned.addAll(Float64Array.from(some, ({ source, globalKey }) => digestOf(source, globalKey)));

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import PQueue from "p-queue";
-import { atKnownLevel, enforceLevel } from "../capture/level.ts";
+import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
-import { ownInstance } from "../drain/instance.ts";
+import { ensureInstance } from "../drain/instance.ts";
 import { withStore } from "../drain/open.ts";
-import { makePrivate } from "../drain/private-state.ts";
+import { ensurePrivateState } from "../drain/private-state.ts";
 import { messageOf } from "../model/error-message.ts";
 import { protectionOf } from "../privacy/protection.ts";
-import { checkpoint, commitLater } from "../store/database.ts";
+import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
@@ -104,7 +104,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
     );
     return dryRun(await search(safe, known, options), options);
   }
-  await makePrivate(safe);
+  await ensurePrivateState(safe);
   let done: ImportReport | undefined;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
@@ -113,14 +113,14 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         done = { ...done, isDrainAsked: true };
         return;
       }
-      const loaded = atKnownLevel(db, deps.loaded);
-      const drain: Drain = { ...safe, loaded, db, report, partly: new Map(), begun: new Set() };
+      const loaded = withLastKnownLevel(db, deps.loaded);
+      const drain: Drain = { ...safe, loaded, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
       // What is committed moves on into the file a few times, and not after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();
-      ownInstance(drain);
-      enforceLevel(drain);
-      commitLater(db);
+      ensureInstance(drain);
+      applyCaptureSettings(drain);
+      deferSync(db);
       done = await pass(drain, options);
       mergeRuns(db);
       checkpoint(db);

@@ -16,6 +16,7 @@ import { join, parse } from "node:path";
 import type { Readable } from "node:stream";
 import { parseArgs } from "node:util";
 import {
+  allowedNodeOptions,
   EVENT_FILE,
   FIRST_BYTE_TIMEOUT_MS,
   formatEnd,
@@ -23,13 +24,12 @@ import {
   GONE_AFTER_MS,
   GONE_MARK,
   HOOK_FOLDER,
-  harmlessOptions,
   LOST_FILE,
   MAX_FILE_BYTES,
   type PayloadEnd,
+  processStart,
   READ_TIMEOUT_MS,
-  startOf,
-} from "./facts.ts";
+} from "./inbox-file.ts";
 
 /** The process as the intake sees it. */
 export interface HookIo {
@@ -74,10 +74,10 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
     const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
     const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
-    if (!isLongGone(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
+    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
-    if (drain === "yes" || (drain === "if-waiting" && filesWaiting(places.inboxDir) > 1)) {
+    if (drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1)) {
       startDrain(places, { ...env, [HOOK_FOLDER]: cwd });
     }
   } catch {
@@ -108,7 +108,7 @@ export function startDrain(
         cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
         detached: true,
         // Of a folder that `enable` was told in a terminal a desktop's environment knows nothing
-        env: { ...env, OPENHOOK_OTEL_HOME: stateDir, NODE_OPTIONS: harmlessOptions(env["NODE_OPTIONS"]) },
+        env: { ...env, OPENHOOK_OTEL_HOME: stateDir, NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]) },
         stdio: "ignore",
         windowsHide: true,
       },
@@ -129,7 +129,7 @@ const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
  * Whether the program was removed a week ago, without `disable`. An update is over in minutes, and what comes meanwhile is
  * kept for whoever puts it back; a drain takes the mark away. The same in hook.sh.
  */
-function isLongGone({ stateDir, programPath }: HookPlaces): boolean {
+function isGoneForAWeek({ stateDir, programPath }: HookPlaces): boolean {
   if (existsSync(programPath)) return false;
   const mark = join(stateDir, GONE_MARK);
   try {
@@ -246,7 +246,7 @@ function readBounded(stdin: HookIo["stdin"], maxBytes: number, firstByteMs = REA
 /** As hook.sh reads it; `undefined` where there is no /proc. */
 function startOfProcess(pid: number): string | undefined {
   try {
-    return startOf(readFileSync(`/proc/${pid}/stat`, "latin1"));
+    return processStart(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
     return undefined;
   }
@@ -265,12 +265,12 @@ function writeEvent(inboxDir: string, stem: string, parts: readonly Buffer[]): v
       closeSync(fd);
     }
   } catch {
-    leaveMark(path);
+    markLost(path);
   }
 }
 
 /** No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has. */
-function leaveMark(path: string): void {
+function markLost(path: string): void {
   let mark = path.slice(0, -EVENT_FILE.length);
   while (existsSync(`${mark}${LOST_FILE}`)) mark += "-";
   try {
@@ -320,7 +320,7 @@ function eventNameIn(chunks: readonly Buffer[]): string | undefined {
 }
 const SCANNED_BYTES = 8192;
 
-function filesWaiting(inboxDir: string): number {
+function queuedFiles(inboxDir: string): number {
   return readdirSync(inboxDir).filter((name) => name.endsWith(EVENT_FILE)).length;
 }
 

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import type { IntakeFacts } from "../model/agent.ts";
 import { step } from "../model/fault-points.ts";
 import { retryOnce } from "../model/retry-once.ts";
-import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile } from "./facts.ts";
+import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile } from "./inbox-file.ts";
 import { decodePayload } from "./payload.ts";
 
 /** The part of `Places` that holds inbox files. */
@@ -82,14 +82,14 @@ export async function* claim(
   dirs: InboxDirs,
   options: ClaimOptions,
 ): AsyncGenerator<InboxFile | LostEvent, void, undefined> {
-  for (const entry of await waiting(dirs.claimedDir)) {
-    const file = await take(dirs, entry, join(dirs.claimedDir, entry.name), options);
+  for (const entry of await listEntries(dirs.claimedDir)) {
+    const file = await readClaimed(dirs, entry, join(dirs.claimedDir, entry.name), options);
     if (file !== undefined) yield file;
   }
-  for (const entry of await waiting(dirs.inboxDir)) {
+  for (const entry of await listEntries(dirs.inboxDir)) {
     const path = await moveIn(dirs, entry, options);
     if (path === undefined) continue;
-    const file = await take(dirs, entry, path, options);
+    const file = await readClaimed(dirs, entry, path, options);
     if (file !== undefined) yield file;
   }
 }
@@ -137,7 +137,7 @@ export interface InboxCounts {
  * @param counted names of claimed files that were stored and could not be removed: of lost events those are left out
  */
 export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new Set()): Promise<InboxCounts> {
-  const [inInbox, inClaimed] = [await waiting(dirs.inboxDir), await waiting(dirs.claimedDir)];
+  const [inInbox, inClaimed] = [await listEntries(dirs.inboxDir), await listEntries(dirs.claimedDir)];
   const lostMs = [...inInbox, ...inClaimed]
     .filter((entry) => isLost(entry) && !counted.has(entry.name))
     .map(({ mtimeNs }) => msOf(mtimeNs));
@@ -161,7 +161,7 @@ export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new
 
 const REASON_SUFFIX = ".reason";
 
-interface Waiting {
+interface InboxEntry {
   readonly name: string;
   readonly mtimeNs: bigint;
   readonly isFile: boolean;
@@ -169,8 +169,8 @@ interface Waiting {
 }
 
 /** Entries of a directory in event order. Names with a leading dot are not ours: `.nfs…`, `.DS_Store`. */
-async function waiting(dir: string): Promise<readonly Waiting[]> {
-  const found: Waiting[] = [];
+async function listEntries(dir: string): Promise<readonly InboxEntry[]> {
+  const found: InboxEntry[] = [];
   for (const { name } of await list(dir)) {
     if (name.startsWith(".")) continue;
     const stats = await lstat(join(dir, name), { bigint: true }).catch(() => undefined);
@@ -192,12 +192,12 @@ async function list(dir: string): Promise<readonly Dirent[]> {
 }
 
 /** Moves one inbox entry into the claimed directory; `undefined` when it is not to be taken now. */
-async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): Promise<string | undefined> {
+async function moveIn(dirs: InboxDirs, entry: InboxEntry, options: ClaimOptions): Promise<string | undefined> {
   const from = join(dirs.inboxDir, entry.name);
   try {
     const lost = isLost(entry);
     if (!lost && !isOurs(entry)) {
-      await setAsideStranger(dirs, from, entry, options);
+      await quarantineForeign(dirs, from, entry, options);
       return undefined;
     }
     if (!lost && !(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
@@ -205,26 +205,26 @@ async function moveIn(dirs: InboxDirs, entry: Waiting, options: ClaimOptions): P
     // time, padded, and old name: the order holds for the next drain too, should this one die
     const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, suffix).slice(0, 80)}`;
     const to = join(dirs.claimedDir, `${stem}-${randomUUID()}${suffix}`);
-    await retryOnce(() => step("inbox.claim", () => moved(from, to)));
+    await retryOnce(() => step("inbox.claim", () => renameFile(from, to)));
     return to;
   } catch (error) {
     // gone between listing and taking: another drain was faster
-    if (codeOf(error) !== "ENOENT") left(from, error, options);
+    if (codeOf(error) !== "ENOENT") reportLeft(from, error, options);
     return undefined;
   }
 }
 
 /** Reads one claimed file; `undefined` when it was set aside or cannot be read. */
-async function take(
+async function readClaimed(
   dirs: InboxDirs,
-  entry: Waiting,
+  entry: InboxEntry,
   path: string,
   options: ClaimOptions,
 ): Promise<InboxFile | LostEvent | undefined> {
   try {
     if (isLost(entry)) return { path, lostMs: msOf(entry.mtimeNs) };
     if (!isOurs(entry)) {
-      await setAsideStranger(dirs, path, entry, options);
+      await quarantineForeign(dirs, path, entry, options);
       return undefined;
     }
     const bytes = await retryOnce(() => step("inbox.read", () => readWhole(path)));
@@ -244,23 +244,23 @@ async function take(
     }
     return { path, facts, payload };
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") left(path, error, options);
+    if (codeOf(error) !== "ENOENT") reportLeft(path, error, options);
     return undefined;
   }
 }
 
-const isOurs = ({ name, isFile }: Waiting): boolean => isFile && name.endsWith(EVENT_FILE);
-const isLost = ({ name, isFile, isEmpty }: Waiting): boolean => isFile && isEmpty && name.endsWith(LOST_FILE);
+const isOurs = ({ name, isFile }: InboxEntry): boolean => isFile && name.endsWith(EVENT_FILE);
+const isLost = ({ name, isFile, isEmpty }: InboxEntry): boolean => isFile && isEmpty && name.endsWith(LOST_FILE);
 
 /** Also when the clock was set back meanwhile; not while its process stands still, as in a machine that was suspended. */
-async function hasDied({ name, mtimeNs }: Waiting, nowMs: number): Promise<boolean> {
+async function hasDied({ name, mtimeNs }: InboxEntry, nowMs: number): Promise<boolean> {
   const ageMs = Math.abs(nowMs - msOf(mtimeNs));
   if (ageMs <= INTAKE_DIED_AFTER_MS) return false;
-  return ageMs > INTAKE_STOPPED_AT_MOST_MS || !(await isAtWork(name));
+  return ageMs > INTAKE_STOPPED_AT_MOST_MS || !(await isIntakeRunning(name));
 }
 
 /** Whether the process that names itself in the file is there, with the same parent: pids come back. Linux only. */
-async function isAtWork(name: string): Promise<boolean> {
+async function isIntakeRunning(name: string): Promise<boolean> {
   const [, parent, pid] = /^(\d+)-(\d+)-\d+\.evt$/.exec(name) ?? [];
   const stat = pid === undefined ? "" : await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   return stat !== "" && stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1] === parent;
@@ -296,7 +296,12 @@ async function readWhole(path: string): Promise<Buffer | undefined> {
 }
 
 /** A FIFO would block us, a symbolic link leads elsewhere: such things are moved, never opened. */
-async function setAsideStranger(dirs: InboxDirs, path: string, entry: Waiting, options: ClaimOptions): Promise<void> {
+async function quarantineForeign(
+  dirs: InboxDirs,
+  path: string,
+  entry: InboxEntry,
+  options: ClaimOptions,
+): Promise<void> {
   const reason = entry.isFile ? `not an inbox file: its name does not end in ${EVENT_FILE}` : "not a regular file";
   const to = await setAside(dirs, path, `${randomUUID()}-${entry.name}`, { reason, atMs: options.now() });
   options.onProblem({ path: to, reason, outcome: "quarantined" });
@@ -318,7 +323,7 @@ interface Reason {
 }
 
 /** A rename that worked although it was said to have failed, as over a network, is none that failed. */
-async function moved(from: string, to: string): Promise<void> {
+async function renameFile(from: string, to: string): Promise<void> {
   await rename(from, to).catch(async (error: unknown) => {
     if (codeOf(error) !== "ENOENT" || (await lstat(to).catch(() => undefined)) === undefined) throw error;
   });
@@ -332,11 +337,11 @@ async function setAside(dirs: InboxDirs, path: string, name: string, { reason, f
   await retryOnce(() =>
     step("inbox.reason", () => writeFile(note, `${JSON.stringify(text)}\n`, { mode: 0o600 })),
   ).catch(() => {});
-  await retryOnce(() => step("inbox.quarantine", () => moved(path, to)));
+  await retryOnce(() => step("inbox.quarantine", () => renameFile(path, to)));
   return to;
 }
 
-function left(path: string, error: unknown, { onProblem }: ClaimOptions): void {
+function reportLeft(path: string, error: unknown, { onProblem }: ClaimOptions): void {
   onProblem({ path, reason: `cannot take ${JSON.stringify(path)}: ${messageOf(error)}`, outcome: "left" });
 }
 

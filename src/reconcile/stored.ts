@@ -1,12 +1,12 @@
 import { asLabelled } from "../model/series-labels.ts";
 import type { ModelCall } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
-import type { Histogram } from "../store/counters.ts";
 import type { Database, Row } from "../store/database.ts";
-import { toldPromptIds } from "../store/facts.ts";
-import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { hookPromptIds } from "../store/facts.ts";
+import type { Histogram } from "../store/histogram.ts";
 import { readMeta } from "../store/meta.ts";
 import { outboxState } from "../store/outbox.ts";
+import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { type CallFact, FIGURES, type Kind, type SpanFact } from "./facts.ts";
@@ -79,7 +79,7 @@ export function bookOf(db: Database, number: number): StoredBook {
           .map((row) => String(row["path"])),
       ),
     ),
-    toldPrompts: toldPromptIds(db, number),
+    toldPrompts: hookPromptIds(db, number),
   };
 }
 
@@ -98,9 +98,9 @@ export function whyNotCounted(
       "session"
     ];
     if (owner !== undefined && owner !== id && holds(db, Number(owner), key)) return "copy";
-    if (owner === undefined && isForgotten(db, "owner", source, globalKey)) return "pruned";
+    if (owner === undefined && isPrunedFact(db, "owner", source, globalKey)) return "pruned";
   }
-  if (isForgotten(db, "entry", source, sessionId, key)) return "pruned";
+  if (isPrunedFact(db, "entry", source, sessionId, key)) return "pruned";
   const entry = db.prepare("SELECT settled FROM entries WHERE session = ? AND key = ?").get(id, key);
   return entry?.["settled"] === 0 ? "pending" : undefined;
 }
@@ -152,7 +152,7 @@ export function machineBook(db: Database): MachineBook {
     streams,
     tokens: tokensAfter(db, Number.NEGATIVE_INFINITY),
     tokensSince: tokensAfter(db, beganMs),
-    hasPruned: hasForgotten(db),
+    hasPruned: hasPrunedFacts(db),
     givenUp: outbox.droppedTotal + outbox.rejectedTotal + outbox.unclaimedTotal,
     clockSkewMs: Number(readMeta(db, "clock.skew_ms") ?? "0"),
   };

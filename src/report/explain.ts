@@ -1,7 +1,7 @@
 import type { SessionSource } from "../sessions/read-session.ts";
-import { openPart } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { segmentsOf } from "../store/settle.ts";
+import { segmentsOf } from "../store/segments.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import { type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
@@ -23,7 +23,7 @@ export function explain(db: Database, view: SessionView, { agents }: Pick<Sessio
   // Of a packed session the open part is all of it
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
   const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
-  const compactions = settled + openPart({ db, agents }, view.stored).compactions.length;
+  const compactions = settled + unsettledSession({ db, agents }, view.stored).compactions.length;
   return {
     view,
     time: timeSpent(view),

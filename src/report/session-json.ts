@@ -1,7 +1,7 @@
 import type { CallSums } from "../model/call-sums.ts";
 import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
-import { type SettledCall, settledSpans } from "../store/queries.ts";
+import { type StoredModelCall, settledSpans } from "../store/queries.ts";
 import { isoTime, usd } from "../text/figures.ts";
 import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
 
@@ -150,8 +150,8 @@ const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => 
   end: tool.status === "open" ? null : isoTime(tool.endMs),
 });
 
-function byModel(calls: readonly SettledCall[]) {
-  const groups = new Map<string, SettledCall[]>();
+function byModel(calls: readonly StoredModelCall[]) {
+  const groups = new Map<string, StoredModelCall[]>();
   for (const call of calls) {
     const name = call.call.model ?? UNNAMED;
     const group = groups.get(name);

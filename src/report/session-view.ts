@@ -4,12 +4,12 @@ import type { ReportedUsage, Segment, Session, SessionFacts, Subagent, ToolCall,
 import type { SpanRecord } from "../model/telemetry.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { factsOf, openPart, settledTraces } from "../sessions/read-session.ts";
+import { sessionFactsOf, settledTraces, unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { hasReadTranscript } from "../store/facts.ts";
 import { isPacked } from "../store/packed.ts";
+import { hasReadTranscript } from "../store/positions.ts";
 import {
-  type SettledCall,
+  type StoredModelCall,
   type SubagentSummary,
   settledCalls,
   settledSubagents,
@@ -21,8 +21,8 @@ import {
   type TurnSummary,
   wasUsed,
 } from "../store/queries.ts";
+import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { segmentsOf } from "../store/settle.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { subagentParents } from "../telemetry/span-parents.ts";
@@ -47,7 +47,7 @@ export interface SessionSummary {
 /** A session in full. `open`: not settled yet, more may come. */
 export interface SessionView extends SessionSummary {
   readonly turnList: readonly (TurnSummary & { readonly open: boolean })[];
-  readonly calls: readonly (SettledCall & { readonly open: boolean })[];
+  readonly calls: readonly (StoredModelCall & { readonly open: boolean })[];
   readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
   readonly subagentList: readonly (SubagentSummary & { readonly open: boolean })[];
   /** Spans that are not stored yet, as they would be if everything ended now. Of a packed session these are all. */
@@ -71,7 +71,7 @@ type Agents = Pick<SessionSource, "agents">;
 
 /** What stands in a transcript that was never read is not known, and not zero; nor is what hooks could have told and did not. */
 function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
-  const { usageUnknown, ...facts } = factsOf({ agents }, stored);
+  const { usageUnknown, ...facts } = sessionFactsOf({ agents }, stored);
   const isUnread = cardOf({ agents }, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
   const isUnknown = (usageUnknown === true || isUnread) && wasUsed(db, stored.id);
   return isUnknown ? { ...facts, usageUnknown: true } : facts;
@@ -80,7 +80,7 @@ function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSessio
 /** Cost depends on what is open, not on the session's length. */
 export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
   if (isPacked(db, stored.id)) return summarisePacked(db, stored, { agents });
-  const session = openPart({ db, agents }, stored);
+  const session = unsettledSession({ db, agents }, stored);
   const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
   const tools = new Map(settledTools(db, stored.id));
@@ -105,7 +105,7 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
 /** Everything of one session but its stored spans. */
 export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
   const packed = isPacked(db, stored.id);
-  const session = openPart({ db, agents }, stored);
+  const session = unsettledSession({ db, agents }, stored);
   const facts = shownFacts(db, agents, stored);
   const runs = [...session.turns, ...session.subagents];
   const toolCalls = [
@@ -143,7 +143,7 @@ export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, 
 }
 
 /** Sums over calls; the same as the store's own over the same calls. */
-export function sumOf(calls: readonly Pick<SettledCall, "call" | "costNanoUsd">[]): CallSums {
+export function sumOf(calls: readonly Pick<StoredModelCall, "call" | "costNanoUsd">[]): CallSums {
   return calls.reduce<CallSums>((sums, { call, costNanoUsd: cost }) => {
     const { usage } = call;
     return addSums(sums, {
@@ -185,7 +185,7 @@ function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents
   const prompts = origins.get("human") ?? 0;
   return {
     stored,
-    facts: factsOf({ agents }, stored),
+    facts: sessionFactsOf({ agents }, stored),
     segments: whole.map(({ segment, totals }) => widened(segment, totals)),
     turns: prompts + (origins.get("machine") ?? 0),
     prompts,
@@ -216,7 +216,7 @@ function addSums(a: CallSums, b: CallSums): CallSums {
 
 const OPTIONAL_SUMS = [...TOKEN_KINDS, "costNanoUsd"] as const satisfies readonly (keyof CallSums)[];
 
-function openCalls(session: Session, facts: SessionFacts): readonly SettledCall[] {
+function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
   return [...session.turns, ...session.subagents].flatMap((run) =>
     run.modelCalls.map((call) => {
       const cost = costNanoUsd(call, facts.provider);

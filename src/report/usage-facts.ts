@@ -1,7 +1,7 @@
 import type { CallSums } from "../model/call-sums.ts";
 import { QUARTER_MS } from "../model/packed.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { factsOf, openPart } from "../sessions/read-session.ts";
+import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Row } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
@@ -122,8 +122,8 @@ export function* openFactsOf(
   for (const session of unsettledSessions(db)) {
     if (!sessions.has(session)) continue;
     const stored = sessionById(db, session);
-    const { provider } = factsOf(deps, stored);
-    const { turns, subagents } = openPart({ db, ...deps }, stored);
+    const { provider } = sessionFactsOf(deps, stored);
+    const { turns, subagents } = unsettledSession({ db, ...deps }, stored);
     for (const { modelCalls, toolCalls } of [...turns, ...subagents]) {
       for (const call of modelCalls) {
         const cost = costNanoUsd(call, provider);

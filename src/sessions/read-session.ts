@@ -6,11 +6,12 @@ import { withLatePrompts } from "../session/late-prompts.ts";
 import type { Database } from "../store/database.ts";
 import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
+import { traceOfSpan } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { contextOf, traceOfSpan } from "../store/settle.ts";
+import { settledContext } from "../store/settled-context.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
 import { spanKeyOf } from "../telemetry/spans.ts";
-import { withForgotten } from "./forgotten.ts";
+import { withPrunedParts } from "./pruned-parts.ts";
 
 /** The store and the agents: what reading a session needs. */
 export interface SessionSource {
@@ -19,11 +20,11 @@ export interface SessionSource {
 }
 
 /** The whole session as far as it is not settled, with nothing written: for `show`. Of a packed one that is all of it. */
-export function openPart(drain: SessionSource, stored: StoredSession): Session {
+export function unsettledSession(drain: SessionSource, stored: StoredSession): Session {
   const packed = packedFacts(drain.db, stored.id);
   if (packed !== undefined) {
     return buildSession({
-      facts: factsOf(drain, stored),
+      facts: sessionFactsOf(drain, stored),
       events: [],
       entries: packed,
       context: NOTHING_SETTLED,
@@ -32,18 +33,20 @@ export function openPart(drain: SessionSource, stored: StoredSession): Session {
     });
   }
   const open = openFacts(drain.db, stored.id);
-  const facts = factsOf(drain, stored);
+  const facts = sessionFactsOf(drain, stored);
   return buildSession({
     facts,
     ...open,
     context:
-      open.events.length + open.entries.length === 0 ? NOTHING_SETTLED : contextFor(drain.db, stored.id, facts, open),
+      open.events.length + open.entries.length === 0
+        ? NOTHING_SETTLED
+        : unsettledContext(drain.db, stored.id, facts, open),
     expectsTranscript: expectsTranscript(drain, stored),
   });
 }
 
 /** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
-export function factsOf(deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
+export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
   const card = cardOf(deps, stored.source);
   const provider = card?.provider;
   const branch = stored.branch ?? stored.repository?.branch;
@@ -64,13 +67,13 @@ export function factsOf(deps: Pick<SessionSource, "agents">, stored: StoredSessi
 }
 
 /** What is already settled of the session and matters to the facts that are still open. */
-export function contextFor(
+export function unsettledContext(
   db: Database,
   sessionNumber: number,
   facts: SessionFacts,
   { events, entries }: ReturnType<typeof openFacts>,
 ): SessionContext {
-  const settled = withForgotten(db, contextOf(db, sessionNumber, events, entries), facts, events, entries);
+  const settled = withPrunedParts(db, settledContext(db, sessionNumber, events, entries), facts, events, entries);
   return withLatePrompts(settled, events, entries);
 }
 

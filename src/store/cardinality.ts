@@ -20,7 +20,7 @@ export const OVERFLOW: Attributes = { "otel.metric.overflow": true };
  *
  * @param isThere whether a series is stored
  */
-export function place(db: Database, increment: Increment, isThere: (increment: Increment) => boolean): Increment {
+export function seriesFor(db: Database, increment: Increment, isThere: (increment: Increment) => boolean): Increment {
   if (isThere(increment)) return increment;
   const { metric, resource } = increment;
   if (seriesOf(db, metric) < MAX_SERIES - MAX_OVERFLOW_SERIES) return increment;

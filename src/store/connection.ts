@@ -37,8 +37,8 @@ export class StoreError extends Error {
 }
 
 /** What surrounds the calls of a statement. */
-export interface Around {
-  readonly look: <T>(work: () => T) => T;
+export interface StatementHooks {
+  readonly read: <T>(work: () => T) => T;
   readonly write: <T>(work: () => T) => T;
 }
 
@@ -50,27 +50,27 @@ export interface Around {
  */
 export function preparerOf(
   raw: Libsql.Database,
-  around: Around = BARE,
+  around: StatementHooks = NO_HOOKS,
   onNoText: OnInvalidText = damagedText,
 ): Database["prepare"] {
   const prepared = new Map<string, Statement>();
   return (sql) => {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    const { statement, read } = around.look(() => prepareSafely(raw, sql, onNoText));
+    const { statement, read } = around.read(() => prepareSafely(raw, sql, onNoText));
     const made: Statement = {
       // As one list: the library would make one of them, twice
       run: (...values) => around.write(() => statement.run(values) as { changes: number }),
       get: (...values) =>
-        around.look(() => {
+        around.read(() => {
           const row = statement.get(values) as Record<string, Value> | undefined;
           return row === undefined ? undefined : read(row);
         }),
-      all: (...values) => around.look(() => (statement.all(values) as Record<string, Value>[]).map(read)),
+      all: (...values) => around.read(() => (statement.all(values) as Record<string, Value>[]).map(read)),
       *each(...values) {
-        const rows = around.look(() => statement.iterate(values) as IterableIterator<Record<string, Value>>);
+        const rows = around.read(() => statement.iterate(values) as IterableIterator<Record<string, Value>>);
         for (;;) {
-          const next = around.look(() => {
+          const next = around.read(() => {
             const { done, value } = rows.next();
             return done === true ? undefined : read(value);
           });
@@ -103,25 +103,25 @@ export const newerError = (path: string, version: number, known: number): StoreE
 
 /** SQLite's word that the file is no sound database, or `undefined` for any other error. */
 export function damagedError(path: string, error: unknown): StoreError | undefined {
-  const { code, text } = said(error);
+  const { code, text } = codeAndText(error);
   return /^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)
-    ? damagedBy(path, text, { cause: error })
+    ? damagedStore(path, text, { cause: error })
     : undefined;
 }
 
-export const damagedBy = (path: string, what: string, options?: ErrorOptions): StoreError =>
+export const damagedStore = (path: string, what: string, options?: ErrorOptions): StoreError =>
   new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${what}`, options);
 
 /** SQLite's word on the disk, the folder or another process, or `undefined` where it is none of its. */
 export function unusableError(doing: string, path: string, error: unknown): StoreError | undefined {
-  const { code, text } = said(error);
+  const { code, text } = codeAndText(error);
   if (!/^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|BUSY|LOCKED|NOMEM)/.test(code)) return undefined;
   const advice = "check that its folder can be written and the disk is not full";
   return new StoreError("E_STORE", `cannot ${doing} ${JSON.stringify(path)}: ${text}; ${advice}`, { cause: error });
 }
 
 /** Code and message of whatever was thrown. What SQLite says has a code that begins with `SQLITE_`, however libsql puts it. */
-export function said(error: unknown): { readonly code: string; readonly text: string } {
+export function codeAndText(error: unknown): { readonly code: string; readonly text: string } {
   const text = error instanceof Error ? error.message : String(error);
   const unopened = UNOPENED.exec(text)?.[1];
   if (unopened !== undefined) return { code: primaryCode(unopened), text: "unable to open database file" };
@@ -154,7 +154,7 @@ const PRIMARY: ReadonlyMap<number, string> = new Map([
   [26, "NOTADB"],
 ]);
 
-const BARE: Around = { look: (work) => work(), write: (work) => work() };
+const NO_HOOKS: StatementHooks = { read: (work) => work(), write: (work) => work() };
 
 function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnInvalidText) {
   const statement = raw.prepare(sql);

@@ -5,12 +5,12 @@ import Libsql from "libsql";
 import { step } from "../model/fault-points.ts";
 import {
   checkNames,
+  codeAndText,
   type Database,
   damagedError,
   newerError,
   preparerOf,
   StoreError,
-  said,
   unusableError,
 } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
@@ -29,13 +29,13 @@ export function openDatabase(path: string): Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // Before it is opened: one that we must not write would be opened to be read
-    makeOurs(path);
+    restrictMode(path);
     raw = step("store.open", () => connect(path));
   } catch (error) {
     throw openError(path, error);
   }
   try {
-    makeOurs(path);
+    restrictMode(path);
     const database = wrap(raw, path);
     checkNames(database.prepare);
     migrate(database, raw, path);
@@ -60,13 +60,13 @@ export function checkpoint(db: Database): void {
  * failure undoes the last commits, whole and in their order; without a log beside the file that could not be said, and
  * nothing changes.
  */
-export function commitLater(db: Database): void {
+export function deferSync(db: Database): void {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal")
     db.prepare("PRAGMA synchronous = NORMAL").get();
 }
 
 /** From now on a commit is on disk before it returns again, and with the first one all that were made before it. */
-export function commitAtOnce(db: Database): void {
+export function syncEveryCommit(db: Database): void {
   db.prepare("PRAGMA synchronous = FULL").get();
 }
 
@@ -81,7 +81,7 @@ export const filesOf = (path: string): readonly [string, string, string] => [pat
 
 // --- internal ---
 
-function makeOurs(path: string): void {
+function restrictMode(path: string): void {
   for (const file of filesOf(path)) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() === true && (found.mode & 0o777) !== 0o600) chmodSync(file, 0o600);
@@ -124,7 +124,7 @@ function wrap(raw: Libsql.Database, path: string): Database {
   };
   return {
     prepare: preparerOf(raw, {
-      look: told,
+      read: told,
       write: (work) => told(() => (depth > 0 ? work() : step("store.write", work))),
     }),
     transaction(work, faultPoint = "commit.note") {
@@ -156,7 +156,7 @@ function commit(raw: Libsql.Database, path: string, work: () => void): void {
     work();
   } catch (error) {
     const whole = raw.inTransaction ? "nothing of it is kept" : "it is kept";
-    const text = `cannot commit to ${JSON.stringify(path)}: ${said(error).text}; ${whole}`;
+    const text = `cannot commit to ${JSON.stringify(path)}: ${codeAndText(error).text}; ${whole}`;
     throw (
       damagedError(path, error) ??
       unusableError("commit to", path, error) ??
@@ -179,6 +179,6 @@ function migrate(database: Database, raw: Libsql.Database, path: string): void {
 
 function openError(path: string, error: unknown): StoreError {
   const advice = "check that its folder can be written and the disk is not full";
-  const text = `cannot open ${JSON.stringify(path)}: ${said(error).text}; ${advice}`;
+  const text = `cannot open ${JSON.stringify(path)}: ${codeAndText(error).text}; ${advice}`;
   return damagedError(path, error) ?? new StoreError("E_STORE", text, { cause: error });
 }

@@ -16,7 +16,7 @@ const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
  * @param sizeBytes of the file
  * @returns what is wrong, one line each, at most ten; `isWhole`: all of it was looked at
  */
-export function soundness(
+export function checkIntegrity(
   db: Database,
   sizeBytes: number,
 ): { readonly problems: readonly string[]; readonly isWhole: boolean } {
@@ -63,7 +63,7 @@ export const columnsOf = (
     .map((row) => ({ name: String(row["name"]), key: Number(row["pk"]) }));
 
 /** Time of the latest thing any agent did; `undefined` in an empty store. */
-export function newestMs(db: Database): number | undefined {
+export function lastActivityMs(db: Database): number | undefined {
   const newest = db
     .prepare("SELECT max((SELECT max(time_ms) FROM events e WHERE e.session = s.id)) AS ms FROM sessions s")
     .get()?.["ms"];
@@ -71,7 +71,7 @@ export function newestMs(db: Database): number | undefined {
 }
 
 /** What the store last heard of a source. */
-export interface LastHeard {
+export interface SourceActivity {
   readonly sessions: number;
   /** Absent where only transcripts told of it. */
   readonly eventMs?: number;
@@ -81,7 +81,7 @@ export interface LastHeard {
 }
 
 /** @returns `undefined` for a source that it never heard of */
-export function lastHeardOf(db: Database, source: string): LastHeard | undefined {
+export function sourceActivity(db: Database, source: string): SourceActivity | undefined {
   const newest = db.prepare("SELECT id FROM sessions WHERE source = ? ORDER BY last_ms DESC LIMIT 1").get(source);
   if (newest === undefined) return undefined;
   const row = db

@@ -30,7 +30,7 @@ export function instanceId(db: Database, place: StorePlace): string {
       if (here !== undefined && found !== here[0]) writeMeta(db, FINGERPRINT, here[0]);
       return known;
     }
-    if (known !== undefined) startStreamsAnew(db);
+    if (known !== undefined) clearCounters(db);
     return makeInstance(db, place);
   });
 }
@@ -57,7 +57,7 @@ export function isCopy(db: Database, place: StorePlace): boolean {
 }
 
 /** Notes facts as counted that the original counts. */
-export function leaveToOriginal(db: Database, keys: readonly string[]): void {
+export function markCounted(db: Database, keys: readonly string[]): void {
   const note = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
   for (const key of keys) note.run(key);
 }
@@ -129,7 +129,7 @@ const ASK_MS = 2_000;
  */
 export function machineIdOn(
   platform: NodeJS.Platform,
-  ask: (program: string, args: readonly string[]) => string = said,
+  ask: (program: string, args: readonly string[]) => string = outputOf,
 ): string | undefined {
   try {
     if (platform === "darwin") {
@@ -153,10 +153,10 @@ export function machineIdOn(
   return "";
 }
 
-const said = (program: string, args: readonly string[]): string =>
+const outputOf = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, { encoding: "utf8", timeout: ASK_MS, windowsHide: true });
 
 /** The copy's sums belong to the machine it came from: counting here starts at zero. */
-function startStreamsAnew(db: Database): void {
+function clearCounters(db: Database): void {
   db.prepare("DELETE FROM counters").run();
 }

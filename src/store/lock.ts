@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { step } from "../model/fault-points.ts";
-import { damagedError, StoreError, said } from "./connection.ts";
+import { codeAndText, damagedError, StoreError } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
 
@@ -52,7 +52,7 @@ function named<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     const advice = "check that its folder can be written and the disk is not full";
-    const text = `cannot lock ${JSON.stringify(path)}: ${said(error).text}; ${advice}`;
+    const text = `cannot lock ${JSON.stringify(path)}: ${codeAndText(error).text}; ${advice}`;
     throw new StoreError("E_STORE", text, { cause: error });
   }
 }

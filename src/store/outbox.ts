@@ -38,7 +38,7 @@ export const OUTBOX_PARTS = ["sound", "suspect", "refused"] as const;
 export type OutboxPart = (typeof OUTBOX_PARTS)[number];
 
 /** The oldest waiting spans of a part after `afterSeq`. Empty when none waits. */
-export const waitingSpans = (
+export const queuedSpans = (
   db: Database,
   afterSeq: number,
   limit: number,
@@ -72,11 +72,11 @@ export function settleRejected(db: Database, seqs: readonly number[], rejected: 
  * Notes that a span failed in a request of its own. One that does so three times goes behind all others from then on,
  * for whatever reason it was; one that was refused or found too large does so at once.
  */
-export function noteFailure(db: Database, seq: number, isRefused: boolean): void {
+export function recordFailure(db: Database, seq: number, isRefused: boolean): void {
   db.prepare("UPDATE outbox SET attempts = attempts + ? WHERE seq = ?").run(isRefused ? REFUSED : 1, seq);
 }
 
-export const waitingCount = (db: Database): number =>
+export const queuedCount = (db: Database): number =>
   Number(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"] ?? 0);
 
 /** What waits now, and what was given up so far. Reads the whole outbox, no record of it. */

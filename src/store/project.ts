@@ -34,7 +34,7 @@ export function setProjectAttributes(
  *
  * @returns how many spans went
  */
-export function exclude(db: Database, { id }: Pick<StoredSession, "id">): number {
+export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">): number {
   if (projectOf(db, id).excluded) return 0;
   db.prepare("PRAGMA secure_delete = ON").get();
   db.prepare("DELETE FROM outbox WHERE seq IN (SELECT seq FROM spans WHERE session = ?)").run(id);

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
-import { forget } from "./forgotten.ts";
 import { packedFacts } from "./packed.ts";
+import { markPruned } from "./pruned-facts.ts";
 
 /** A session that nothing keeps in the store any more. */
 export interface Prunable {
@@ -77,14 +77,16 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
       }
     };
     for (const { key, globalKey } of packedFacts(db, id) ?? []) {
-      forget(db, "entry", source, sessionId, key);
-      if (globalKey !== undefined) forget(db, "owner", source, globalKey);
+      markPruned(db, "entry", source, sessionId, key);
+      if (globalKey !== undefined) markPruned(db, "owner", source, globalKey);
     }
-    each("events", "session = ?", [id], "id", (key) => forget(db, "event", key));
-    each("entries", "session = ?", [id], "key", (key) => forget(db, "entry", source, sessionId, key));
-    each("owners", "source = ? AND session = ?", [source, id], "global_key", (key) => forget(db, "owner", source, key));
-    each("spans", "session = ?", [id], "key", (key) => forget(db, "span", key));
-    each("increments", "key >= ? AND key < ?", [from, to], "key", (key) => forget(db, "increment", key));
+    each("events", "session = ?", [id], "id", (key) => markPruned(db, "event", key));
+    each("entries", "session = ?", [id], "key", (key) => markPruned(db, "entry", source, sessionId, key));
+    each("owners", "source = ? AND session = ?", [source, id], "global_key", (key) =>
+      markPruned(db, "owner", source, key),
+    );
+    each("spans", "session = ?", [id], "key", (key) => markPruned(db, "span", key));
+    each("increments", "key >= ? AND key < ?", [from, to], "key", (key) => markPruned(db, "increment", key));
     for (const table of SESSION_TABLES) {
       rows += db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id).changes;
     }

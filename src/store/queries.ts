@@ -75,12 +75,12 @@ export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<st
   countsBy(db, "SELECT origin AS name, sum(turns) AS n FROM turn_usage WHERE session = ? GROUP BY origin", session);
 
 /** A model call with what the store knows beside it. */
-export interface SettledCall extends PricedCall {
+export interface StoredModelCall extends PricedCall {
   readonly segment: number;
 }
 
 /** Settled model calls in order of time. */
-export const settledCalls = (db: Database, session: number): readonly SettledCall[] =>
+export const settledCalls = (db: Database, session: number): readonly StoredModelCall[] =>
   db
     .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
     .all(session)
@@ -193,6 +193,12 @@ export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
 
 export const wasUsed = (db: Database, sessionNumber: number): boolean =>
   db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;
+
+/** Id of the trace that a stored span is in; `undefined` if the span is not stored, as in pruned sessions. */
+export function traceOfSpan(db: Database, key: string): string | undefined {
+  const row = db.prepare("SELECT json_extract(record, '$.traceId') AS id FROM spans WHERE key = ?").get(key);
+  return row === undefined ? undefined : String(row["id"]);
+}
 
 // --- internal ---
 

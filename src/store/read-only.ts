@@ -5,13 +5,13 @@ import Libsql from "libsql";
 import { suggest } from "../model/suggest.ts";
 import {
   checkNames,
+  codeAndText,
   type Database,
   damagedError,
   newerError,
   preparerOf,
   type Row,
   StoreError,
-  said,
 } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -25,7 +25,7 @@ import { MIGRATIONS } from "./migrations.ts";
  */
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
   if (fileAt(path) === undefined) return undefined;
-  const { raw, version, checkStill } = openReadOnly(path);
+  const { raw, version, assertUnchanged } = openReadOnly(path);
   try {
     // A drain is just making it
     if (version === 0) return undefined;
@@ -35,7 +35,7 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
       checkNames(prepare);
       return look({ prepare, transaction: (work) => work(), close: () => raw.close() });
     });
-    checkStill();
+    assertUnchanged();
     return seen;
   } finally {
     release(raw);
@@ -61,7 +61,7 @@ interface Opened {
   readonly raw: Libsql.Database;
   readonly version: number;
   /** Throws where somebody may have written meanwhile, and what was seen may be of two moments. */
-  readonly checkStill: () => void;
+  readonly assertUnchanged: () => void;
 }
 
 /** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
@@ -71,17 +71,17 @@ function openReadOnly(path: string): Opened {
   try {
     const before = stateOf(path);
     try {
-      return { ...connect(address), checkStill: () => {} };
+      return { ...connect(address), assertUnchanged: () => {} };
     } catch (error) {
       // To look at one in WAL mode SQLite writes beside it. Where it must not (another user's, a disk that cannot be written)
       // and no log is there, the main file has everything
-      const isPlaceClosed = /^SQLITE_(READONLY|CANTOPEN)/.test(said(error).code);
+      const isPlaceClosed = /^SQLITE_(READONLY|CANTOPEN)/.test(codeAndText(error).code);
       if (!isPlaceClosed || logSize(path) > 0) throw error;
-      const checkStill = (): void => {
+      const assertUnchanged = (): void => {
         if (stateOf(path) === before) return;
         throw new StoreError("E_STORE", `${JSON.stringify(path)} was written to while it was read: try again`);
       };
-      return { ...connect(`${address}&immutable=1`), checkStill };
+      return { ...connect(`${address}&immutable=1`), assertUnchanged };
     }
   } catch (error) {
     // The driver has words of its own for some of what the system says, as that too many files are open
@@ -89,7 +89,7 @@ function openReadOnly(path: string): Opened {
   }
 }
 
-function connect(address: string): Omit<Opened, "checkStill"> {
+function connect(address: string): Omit<Opened, "assertUnchanged"> {
   const raw = new Libsql(address, {});
   try {
     // One snapshot for everything: a drain's commits do not show up half way
@@ -106,7 +106,7 @@ function fileAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (said(error).code === "ENOTDIR") return undefined;
+    if (codeAndText(error).code === "ENOTDIR") return undefined;
     throw unreadable(path, error);
   }
 }
@@ -125,13 +125,13 @@ function guarded<T>(path: string, work: () => T): T {
   } catch (error) {
     const damaged = damagedError(path, error);
     if (damaged !== undefined) throw damaged;
-    if (!said(error).code.startsWith("SQLITE_")) throw error;
+    if (!codeAndText(error).code.startsWith("SQLITE_")) throw error;
     throw unreadable(path, error);
   }
 }
 
 function unreadable(path: string, error: unknown): StoreError {
-  const { code, text } = said(whyNot(path) ?? error);
+  const { code, text } = codeAndText(fileSystemError(path) ?? error);
   const isForbidden = code === "EACCES" || code === "EPERM";
   const reason = isForbidden
     ? "permission denied; check the owner and mode of the file and its folder"
@@ -142,7 +142,7 @@ function unreadable(path: string, error: unknown): StoreError {
 }
 
 /** What the file system says, which is more than SQLite does. */
-function whyNot(path: string): unknown {
+function fileSystemError(path: string): unknown {
   try {
     // To open a pipe would wait for who writes to it
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { factsOf } from "../model/fact-columns.ts";
 import { withoutHalves } from "../model/texts-as-bytes.ts";
-import { checkNames, type Database, preparerOf, type Row, StoreError, said, type Value } from "./connection.ts";
+import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreError, type Value } from "./connection.ts";
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";
 import { markTorn } from "./packed.ts";
 
@@ -180,7 +180,7 @@ function inserted(work: () => number): number | undefined {
   try {
     return work();
   } catch (error) {
-    if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(said(error).code)) return undefined;
+    if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(codeAndText(error).code)) return undefined;
     throw error;
   }
 }

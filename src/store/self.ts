@@ -27,7 +27,7 @@ export interface Drift extends UnknownName {
  *
  * @param version as the agent told it; what is no version counts as `unknown`
  */
-export function noteDrift(
+export function addDrift(
   db: Database,
   source: string,
   version: string | undefined,
@@ -51,7 +51,7 @@ export function noteDrift(
 }
 
 /** Every name that was not known, the latest version of each source first. */
-export const driftIn = (db: Database): readonly Drift[] =>
+export const readDrift = (db: Database): readonly Drift[] =>
   db
     .prepare("SELECT * FROM drift ORDER BY source, last_ms DESC, kind, name")
     .all()
@@ -65,7 +65,7 @@ export const driftIn = (db: Database): readonly Drift[] =>
     }));
 
 /** Forgets what another version of this program did not know: what this one does not know either is noted when it comes again. */
-export function forgetDrift(db: Database, version: string): void {
+export function clearOldDrift(db: Database, version: string): void {
   if (readMeta(db, DRIFT_OF) === version) return;
   db.prepare("DELETE FROM drift").run();
   writeMeta(db, DRIFT_OF, version);
@@ -82,7 +82,7 @@ export function lastVersionOf(db: Database, source: string): string | undefined 
 }
 
 /** Names of the claimed files whose events are committed and which were perhaps not removed any more. */
-export const takenNames = (db: Database): ReadonlySet<string> =>
+export const committedFiles = (db: Database): ReadonlySet<string> =>
   new Set(
     db
       .prepare("SELECT name FROM taken")
@@ -95,7 +95,7 @@ export const takenNames = (db: Database): ReadonlySet<string> =>
  *
  * @param removed those of earlier commits that are gone by now
  */
-export function noteTaken(db: Database, names: readonly string[], removed: readonly string[]): void {
+export function markCommitted(db: Database, names: readonly string[], removed: readonly string[]): void {
   const add = db.prepare("INSERT INTO taken (name) VALUES (?) ON CONFLICT DO NOTHING");
   const remove = db.prepare("DELETE FROM taken WHERE name = ?");
   for (const name of removed) remove.run(name);
@@ -110,13 +110,13 @@ export interface LostEvents {
 }
 
 /** Part of the commit that takes their files. @param timesMs one for each, milliseconds since the epoch */
-export function noteLost(db: Database, timesMs: readonly number[]): void {
+export function addLostEvents(db: Database, timesMs: readonly number[]): void {
   if (timesMs.length === 0) return;
   addToMeta(db, LOST, timesMs.length);
-  writeMeta(db, LOST_LAST, String(timesMs.reduce((last, ms) => Math.max(last, ms), lostIn(db).lastMs ?? 0)));
+  writeMeta(db, LOST_LAST, String(timesMs.reduce((last, ms) => Math.max(last, ms), lostEvents(db).lastMs ?? 0)));
 }
 
-export function lostIn(db: Database): LostEvents {
+export function lostEvents(db: Database): LostEvents {
   const lastMs = readMeta(db, LOST_LAST);
   return { total: Number(readMeta(db, LOST) ?? "0"), ...(lastMs !== undefined && { lastMs: Number(lastMs) }) };
 }
@@ -125,7 +125,7 @@ export function lostIn(db: Database): LostEvents {
  * A total that is kept elsewhere becomes a counter: the stream grows by what was not counted of it yet, whichever
  * `service.instance.id` did.
  */
-export function raiseTo(
+export function raiseCounters(
   db: Database,
   totals: readonly { readonly step: Increment; readonly total: number }[],
   shapes: ReadonlyMap<string, MetricShape>,

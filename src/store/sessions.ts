@@ -24,7 +24,7 @@ export interface StoredSession {
 }
 
 /** What an event or entry can tell of its session. Later news win; what is absent changes nothing. */
-export interface SessionNews {
+export interface SessionUpdate {
   readonly timeMs: number;
   readonly cwd?: string | undefined;
   readonly transcriptPath?: string | undefined;
@@ -35,7 +35,7 @@ export interface SessionNews {
 }
 
 /** Finds the session, or makes it. */
-export function sessionOf(db: Database, source: string, sessionId: string, timeMs: number): StoredSession {
+export function ensureSession(db: Database, source: string, sessionId: string, timeMs: number): StoredSession {
   db.prepare(
     "INSERT INTO sessions (source, session_id, first_ms, last_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
   ).run(source, sessionId, timeMs, timeMs);
@@ -54,7 +54,7 @@ export function addSession(
   sessionId: string,
   firstMs: number,
   lastMs: number,
-  news: Omit<SessionNews, "timeMs">,
+  news: Omit<SessionUpdate, "timeMs">,
 ): number | undefined {
   const row = db
     .prepare(
@@ -70,7 +70,7 @@ export const setProcess = (db: Database, id: number, process: string): boolean =
   db.prepare("UPDATE sessions SET process = ? WHERE id = ? AND process IS NOT ?").run(process, id, process).changes > 0;
 
 /** The sessions whose ids a process told, with what is known of their beginnings and ends. */
-export const processSessions = (db: Database, source: string, process: string) =>
+export const sessionsOfProcess = (db: Database, source: string, process: string) =>
   db
     .prepare(
       `SELECT s.id, s.session_id, s.first_ms,
@@ -106,7 +106,7 @@ export function sessionById(db: Database, id: number): StoredSession {
   return toSession(row);
 }
 
-export function learn(db: Database, id: number, news: SessionNews): void {
+export function updateSession(db: Database, id: number, news: SessionUpdate): void {
   db.prepare(
     `UPDATE sessions SET first_ms = min(first_ms, ?), last_ms = max(last_ms, ?), cwd = coalesce(?, cwd),
        transcript_path = coalesce(?, transcript_path), agent_version = coalesce(?, agent_version),
@@ -116,7 +116,7 @@ export function learn(db: Database, id: number, news: SessionNews): void {
 }
 
 /** Notes that no more than this may be kept of a session. Never goes back to more. */
-export function restrict(db: Database, session: StoredSession, level: CaptureLevel): void {
+export function limitCapture(db: Database, session: StoredSession, level: CaptureLevel): void {
   const least = stricter(level, session.capture ?? level);
   if (least !== session.capture) db.prepare("UPDATE sessions SET capture = ? WHERE id = ?").run(least, session.id);
 }
@@ -170,7 +170,7 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
 // --- internal ---
 
 /** `cwd`, `transcript_path`, `agent_version`, `branch`, `repository`, `reported`; null where nothing is told. */
-const columnsOf = (news: Omit<SessionNews, "timeMs">): readonly Value[] => [
+const columnsOf = (news: Omit<SessionUpdate, "timeMs">): readonly Value[] => [
   news.cwd ?? null,
   news.transcriptPath ?? null,
   news.agentVersion ?? null,

@@ -76,7 +76,12 @@ function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionCon
       const call = run.modelCalls.find(({ key }) => key === span.name);
       if (call === undefined) return {};
       const finish = call.finishReason ?? (call.asksForTools === true ? "tool_call" : "unknown");
-      return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", piecesOf(factsOf(call), "answer").flat(), finish);
+      return messages(
+        semconv.GEN_AI_OUTPUT_MESSAGES,
+        "assistant",
+        piecesOf(contentKeysOf(call), "answer").flat(),
+        finish,
+      );
     }
     case "tool_call": {
       const facts = content.toolCalls.get(span.name) ?? [];
@@ -95,13 +100,13 @@ function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionCon
 /** An answer that no model call's span can hold: it was never completed, or only hooks reported it. */
 function lastWord(run: Turn | Subagent, { hooks }: SessionContent, piecesOf: Lookup): Attributes {
   const calls = new Set(run.modelCalls.filter((call) => call.covers === undefined).map(({ key }) => key));
-  const isWritten = piecesOf(run.modelCalls.flatMap(factsOf), "answer").length > 0;
+  const isWritten = piecesOf(run.modelCalls.flatMap(contentKeysOf), "answer").length > 0;
   const others = run.uses.filter((fact) => !calls.has(fact) && !(isWritten && hooks.has(fact)));
   const pieces = piecesOf(others, "answer").flat();
   return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", pieces, "unknown");
 }
 
-const factsOf = ({ key, responseId, covers }: ModelCall): readonly string[] =>
+const contentKeysOf = ({ key, responseId, covers }: ModelCall): readonly string[] =>
   covers !== undefined ? [] : [key, ...(responseId === undefined ? [] : [responseContentKey(responseId)])];
 
 function messages(

@@ -1,5 +1,5 @@
 import type { OwnNames } from "../model/agent.ts";
-import { type CaptureLevel, keepsContent } from "../model/capture.ts";
+import { type CaptureLevel, keepsContent, keepsNames } from "../model/capture.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { Attributes, Increment, SpanRecord } from "../model/telemetry.ts";
 import { type AttributeName, attributesOf, CONTENT_ATTRIBUTES, type EXPOSURE } from "./attributes.ts";
@@ -16,12 +16,12 @@ export type OwnNamesOf = (source: string) => OwnNames | undefined;
  */
 export function recordAtLevel(record: SpanRecord, level: CaptureLevel, ownNamesOf: OwnNamesOf): SpanRecord {
   const withoutContent = keepsContent(level) ? record : stripped(record, CONTENT_ATTRIBUTES);
-  return level === "none" ? bareRecord(withoutContent, ownNamesOf) : withoutContent;
+  return keepsNames(level) ? withoutContent : bareRecord(withoutContent, ownNamesOf);
 }
 
 /** `recordAtLevel` for one increment of a counter. */
 export function incrementAtLevel(increment: Increment, level: CaptureLevel, ownNamesOf: OwnNamesOf): Increment {
-  if (level !== "none") return increment;
+  if (keepsNames(level)) return increment;
   const attributes = attributesAtLevel(increment.attributes, increment.resource, level, ownNamesOf);
   return attributes === increment.attributes ? increment : { ...increment, attributes };
 }
@@ -33,7 +33,7 @@ export function attributesAtLevel(
   level: CaptureLevel,
   ownNamesOf: OwnNamesOf,
 ): Attributes {
-  if (level !== "none") return attributes;
+  if (keepsNames(level)) return attributes;
   const source = String(resource[semconv.SERVICE_NAME] ?? "");
   const bare = bareAttributes(attributes, source, ownNamesOf(source));
   return isSame(bare, attributes) ? attributes : bare;

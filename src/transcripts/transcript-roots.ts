@@ -11,17 +11,17 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 // that is, the reader says, from the home and from the environment that the intake saw.
 
 /** Notes the folders that the environment of a hook moved an agent's sessions to. Later sessions may be read there too. */
-export async function learnRoots(drain: LearnDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
+export async function recordMovedRoots(drain: LearnDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
   const source = events[0]?.source;
   const load = source === undefined ? undefined : cardOf(drain, source)?.transcript;
-  if (source === undefined || load === undefined || !movesAnything(drain, facts)) return;
+  if (source === undefined || load === undefined || !hasMovedFolders(drain, facts)) return;
   const { default: reader } = await load();
   const usual = new Set(reader.roots(drain.places.home, {}));
   const moved = reader
     .roots(facts.env["HOME"] ?? drain.places.home, facts.env)
     .filter((root) => !usual.has(root) && isFolderOfAnAgent(root, drain.places.home));
   if (moved.length === 0) return;
-  const known = learnedRoots(drain, source);
+  const known = movedRoots(drain, source);
   if (moved.every((root) => known.includes(root))) return;
   const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_LEARNED);
   writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
@@ -30,7 +30,7 @@ export async function learnRoots(drain: LearnDeps, events: readonly Event[], fac
 /** Everywhere a session's transcripts may be read from: where they usually are, were moved to, or the user's settings say. */
 export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
   const set = (drain.loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return [...reader.roots(drain.places.home, {}), ...learnedRoots(drain, source), ...set];
+  return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...set];
 }
 
 // --- internal ---
@@ -52,12 +52,12 @@ const MAX_LEARNED = 50;
 
 const keyOf = (source: string): string => `roots.${source}`;
 
-function learnedRoots({ db }: RootsDeps, source: string): readonly string[] {
+function movedRoots({ db }: RootsDeps, source: string): readonly string[] {
   const note = db === undefined ? undefined : readMeta(db, keyOf(source));
   return note === undefined ? [] : (JSON.parse(note) as readonly string[]);
 }
 
-const movesAnything = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeFacts): boolean =>
+const hasMovedFolders = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeFacts): boolean =>
   Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
 
 /** A variable that says "everything" moves nothing. */

@@ -2,7 +2,7 @@ import type { Repository } from "../model/session.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { summarise } from "../report/session-view.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { openPart } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Value } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import type { Known } from "./choices.ts";
@@ -182,7 +182,7 @@ interface OpenTraits {
 
 const openTraits = (db: Database, agents: SessionSource["agents"]): readonly OpenTraits[] =>
   unsettledSessions(db).map((session) => {
-    const { turns, subagents } = openPart({ db, agents }, sessionById(db, session));
+    const { turns, subagents } = unsettledSession({ db, agents }, sessionById(db, session));
     const runs = [...turns, ...subagents];
     return {
       session,

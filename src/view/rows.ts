@@ -2,7 +2,7 @@ import { cardOf } from "../model/card-of.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { activeMs, hasUsage, type SessionSummary } from "../report/session-view.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { openPart } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SessionRow, Sums } from "./wire.ts";
@@ -76,6 +76,6 @@ function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredS
     .all(stored.id)
     .map((row) => String(row["model"]));
   if (settled.length > 0) return settled;
-  const { turns, subagents } = openPart({ db, agents }, stored);
+  const { turns, subagents } = unsettledSession({ db, agents }, stored);
   return [...new Set([...turns, ...subagents].flatMap((run) => run.modelCalls.flatMap(({ model }) => model ?? [])))];
 }

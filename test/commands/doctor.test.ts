@@ -78,7 +78,7 @@ interface Report {
 
 type World = Partial<Pick<Context, "env" | "cwd" | "now">> & { readonly columns?: number };
 
-function contextOf({ env = {}, cwd = of.home, now = () => NOW_MS, ...rest }: World = {}) {
+function settledContext({ env = {}, cwd = of.home, now = () => NOW_MS, ...rest }: World = {}) {
   const PATH = `${bin}:/usr/bin:/bin`;
   return contextAt(of.places, {
     env: { PATH, HOME: of.home, ...env } as Record<string, string>,
@@ -90,7 +90,7 @@ function contextOf({ env = {}, cwd = of.home, now = () => NOW_MS, ...rest }: Wor
 }
 
 async function examine(world: World = {}, fix = false) {
-  const { context, out } = contextOf(world);
+  const { context, out } = settledContext(world);
   const code = await doctor({ json: true, fix, hookSource }, context, agents);
   const report = JSON.parse(out()) as Report;
   const own = report.agents.find(({ source }) => source === "claude-code");
@@ -103,7 +103,7 @@ async function examine(world: World = {}, fix = false) {
 }
 
 const enableClaude = async (scope: "user" | "project" = "user", cwd = of.home): Promise<void> => {
-  const { context } = contextOf({ cwd });
+  const { context } = settledContext({ cwd });
   await enable(["claude-code"], { scope, yes: true, dryRun: false, hookSource }, context, agents);
 };
 const collect = async (): Promise<void> => {
@@ -487,7 +487,7 @@ test("an agent's own findings, several files, and one that is registered and not
     recorded: true,
   } as const;
   const status = { source: "rover", title: "Rover", registrations: [registration] };
-  const { context } = contextOf();
+  const { context } = settledContext();
   const lookup = { list: async () => [rover], find: async () => rover };
   const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);
   expect(report?.findings.map(({ level, text }) => `${level}: ${text}`)).toEqual([
@@ -503,7 +503,7 @@ test("in words: each finding with its mark and what to do, no line wider than th
   await enableClaude();
   rmSync(of.places.hookPath);
   for (const columns of [20, 40, 80, 200]) {
-    const { context, out } = contextOf({ columns, env: { OPENHOOK_OTEL_SEMCONV: "\u001b[31m" } });
+    const { context, out } = settledContext({ columns, env: { OPENHOOK_OTEL_SEMCONV: "\u001b[31m" } });
     expect(await doctor({ json: false, fix: false, hookSource }, context, agents)).toBe(1);
     const plain = out().replaceAll(SGR, "");
     expect(plain).not.toMatch(CONTROL);

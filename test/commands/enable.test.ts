@@ -140,7 +140,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
-const contextOf = (change: Partial<Context> = {}): Context => {
+const settledContext = (change: Partial<Context> = {}): Context => {
   // PATH leads nowhere: the version of a Claude Code on this machine must not change what a test sees
   const env = { HOME: home, PATH: join(root, "bin"), ...change.env };
   return {
@@ -159,9 +159,9 @@ const contextOf = (change: Partial<Context> = {}): Context => {
   };
 };
 const options = { scope: "user", yes: true, dryRun: false } as const;
-const on = (change: object = {}, context = contextOf(), names = ["claude-code"]) =>
+const on = (change: object = {}, context = settledContext(), names = ["claude-code"]) =>
   enable(names, { ...options, hookSource, ...change }, context, agents);
-const off = (change: object = {}, context = contextOf(), names = ["claude-code"]) =>
+const off = (change: object = {}, context = settledContext(), names = ["claude-code"]) =>
   disable(names, { ...options, ...change }, context, agents);
 
 const userSettings = () => join(home, ".claude", "settings.json");
@@ -204,7 +204,7 @@ const SETTINGS = `{
 
 describe("the command line an agent runs", () => {
   it("is below 80 characters, holds no home, and is the same in both scopes", async () => {
-    const command = hookCommandOf(contextOf());
+    const command = hookCommandOf(settledContext());
     for (const drain of ["yes", "if-waiting", "no"] as const) {
       const line = command({ source: "claude-code", drain });
       expect(line.length).toBeLessThan(80);
@@ -219,17 +219,17 @@ describe("the command line an agent runs", () => {
   it.each(["dash", "bash", "sh"])("runs the installed program under %s, and nothing when it is gone", async (shell) => {
     if (!hasShell(shell, "the installed program's command in it")) return;
     await on();
-    const line = hookCommandOf(contextOf())({ source: "claude-code", drain: "yes" });
+    const line = hookCommandOf(settledContext())({ source: "claude-code", drain: "yes" });
     const run = () => spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
     expect(run()).toMatchObject({ stdout: "ran -d claude-code\n", stderr: "", status: 0 });
-    rmSync(contextOf().places.hookPath);
+    rmSync(settledContext().places.hookPath);
     expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
   });
 
   it.each(["dash", "bash", "zsh", "ksh", "fish"])("runs in a user's own shell, if that is %s", async (shell) => {
     const moved = join(root, 'it\'s "$HOME" moved');
     for (const env of [{}, { OPENHOOK_OTEL_HOME: moved }]) {
-      const context = { ...contextOf({ env }), places: placesOf({ env, home, platform: "linux" }) };
+      const context = { ...settledContext({ env }), places: placesOf({ env, home, platform: "linux" }) };
       await on({}, context);
       const line = hookCommandOf(context)({ source: "kiro", event: "agent", drain: "yes", shell: "user" });
       expect(isOurCommand(line)).toBe(true);
@@ -246,7 +246,7 @@ describe("the command line an agent runs", () => {
 
   it("runs from a moved home whose name needs quoting, and is still known as ours", async () => {
     const moved = join(root, 'it\'s "$HOME" moved');
-    const context = contextOf({ env: { OPENHOOK_OTEL_HOME: moved } });
+    const context = settledContext({ env: { OPENHOOK_OTEL_HOME: moved } });
     const places = placesOf({ env: context.env, home, platform: "linux" });
     await on({}, { ...context, places });
     const text = readFileSync(userSettings(), "utf8");
@@ -262,7 +262,7 @@ describe("the command line an agent runs", () => {
   it("tells the event and the answer where the payload cannot, in words that any shell takes as they are", async () => {
     writeFileSync(hookSource, "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done\n");
     await on();
-    const command = hookCommandOf(contextOf());
+    const command = hookCommandOf(settledContext());
     const run = (options: Partial<Parameters<typeof command>[0]>) => {
       const line = command({ source: "cursor", drain: "no", ...options });
       return { line, words: execFileSync("sh", ["-c", line], { env: { HOME: home }, encoding: "utf8" }) };
@@ -277,7 +277,7 @@ describe("the command line an agent runs", () => {
   });
 
   it("on Windows starts node with the program", () => {
-    const context = contextOf({ platform: "win32", nodePath: "C:\\node.exe" });
+    const context = settledContext({ platform: "win32", nodePath: "C:\\node.exe" });
     const command = hookCommandOf(context);
     const start = `"C:\\node.exe" "${context.places.hookPath}"`;
     expect(command({ source: "claude-code", drain: "if-waiting" })).toBe(
@@ -293,7 +293,7 @@ describe("the command line an agent runs", () => {
 describe("enable", () => {
   it("installs the program, what it must know, and private directories", async () => {
     expect(await on()).toBe(0);
-    const { places } = contextOf();
+    const { places } = settledContext();
     expect(readFileSync(places.hookPath, "utf8")).toBe(readFileSync(hookSource, "utf8"));
     expect(statSync(places.hookPath).mode & 0o777).toBe(0o755);
     for (const dir of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir]) {
@@ -333,18 +333,18 @@ describe("enable", () => {
   });
 
   it("without a name takes the agents that are here", async () => {
-    const error = await refusal(on({}, contextOf(), []));
+    const error = await refusal(on({}, settledContext(), []));
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("no agent was found") });
     mkdirSync(join(home, ".claude"));
-    expect(await on({}, contextOf(), [])).toBe(0);
+    expect(await on({}, settledContext(), [])).toBe(0);
     expect(existsSync(userSettings())).toBe(true);
     printed = "";
-    expect(await off({}, contextOf(), [])).toBe(0);
+    expect(await off({}, settledContext(), [])).toBe(0);
     expect(existsSync(userSettings())).toBe(false);
     // the folder was there before us
     expect(existsSync(join(home, ".claude"))).toBe(true);
     printed = "";
-    expect(await off({}, contextOf(), [])).toBe(0);
+    expect(await off({}, settledContext(), [])).toBe(0);
     expect(printed).toBe("No agent is enabled in its user settings.\n");
   });
 
@@ -375,7 +375,7 @@ describe("enable", () => {
   it("without a name refuses where nobody can answer, and says whom it found", async () => {
     mkdirSync(join(home, ".claude"));
     mkdirSync(join(home, ".rover"));
-    expect(await refusal(on({ yes: false }, contextOf(), []))).toMatchObject({
+    expect(await refusal(on({ yes: false }, settledContext(), []))).toMatchObject({
       exitCode: 2,
       message: expect.stringMatching(/^found claude-code, rover: .*pass --yes/),
     });
@@ -395,7 +395,7 @@ describe("enable", () => {
         }),
         { isTTY: true, columns: 120 },
       );
-      const running = on({ yes: false }, contextOf({ stdin, stdout }), []);
+      const running = on({ yes: false }, settledContext({ stdin, stdout }), []);
       while (!shown.includes("Register the hook")) await new Promise((wake) => setTimeout(wake, 10));
       for (const key of keys) {
         stdin.write(key);
@@ -429,7 +429,7 @@ describe("enable", () => {
       expect(code).toBe(1);
       expect(shown).toContain("Nothing was changed.");
       expect([existsSync(userSettings()), existsSync(rovers())]).toEqual([false, false]);
-      expect(existsSync(contextOf().places.hookPath)).toBe(false);
+      expect(existsSync(settledContext().places.hookPath)).toBe(false);
     });
   });
 
@@ -437,12 +437,12 @@ describe("enable", () => {
     put(userSettings(), "{ broken");
     mkdirSync(join(home, ".rover"));
     let complaints = "";
-    const context = contextOf({ stderr: { write: (text) => (complaints += text) } });
+    const context = settledContext({ stderr: { write: (text) => (complaints += text) } });
     expect(await on({}, context, [])).toBe(1);
     expect(complaints).toMatch(/^openhook-otel: \S+settings\.json, line 1, .*nothing was changed\n$/);
     expect(printed).toMatch(/^Rover: enabled in /);
     // by name it is an error as before
-    expect((await refusal(on({}, contextOf(), ["claude-code"]))).exitCode).toBe(2);
+    expect((await refusal(on({}, settledContext(), ["claude-code"]))).exitCode).toBe(2);
   });
 });
 
@@ -455,41 +455,41 @@ describe("an agent with several files", () => {
   it("are edited together, each with its own mode, and come back byte for byte", async () => {
     put(hooks(), "mine = 1\r\n", 0o640);
     put(trust(), "ask\n", 0o600);
-    expect(await on({}, contextOf(), rovers)).toBe(0);
+    expect(await on({}, settledContext(), rovers)).toBe(0);
     expect(printed).toContain(`Rover: enabled in ${hooks()} and ${trust()} (1 event of Rover 7.1.0)\n`);
     expect(readFileSync(hooks(), "utf8")).toMatch(/^mine = 1\r\nours h=~\S+;.* -d rover end\n$/);
     expect(readFileSync(trust(), "utf8")).toBe("ask\nours openhook-otel/hook 7.1.0\n");
     const before = snapshot();
     printed = "";
-    expect(await on({}, contextOf(), rovers)).toBe(0);
+    expect(await on({}, settledContext(), rovers)).toBe(0);
     expect(printed).toBe(`Rover: already enabled in ${hooks()} and ${trust()}\n`);
     expect(snapshot()).toEqual(before);
     printed = "";
-    expect(await off({}, contextOf(), rovers)).toBe(0);
+    expect(await off({}, settledContext(), rovers)).toBe(0);
     expect(printed).toContain(`Rover: disabled, restored ${hooks()} and ${trust()}\n`);
     expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["mine = 1\r\n", "ask\n"]);
     expect(statSync(hooks()).mode & 0o777).toBe(0o640);
-    expect(existsSync(contextOf().places.backupDir)).toBe(false);
+    expect(existsSync(settledContext().places.backupDir)).toBe(false);
   });
 
   it("--dry-run shows every file's diff", async () => {
     put(trust(), "ask\n");
-    expect(await on({ dryRun: true }, contextOf(), rovers)).toBe(0);
+    expect(await on({ dryRun: true }, settledContext(), rovers)).toBe(0);
     expect(printed).toContain(`--- /dev/null\n+++ ${hooks()}\n`);
     expect(printed).toContain(`--- ${trust()}\n+++ ${trust()}\n`);
     expect(existsSync(hooks())).toBe(false);
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     printed = "";
-    await off({ dryRun: true }, contextOf(), rovers);
+    await off({ dryRun: true }, settledContext(), rovers);
     expect(printed).toContain(`--- ${hooks()}\n+++ /dev/null\n`);
     expect(printed).toContain("-ours openhook-otel/hook 7.1.0\n");
   });
 
   it("a project's files are shared: no version, modes for all", async () => {
-    await on({ scope: "project" }, contextOf(), rovers);
+    await on({ scope: "project" }, settledContext(), rovers);
     expect(readFileSync(join(project, ".rover", "trust.json"), "utf8")).toContain("undefined");
     expect(statSync(join(project, ".rover", "trust.json")).mode & 0o777).toBe(0o644);
-    await off({ scope: "project" }, contextOf(), rovers);
+    await off({ scope: "project" }, settledContext(), rovers);
     expect(existsSync(join(project, ".rover"))).toBe(false);
   });
 
@@ -497,18 +497,18 @@ describe("an agent with several files", () => {
     put(trust(), "ask\n", 0o444);
     const settings = () => snapshot().filter((line) => line.includes(".rover"));
     const before = settings();
-    expect((await refusal(on({}, contextOf(), rovers))).message).toMatch(/trust\.json.* it is read-only/);
+    expect((await refusal(on({}, settledContext(), rovers))).message).toMatch(/trust\.json.* it is read-only/);
     expect(settings()).toEqual(before);
-    expect(existsSync(contextOf().places.backupDir)).toBe(false);
+    expect(existsSync(settledContext().places.backupDir)).toBe(false);
     // an upgrade that fails leaves the former registration and what disable would put back
     rmSync(trust());
     put(hooks(), "mine\n", 0o600);
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     const enabled = settings();
-    const records = () => snapshot(contextOf().places.backupDir);
+    const records = () => snapshot(settledContext().places.backupDir);
     const kept = records();
     chmodSync(trust(), 0o444);
-    const moved = contextOf({ env: { OPENHOOK_OTEL_HOME: join(root, "elsewhere") } });
+    const moved = settledContext({ env: { OPENHOOK_OTEL_HOME: join(root, "elsewhere") } });
     const places = {
       ...moved.places,
       hookPath: join(root, "openhook-otel", "hook"),
@@ -525,35 +525,36 @@ describe("an agent with several files", () => {
   it("when disabling fails at one, the other stays registered", async () => {
     put(hooks(), "mine\n");
     put(trust(), "ask\n");
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     const before = snapshot().filter((line) => line.includes(".rover") || line.includes("backup"));
     // the last is taken out first, then the first cannot be written
     chmodSync(hooks(), 0o444);
-    expect((await refusal(off({}, contextOf(), rovers))).message).toMatch(/hooks\.toml.* it is read-only/);
+    expect((await refusal(off({}, settledContext(), rovers))).message).toMatch(/hooks\.toml.* it is read-only/);
     chmodSync(hooks(), 0o644);
     expect(snapshot().filter((line) => line.includes(".rover") || line.includes("backup"))).toEqual(before);
-    expect(await off({}, contextOf(), rovers)).toBe(0);
+    expect(await off({}, settledContext(), rovers)).toBe(0);
   });
 
   it("keeps what others changed since, file by file", async () => {
     put(hooks(), "mine\n");
     put(trust(), "ask\n");
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     put(trust(), `${readFileSync(trust(), "utf8")}nobody\n`);
-    await off({}, contextOf(), rovers);
+    await off({}, settledContext(), rovers);
     expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["mine\n", "ask\nnobody\n"]);
   });
 
   it("files that came with ours alone are left empty in their own way", async () => {
     put(hooks(), "ours x/openhook-otel/hook\n");
     put(trust(), "ours openhook-otel/hook 1\n");
-    expect(await off({}, contextOf(), rovers)).toBe(0);
+    expect(await off({}, settledContext(), rovers)).toBe(0);
     expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["", "{}\n"]);
   });
 
   it("of which two scopes share one: what the other has in it stays, the last gives the first bytes back", async () => {
     const shared = join(home, ".lander", "trust");
-    const run = (does: typeof off, scope: string, cwd = project) => does({ scope }, contextOf({ cwd }), ["lander"]);
+    const run = (does: typeof off, scope: string, cwd = project) =>
+      does({ scope }, settledContext({ cwd }), ["lander"]);
     const other = join(home, "other");
     mkdirSync(other);
     put(shared, "mine\n", 0o600);
@@ -570,24 +571,24 @@ describe("an agent with several files", () => {
       expect(printed).toMatch(/^Lander: not enabled in /);
       expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(4);
       for (const [index, scope] of order.entries()) {
-        expect(existsSync(contextOf().places.hookPath)).toBe(true);
+        expect(existsSync(settledContext().places.hookPath)).toBe(true);
         expect(await run(off, scope)).toBe(0);
         expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(3 - index);
       }
       expect(readFileSync(shared, "utf8")).toBe("mine\n");
-      expect(existsSync(contextOf().places.hookPath)).toBe(false);
-      expect(existsSync(contextOf().places.backupDir)).toBe(false);
+      expect(existsSync(settledContext().places.hookPath)).toBe(false);
+      expect(existsSync(settledContext().places.backupDir)).toBe(false);
     }
   });
 
   it("says what still keeps the registration from running", async () => {
     put(trust(), "nobody\n");
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     expect(printed).toContain(
       "  ✗ Rover trusts nobody: take that line out of trust.json\n  ! Rover asks once at its next start: answer yes\n",
     );
     printed = "";
-    await on({}, contextOf(), rovers);
+    await on({}, settledContext(), rovers);
     expect(printed).toContain("already enabled");
     expect(printed).toContain("✗ Rover trusts nobody");
   });
@@ -595,12 +596,12 @@ describe("an agent with several files", () => {
 
 describe("errors are one line, and nothing is half done", () => {
   it("names that are none", async () => {
-    expect(await refusal(on({}, contextOf(), ["claude"]))).toMatchObject({
+    expect(await refusal(on({}, settledContext(), ["claude"]))).toMatchObject({
       exitCode: 2,
       message: 'unknown agent "claude"; known are: claude-code, rover, lander',
     });
-    expect((await refusal(on({}, contextOf(), ["cli-wrapper"]))).exitCode).toBe(2);
-    expect((await refusal(off({}, contextOf(), ["claude"]))).exitCode).toBe(2);
+    expect((await refusal(on({}, settledContext(), ["cli-wrapper"]))).exitCode).toBe(2);
+    expect((await refusal(off({}, settledContext(), ["claude"]))).exitCode).toBe(2);
   });
 
   it.each<[string, () => void, number, RegExp]>([
@@ -642,7 +643,7 @@ describe("errors are one line, and nothing is half done", () => {
     const before = settings();
     expect(await refusal(on())).toMatchObject({ exitCode, message: expect.stringMatching(message) });
     expect(settings()).toEqual(before);
-    const { backupDir } = contextOf().places;
+    const { backupDir } = settledContext().places;
     expect(existsSync(backupDir) ? readdirSync(backupDir) : []).toEqual([]);
   });
 
@@ -653,7 +654,7 @@ describe("errors are one line, and nothing is half done", () => {
     put(userSettings(), broken);
     expect(await refusal(off())).toMatchObject({ exitCode: 2, message: expect.stringContaining("not valid JSON") });
     expect(readFileSync(userSettings(), "utf8")).toBe(broken);
-    expect(existsSync(contextOf().places.hookPath)).toBe(true);
+    expect(existsSync(settledContext().places.hookPath)).toBe(true);
   });
 });
 
@@ -698,7 +699,7 @@ describe("disable", () => {
 
   it("of all agents takes out what it can, and says of which one it cannot, and why", async () => {
     let complaints = "";
-    const context = contextOf({ stderr: { write: (text) => (complaints += text) } });
+    const context = settledContext({ stderr: { write: (text) => (complaints += text) } });
     put(userSettings(), SETTINGS);
     await on({}, context, ["claude-code", "rover"]);
     const hooks = join(home, ".rover", "hooks.toml");
@@ -719,8 +720,8 @@ describe("disable", () => {
   it("of all agents asks nothing of the files of one that it was never in", async () => {
     await on();
     put(join(home, ".rover", "hooks.toml"), Buffer.from([0xff, 0xfe, 0, 1]));
-    expect(await off({}, contextOf(), [])).toBe(0);
-    expect(existsSync(contextOf().places.hookPath)).toBe(false);
+    expect(await off({}, settledContext(), [])).toBe(0);
+    expect(existsSync(settledContext().places.hookPath)).toBe(false);
   });
 
   it("says what the hook program stays for once no agent of the user's has it", async () => {
@@ -732,11 +733,11 @@ describe("disable", () => {
     const stays = `The hook program stays for the settings of ${project} (there: openhook-otel disable --scope project).\n`;
     for (const elsewhere of [root, root]) {
       printed = "";
-      expect(await off({}, contextOf({ cwd: elsewhere }), [])).toBe(0);
+      expect(await off({}, settledContext({ cwd: elsewhere }), [])).toBe(0);
       expect(printed).toContain(stays);
     }
     expect(printed).toContain("No agent is enabled in its user settings.\n");
-    expect(existsSync(contextOf().places.hookPath)).toBe(true);
+    expect(existsSync(settledContext().places.hookPath)).toBe(true);
     printed = "";
     await off({ scope: "project" });
     expect(printed).toContain("The hook program is removed");
@@ -749,7 +750,7 @@ describe("disable", () => {
     await on();
     expect(await off({ scope: "project" })).toBe(0);
     expect(readdirSync(project)).toEqual([]);
-    const { places } = contextOf();
+    const { places } = settledContext();
     // the user scope is still enabled
     expect(existsSync(places.hookPath)).toBe(true);
     put(places.storePath, "data");
@@ -816,7 +817,7 @@ describe("disable", () => {
 
   it("works without its backup, and with a backup that was spoiled", async () => {
     put(userSettings(), SETTINGS);
-    const { backupDir } = contextOf().places;
+    const { backupDir } = settledContext().places;
     await on();
     for (const name of readdirSync(backupDir)) if (name.endsWith(".bak")) put(join(backupDir, name), "spoiled");
     await off();
@@ -842,12 +843,12 @@ describe("disable", () => {
     expect(await off()).toBe(0);
     expect(printed).toContain("nothing of ours was left");
     expect(existsSync(join(home, ".claude"))).toBe(false);
-    expect(existsSync(contextOf().places.hookPath)).toBe(false);
+    expect(existsSync(settledContext().places.hookPath)).toBe(false);
   });
 
   it("asks too where none is named, and refuses where nobody can answer", async () => {
     await on();
-    expect(await refusal(off({ yes: false }, contextOf(), []))).toMatchObject({ exitCode: 2 });
+    expect(await refusal(off({ yes: false }, settledContext(), []))).toMatchObject({ exitCode: 2 });
     expect(existsSync(userSettings())).toBe(true);
     expect(await off({ yes: false })).toBe(0);
     expect(existsSync(userSettings())).toBe(false);

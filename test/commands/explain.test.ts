@@ -12,7 +12,7 @@ import { timeTable } from "../../src/report/text/explain-tables.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { findSessions } from "../../src/store/queries.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -195,7 +195,7 @@ describe("stores of other kinds", () => {
     await expect(explained(places())).rejects.toThrow("no sessions yet");
     const db = openDatabase(places().storePath);
     await expect(explained(places())).rejects.toThrow("no sessions yet");
-    sessionOf(db, "\u001b[31mevil", "a\u0007b", Date.now());
+    ensureSession(db, "\u001b[31mevil", "a\u0007b", Date.now());
     db.close();
     const text = await explained(places());
     expect(text).not.toMatch(CONTROL);

@@ -6,9 +6,9 @@ import { sessions } from "../../src/commands/sessions.ts";
 import { encodeFacts } from "../../src/model/facts.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
 import { checkpoint, type Database, openDatabase } from "../../src/store/database.ts";
-import { waitingCount } from "../../src/store/outbox.ts";
+import { queuedCount } from "../../src/store/outbox.ts";
 import { putPacked } from "../../src/store/packed.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -44,7 +44,7 @@ async function run(of: Replay, options: Parameters<typeof prune>[0], nowMs: numb
 /** Sessions beside the one that was collected, over at the same time, each with something in it. */
 function addOld(of: Replay, count: number, endMs: number): readonly number[] {
   const db = openDatabase(of.places.storePath);
-  const ids = Array.from({ length: count }, (_, n) => sessionOf(db, "claude-code", `old-${n}`, endMs).id);
+  const ids = Array.from({ length: count }, (_, n) => ensureSession(db, "claude-code", `old-${n}`, endMs).id);
   for (const id of ids) {
     db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1)").run(id);
     db.prepare("INSERT INTO entries VALUES (?, 'a', 'note', 0, ?, 1)").run(id, `"${"x".repeat(50_000)}"`);
@@ -236,7 +236,7 @@ test.each([
 
 function waiting(of: Replay): number {
   const db = openDatabase(of.places.storePath);
-  const spans = waitingCount(db);
+  const spans = queuedCount(db);
   db.close();
   return spans;
 }

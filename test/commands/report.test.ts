@@ -10,7 +10,7 @@ import type { Dimension } from "../../src/report/query.ts";
 import { usageTable } from "../../src/report/text/usage-table.ts";
 import { usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -299,8 +299,8 @@ describe("stores of other kinds", () => {
       "\u001b]0;title\u0007",
     ];
     for (const [i, name] of names.entries()) {
-      const { id } = sessionOf(db, "cursor", String(i), Date.now());
-      learn(db, id, { timeMs: Date.now(), repository: { name } });
+      const { id } = ensureSession(db, "cursor", String(i), Date.now());
+      updateSession(db, id, { timeMs: Date.now(), repository: { name } });
     }
     db.close();
     const lines = (await asked(places(), ["repository"], { csv: true })).trimEnd().split("\r\n").slice(1);
@@ -319,8 +319,8 @@ describe("stores of other kinds", () => {
     const db = openDatabase(places().storePath);
     const urls = ["https://git.example/acme/api.git", "https://git.example/beta/api.git", "ssh://git.example/acme/api"];
     for (const [i, url] of urls.entries()) {
-      const { id } = sessionOf(db, "codex", `session-${i}`, Date.now());
-      learn(db, id, { timeMs: Date.now(), repository: { name: "api", url } });
+      const { id } = ensureSession(db, "codex", `session-${i}`, Date.now());
+      updateSession(db, id, { timeMs: Date.now(), repository: { name: "api", url } });
       addCall(db, id);
     }
     db.close();
@@ -350,7 +350,7 @@ describe("stores of other kinds", () => {
   ])("sessions whose ids begin alike do not look alike, however narrow it is: %s", async (_, idOf) => {
     const db = openDatabase(places().storePath);
     for (const n of ALIKE) {
-      const { id } = sessionOf(db, "codex", idOf(n), Date.now());
+      const { id } = ensureSession(db, "codex", idOf(n), Date.now());
       addCall(db, id);
     }
     db.close();
@@ -369,7 +369,7 @@ describe("stores of other kinds", () => {
     const db = openDatabase(places().storePath);
     const day = (n: number): number => new Date(2026, 9, n, 12).getTime();
     for (const n of [20, 26]) {
-      const { id } = sessionOf(db, "openhook", String(n), day(n));
+      const { id } = ensureSession(db, "openhook", String(n), day(n));
       db.prepare(
         `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, complete, body)
          VALUES (?, 'a', 0, 'm', 0, ?, 5, 1, 1, '{"startMs":0}')`,

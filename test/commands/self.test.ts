@@ -6,7 +6,7 @@ import { selfFindings } from "../../src/health/doctor/self.ts";
 import { collectStatus } from "../../src/health/status/facts.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addToMeta } from "../../src/store/meta.ts";
-import { noteTaken } from "../../src/store/self.ts";
+import { markCommitted } from "../../src/store/self.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -90,7 +90,7 @@ test("events that found no room: how many and when, before a drain has counted t
   const name = "00000000000000000001-7-8-0-a.lost";
   writeFileSync(join(of.places.claimedDir, name), "");
   const db = openDatabase(of.places.storePath);
-  noteTaken(db, [name], []);
+  markCommitted(db, [name], []);
   db.close();
   expect((await told(of)).facts.inbox.lost).toBe(2);
   const { context } = contextAt(of.places, { now: () => Date.now() + 31 * 86_400_000 });

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { sessions } from "../../src/commands/sessions.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { localTime } from "../../src/text/figures.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -124,7 +124,8 @@ describe("what is not known", () => {
 
   test("ids that begin alike are shown as far as they differ", async () => {
     const db = openDatabase(places().storePath);
-    for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"]) sessionOf(db, "cursor", id, 1_000);
+    for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"])
+      ensureSession(db, "cursor", id, 1_000);
     db.close();
     const text = await listed(places());
     for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"]) expect(text).toContain(` ${id} `);

@@ -14,7 +14,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { addEvents, eventsOf } from "../../src/store/facts.ts";
 import { settledCalls, settledSums } from "../../src/store/queries.ts";
 import { readStore } from "../../src/store/read-only.ts";
-import { learn, sessionOf, setParent } from "../../src/store/sessions.ts";
+import { ensureSession, setParent, updateSession } from "../../src/store/sessions.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { by, type Expected, type ExpectedSession } from "../support/summary.ts";
@@ -310,8 +310,8 @@ describe("which session", () => {
     // % and _ are letters like all others
     await expect(failure(of, "%")).resolves.toMatch(/^no session/);
     const db = openDatabase(of.places.storePath);
-    for (let i = 0; i < 9; i++) sessionOf(db, "cursor", `many-${i}`, 1_000 + i);
-    sessionOf(db, "gemini-cli", "many-1", 1_000);
+    for (let i = 0; i < 9; i++) ensureSession(db, "cursor", `many-${i}`, 1_000 + i);
+    ensureSession(db, "gemini-cli", "many-1", 1_000);
     db.close();
     await expect(failure(of, "many-")).resolves.toBe(
       '"many-" is not one session alone: many-8, many-7, many-6, many-5, many-4 and more',
@@ -327,13 +327,13 @@ describe("which session", () => {
     const of = await collected("claude-code", "two-sessions-at-once");
     const db = openDatabase(of.places.storePath);
     const family = ["01a1fcb5-e46d", "01a1fcb5-e50c", "01a1fcb5-e5ff"].map((id, i) =>
-      sessionOf(db, "codex", id, 1_000 + i),
+      ensureSession(db, "codex", id, 1_000 + i),
     );
     for (const [i, child] of family.entries()) {
       const parent = family[i - 1];
       if (parent !== undefined) setParent(db, child, parent);
     }
-    sessionOf(db, "codex", "01a1fcb5-f000", 1_000);
+    ensureSession(db, "codex", "01a1fcb5-f000", 1_000);
     db.close();
     for (const name of ["01a1fcb5-e", "01a1fcb5-e50c", "01a1fcb5-e5ff", "codex/01a1fcb5-e5"]) {
       expect((await asJson(of, name)).session_id, name).toBe("01a1fcb5-e46d");
@@ -403,9 +403,9 @@ describe("any store", () => {
 
   test("a drain at work is not waited for, and what it has not committed is not seen", async () => {
     const db = openDatabase(places().storePath);
-    sessionOf(db, "cursor", "first", 1_000);
+    ensureSession(db, "cursor", "first", 1_000);
     db.prepare("BEGIN IMMEDIATE").run();
-    sessionOf(db, "cursor", "second", 2_000);
+    ensureSession(db, "cursor", "second", 2_000);
     const before = performance.now();
     expect(JSON.parse(await run({ json: true })).session_id).toBe("first");
     expect(performance.now() - before).toBeLessThan(5_000);
@@ -416,7 +416,7 @@ describe("any store", () => {
 
   test("a session that told nothing but its start", async () => {
     const db = openDatabase(places().storePath);
-    const session = sessionOf(db, "nobody", "quiet", 1_000);
+    const session = ensureSession(db, "nobody", "quiet", 1_000);
     addEvents(db, session, [envelope("quiet", "session.start", 1_000)]);
     db.close();
     expect(await run()).toMatch(
@@ -429,8 +429,8 @@ describe("any store", () => {
   test("names from data cannot reach the terminal as commands", async () => {
     const db = openDatabase(places().storePath);
     const evil = "\u001b]0;owned\u0007\u001b[2J\r\n\u202e";
-    const session = sessionOf(db, "evil-agent", `id${evil}`, 1_000);
-    learn(db, session.id, {
+    const session = ensureSession(db, "evil-agent", `id${evil}`, 1_000);
+    updateSession(db, session.id, {
       timeMs: 1_000,
       agentVersion: evil,
       branch: evil,
@@ -454,7 +454,7 @@ describe("any store", () => {
 
   test("ten thousand spans in less than 2 s", async () => {
     const db = openDatabase(places().storePath);
-    const session = sessionOf(db, "cursor", "long", 0);
+    const session = ensureSession(db, "cursor", "long", 0);
     db.prepare(
       `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, last_activity_ms, totals, delivered)
        VALUES (?, 0, 0, 20000000, 'completed', 20000000, '{}', 1)`,

@@ -5,7 +5,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { reduceToolName } from "../../src/model/names.ts";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { restrict, sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession, limitCapture } from "../../src/store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
@@ -81,7 +81,7 @@ test("a project that asks for less gets less, whatever the user set", async () =
   replay = of;
   const db = openDatabase(of.places.storePath);
   const [call] = of.calls;
-  restrict(db, sessionOf(db, "claude-code", String(call?.stdin?.["session_id"]), 0), "none");
+  limitCapture(db, ensureSession(db, "claude-code", String(call?.stdin?.["session_id"]), 0), "none");
   db.close();
   for (const one of of.calls) of.put(one);
   await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "full" });

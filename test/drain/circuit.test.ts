@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { circuitOf, noteDelivery } from "../../src/drain/circuit.ts";
+import { circuitOf, recordDelivery } from "../../src/drain/circuit.ts";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
 import type { DeliverySummary } from "../../src/otlp/deliver.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -22,7 +22,7 @@ const TAKEN: DeliverySummary = { ...NOTHING, sent: 5 };
 const look = (db: Database, nowMs: number, isEager = false, settings = SETTINGS) =>
   circuitOf(db, "traces", settings, nowMs, isEager);
 const note = (db: Database, summary: DeliverySummary, nowMs: number): void =>
-  noteDelivery(db, "traces", SETTINGS, summary, look(db, nowMs), nowMs);
+  recordDelivery(db, "traces", SETTINGS, summary, look(db, nowMs), nowMs);
 
 /** How long after `fromMs` a hook's drain asks again; to a second. */
 function waitMs(db: Database, fromMs: number): number {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { GONE_MARK } from "../../src/intake/facts.ts";
+import { GONE_MARK } from "../../src/intake/inbox-file.ts";
 import { Replay } from "../support/replay.ts";
 
 test("a drain takes away the mark of a program that was gone, and what came meanwhile is there", async () => {

@@ -6,8 +6,9 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import opencode from "../../src/agents/opencode/transcript.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
-import { count, counterValues, overflowState, pendingStreams } from "../../src/store/counters.ts";
+import { MAX_OVERFLOW_SERIES, MAX_SERIES, overflowState } from "../../src/store/cardinality.ts";
+import { counterValues, countFacts } from "../../src/store/counters.ts";
+import { pendingStreams } from "../../src/store/pending-streams.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "../store/temporary.ts";
 import { InputWorld } from "./input-world.ts";
@@ -116,12 +117,12 @@ describe("names that never come twice", () => {
     const facts = Array.from({ length: calls }, (_, n) => call(n));
     for (let from = 0; from < calls; from += 500) {
       const db = stores.open(path);
-      count(db, facts.slice(from, from + 500), METRIC_SHAPES, NOW_MS);
+      countFacts(db, facts.slice(from, from + 500), METRIC_SHAPES, NOW_MS);
     }
     const db = stores.open(path);
     const again = Array.from({ length: 250 }, (_, n) => ({ ...call(n * 10), key: `again-${n}` }));
-    count(db, again, METRIC_SHAPES, NOW_MS + 1);
-    for (let n = 0; n < 100; n++) count(db, [call(n, `agent-${n}`)], METRIC_SHAPES, NOW_MS + 2);
+    countFacts(db, again, METRIC_SHAPES, NOW_MS + 1);
+    for (let n = 0; n < 100; n++) countFacts(db, [call(n, `agent-${n}`)], METRIC_SHAPES, NOW_MS + 2);
 
     const values = counterValues(db).filter(({ metric }) => metric === METRIC);
     expect(values.length).toBeLessThanOrEqual(MAX_SERIES);
@@ -153,7 +154,7 @@ describe("names that never come twice", () => {
 
   test("as long as there is room, nothing is put together", () => {
     const db = stores.open();
-    count(db, [call(1), call(2)], METRIC_SHAPES, NOW_MS);
+    countFacts(db, [call(1), call(2)], METRIC_SHAPES, NOW_MS);
     expect(overflowState(db)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Places, placesOf } from "../../src/config/places.ts";
-import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import { PROGRAM } from "../support/program.ts";
 
 /** What one run of the program took. */

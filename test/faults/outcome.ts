@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReceivedPoint, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
 import { type Database, filesOf, openDatabase, StoreError } from "../../src/store/database.ts";
-import { lostIn } from "../../src/store/self.ts";
+import { lostEvents } from "../../src/store/self.ts";
 import { booksOf } from "../support/summary.ts";
 import type { State } from "./world.ts";
 
@@ -53,7 +53,7 @@ export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "late
   const { rows, outbox, lost } = withCopy(state, (db) => ({
     rows: rowsOf(db),
     outbox: outboxOf(db).length,
-    lost: lostIn(db).total,
+    lost: lostEvents(db).total,
   }));
   return {
     spans,

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Places, placesOf } from "../../src/config/places.ts";
-import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/inbox-file.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 

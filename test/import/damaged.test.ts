@@ -4,7 +4,7 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { withOpenStore } from "../../src/sessions/open-store.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { soundness } from "../../src/store/health.ts";
+import { checkIntegrity } from "../../src/store/health.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { packedOwners } from "../../src/store/packed.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -234,7 +234,8 @@ function numbersFrom(seed: number): (below: number) => number {
   };
 }
 
-const soundnessOf = (path: string): readonly string[] | undefined => readStore(path, (db) => soundness(db, 0).problems);
+const soundnessOf = (path: string): readonly string[] | undefined =>
+  readStore(path, (db) => checkIntegrity(db, 0).problems);
 
 /** A part of a table is not there, or is nonsense. */
 function lose(raw: Libsql.Database, table: string): void {

@@ -25,9 +25,9 @@ import {
   GONE_AFTER_MS,
   GONE_MARK,
   MAX_FILE_BYTES,
+  processStart,
   READ_TIMEOUT_MS,
-  startOf,
-} from "../../src/intake/facts.ts";
+} from "../../src/intake/inbox-file.ts";
 import {
   intakes,
   makeSandbox,
@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 afterEach(() => sandbox.remove());
 
-const startedAt = (pid: number) => startOf(readFileSync(`/proc/${pid}/stat`, "latin1"));
+const startedAt = (pid: number) => processStart(readFileSync(`/proc/${pid}/stat`, "latin1"));
 
 const limitHere = spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
 

@@ -17,7 +17,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, startOf } from "../../src/intake/facts.ts";
 import {
   claim,
   counts,
@@ -29,6 +28,7 @@ import {
   quarantine,
   settle,
 } from "../../src/intake/inbox.ts";
+import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
 import { intakes, makeSandbox, onlyEvent, run, shellIntakes, sleepMs } from "./intakes.ts";
 
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
@@ -313,10 +313,10 @@ describe("startOf", () => {
 
   test("reads the start time behind any name a process may give itself", () => {
     for (const name of ["sh", "tmux: server", "a) R 1 2 3 (b", ") ", "two\nlines"]) {
-      expect(startOf(stat(name)), JSON.stringify(name)).toBe("204811");
+      expect(processStart(stat(name)), JSON.stringify(name)).toBe("204811");
     }
-    expect(startOf("")).toBeUndefined();
-    expect(startOf("4101 (sh) S 1")).toBeUndefined();
+    expect(processStart("")).toBeUndefined();
+    expect(processStart("4101 (sh) S 1")).toBeUndefined();
   });
 
   test.runIf(process.platform === "linux")("a parent of such a name is read by the shell alike", async () => {
@@ -334,8 +334,8 @@ describe("startOf", () => {
         const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
         const { stdout } = await run([process.execPath, "-e", parent, ...command], { env: { HOME: sandbox.home } });
         expect(stdout, "the name was not taken").toContain(`(${name})`);
-        expect(onlyEvent(sandbox).facts.parentStart, intake.title).toBe(startOf(stdout));
-        expect(startOf(stdout)).toMatch(/^\d+$/);
+        expect(onlyEvent(sandbox).facts.parentStart, intake.title).toBe(processStart(stdout));
+        expect(processStart(stdout)).toMatch(/^\d+$/);
         rmSync(sandbox.inboxDir, { recursive: true });
       }
     } finally {

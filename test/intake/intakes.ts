@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { type ParsedFile, parseInboxFile } from "../../src/intake/facts.ts";
+import { type ParsedFile, parseInboxFile } from "../../src/intake/inbox-file.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 

@@ -4,7 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, NO_WISHES, projectWishes, wishesIn } from "../../src/config/project.ts";
+import {
+  MAX_ATTRIBUTES,
+  MAX_VALUE_CHARACTERS,
+  NO_WISHES,
+  readProjectSettings,
+  wishesIn,
+} from "../../src/config/project.ts";
 import { PROJECT_FILE } from "../../src/config/project-files.ts";
 import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
 import type { DrainOptions } from "../../src/pipeline.ts";
@@ -136,19 +142,19 @@ describe("which file is about a folder", () => {
     put("repo", { capture: "metadata", attributes: { team: "shop", part: "all" } });
     put("repo/packages/a", { capture: "none", attributes: { part: "a" } });
     put("repo/packages/b", { capture: "full" });
-    expect(await projectWishes(join(root, "repo", "packages", "a"))).toMatchObject({
+    expect(await readProjectSettings(join(root, "repo", "packages", "a"))).toMatchObject({
       capture: "none",
       attributes: { team: "shop", part: "a" },
     });
     // What the root takes away, a folder cannot give back
-    expect((await projectWishes(join(root, "repo", "packages", "b"))).capture).toBe("metadata");
-    expect((await projectWishes(join(root, "repo"))).attributes).toEqual({ team: "shop", part: "all" });
+    expect((await readProjectSettings(join(root, "repo", "packages", "b"))).capture).toBe("metadata");
+    expect((await readProjectSettings(join(root, "repo"))).attributes).toEqual({ team: "shop", part: "all" });
   });
 
   test("its own alone, where it is in no repository", async () => {
     put(".", { disabled: true });
     put("a", { attributes: { team: "shop" } });
-    expect(await projectWishes(join(root, "a"))).toMatchObject({ disabled: false, attributes: { team: "shop" } });
+    expect(await readProjectSettings(join(root, "a"))).toMatchObject({ disabled: false, attributes: { team: "shop" } });
   });
 
   test("the repository's of a link's target, not those above the link", async () => {
@@ -156,7 +162,7 @@ describe("which file is about a folder", () => {
     put("repo", { disabled: true });
     put("repo/sub", {});
     symlinkSync(join(root, "repo", "sub"), join(root, "link"));
-    expect((await projectWishes(join(root, "link"))).disabled).toBe(true);
+    expect((await readProjectSettings(join(root, "link"))).disabled).toBe(true);
   });
 
   test("in a worktree its own copy, in a submodule the submodule's own", async () => {
@@ -165,12 +171,12 @@ describe("which file is about a folder", () => {
     git("-C", "main", "add", ".");
     git("-C", "main", "commit", "-q", "-m", "a");
     git("-C", "main", "worktree", "add", "-q", "../tree");
-    expect((await projectWishes(join(root, "tree"))).disabled).toBe(true);
+    expect((await readProjectSettings(join(root, "tree"))).disabled).toBe(true);
     git("init", "-q", "outer");
     put("outer", { capture: "none" });
     git("-C", "outer", "submodule", "add", "-q", join(root, "main"), "inner");
-    expect(await projectWishes(join(root, "outer", "inner"))).toMatchObject({ disabled: true });
-    expect((await projectWishes(join(root, "outer", "inner"))).capture).toBeUndefined();
+    expect(await readProjectSettings(join(root, "outer", "inner"))).toMatchObject({ disabled: true });
+    expect((await readProjectSettings(join(root, "outer", "inner"))).capture).toBeUndefined();
   });
 
   test("one that cannot be read, is a link, a folder or too large keeps everything but figures in", async () => {
@@ -182,15 +188,15 @@ describe("which file is about a folder", () => {
     makeUnreadable(join(root, "barred", PROJECT_FILE));
     execFileSync("mkfifo", [join(root, "fifo", PROJECT_FILE)]);
     for (const folder of ["link", "folder", "large", "barred", "fifo"]) {
-      const wishes = await projectWishes(join(root, folder));
+      const wishes = await readProjectSettings(join(root, folder));
       expect([folder, wishes.capture, wishes.warnings.length]).toEqual([folder, "none", 1]);
     }
   });
 
   test("none of a folder that is gone, or is none", async () => {
-    expect(await projectWishes(join(root, "gone"))).toEqual(NO_WISHES);
-    expect(await projectWishes("relative")).toEqual(NO_WISHES);
-    expect(await projectWishes("/dev/null")).toEqual(NO_WISHES);
+    expect(await readProjectSettings(join(root, "gone"))).toEqual(NO_WISHES);
+    expect(await readProjectSettings("relative")).toEqual(NO_WISHES);
+    expect(await readProjectSettings("/dev/null")).toEqual(NO_WISHES);
   });
 });
 

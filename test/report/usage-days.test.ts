@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { bucketsOf, offsetsBetween, TIME_UNITS } from "../../src/report/buckets.ts";
 import { usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { runs } from "../support/whole.ts";
 
 const ZONES = [
@@ -33,8 +33,8 @@ afterEach(() => {
 
 /** Calls of one session, each with one token in. */
 function fill(times: readonly number[]): void {
-  const { id } = sessionOf(db, "claude-code", "year", Math.min(...times));
-  learn(db, id, { timeMs: Math.max(...times) });
+  const { id } = ensureSession(db, "claude-code", "year", Math.min(...times));
+  updateSession(db, id, { timeMs: Math.max(...times) });
   db.prepare("DELETE FROM model_calls").run();
   const insert = db.prepare(
     `INSERT INTO model_calls (session, key, segment, subagent, end_ms, input, output, complete, body)

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readStore } from "../../src/store/read-only.ts";
-import { segmentsOf } from "../../src/store/settle.ts";
+import { segmentsOf } from "../../src/store/segments.ts";
 import { ROOT } from "../support/program.ts";
 import { booksOf, summaryOf } from "../support/summary.ts";
 import { ACME, Teller } from "../support/told.ts";

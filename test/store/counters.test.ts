@@ -1,14 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Counted, Increment, MetricPoint, MetricShape } from "../../src/model/telemetry.ts";
-import {
-  count,
-  counterValues,
-  hasChangedStreams,
-  markSent,
-  type PendingStream,
-  pendingStreams,
-} from "../../src/store/counters.ts";
+import { counterValues, countFacts } from "../../src/store/counters.ts";
+import { hasChangedStreams, markSent, type PendingStream, pendingStreams } from "../../src/store/pending-streams.ts";
 import { runs } from "../support/whole.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
@@ -45,15 +39,15 @@ describe("count", () => {
   test("a fact counts once for ever, also from another connection", () => {
     const [one, other] = [stores.open(), stores.open()];
     const told = fact(step("tokens", 5));
-    expect(count(one, [told, told], SHAPES, NOW_MS)).toBe(1);
-    expect(count(other, [told], SHAPES, NOW_MS)).toBe(0);
+    expect(countFacts(one, [told, told], SHAPES, NOW_MS)).toBe(1);
+    expect(countFacts(other, [told], SHAPES, NOW_MS)).toBe(0);
     expect(counterValues(one)).toMatchObject([{ metric: "tokens", value: 5 }]);
   });
 
   test("two connections in turn lose nothing", () => {
     const connections = [stores.open(), stores.open()];
     for (let i = 0; i < 50; i++) {
-      for (const db of connections) count(db, [fact(step("tokens", 1), step("length", 3))], SHAPES, NOW_MS);
+      for (const db of connections) countFacts(db, [fact(step("tokens", 1), step("length", 3))], SHAPES, NOW_MS);
     }
     const [length, tokens] = counterValues(stores.open());
     expect([tokens?.value, length?.value]).toEqual([100, 100]);
@@ -65,7 +59,7 @@ describe("count", () => {
         const db = stores.open(`${stores.folder()}/owed-${facts++}.db`);
         let before = 0;
         for (const amounts of all) {
-          count(db, [fact(...amounts.map((amount) => step("tokens", amount)))], SHAPES, NOW_MS);
+          countFacts(db, [fact(...amounts.map((amount) => step("tokens", amount)))], SHAPES, NOW_MS);
           const value = counterValues(db)[0]?.value ?? 0;
           expect(value).toBeGreaterThanOrEqual(before);
           before = value;
@@ -80,27 +74,28 @@ describe("count", () => {
 
   test("a counter that has not grown has nothing to tell", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     markSent(db, pendingStreams(db, SHAPES, "delta", NOW_MS));
-    count(db, [fact(step("tokens", -2))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", -2))], SHAPES, NOW_MS);
     expect(hasChangedStreams(db)).toBe(false);
-    count(db, [fact(step("tokens", 1))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 1))], SHAPES, NOW_MS);
     expect(hasChangedStreams(db)).toBe(false);
-    count(db, [fact(step("tokens", 3))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 3))], SHAPES, NOW_MS);
     expect(last(only(pendingStreams(db, SHAPES, "delta", NOW_MS + 1))).data).toMatchObject({ value: 2 });
   });
 
   test("attributes in another order are the same stream", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 1, { model: "a", kind: "b" }))], SHAPES, NOW_MS);
-    count(db, [fact(step("tokens", 2, { kind: "b", model: "a" }))], SHAPES, NOW_MS);
-    count(db, [fact(step("tokens", 4, { kind: "b", model: "c" }))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 1, { model: "a", kind: "b" }))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 2, { kind: "b", model: "a" }))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 4, { kind: "b", model: "c" }))], SHAPES, NOW_MS);
     expect(counterValues(db).map((s) => s.value)).toEqual([3, 4]);
   });
 
   test("a metric nobody declared is our mistake, and leaves nothing behind", () => {
     const db = stores.open();
-    const wrong = () => db.transaction(() => count(db, [fact(step("tokens", 1), step("nonsense", 1))], SHAPES, NOW_MS));
+    const wrong = () =>
+      db.transaction(() => countFacts(db, [fact(step("tokens", 1), step("nonsense", 1))], SHAPES, NOW_MS));
     expect(wrong).toThrow('no metric is called "nonsense"');
     expect(rowsOf(db, "counters")).toEqual([]);
     expect(rowsOf(db, "increments")).toEqual([]);
@@ -109,7 +104,7 @@ describe("count", () => {
   test("sums are exact where doubles would not be", () => {
     const db = stores.open();
     const amounts = [2 ** 52, 1, 1, 1];
-    for (const amount of amounts) count(db, [fact(step("tokens", amount))], SHAPES, NOW_MS);
+    for (const amount of amounts) countFacts(db, [fact(step("tokens", amount))], SHAPES, NOW_MS);
     expect(counterValues(db)[0]?.value).toBe(2 ** 52 + 3);
   });
 
@@ -117,7 +112,7 @@ describe("count", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(6), { minLength: 1, maxLength: 20 }), (values) => {
         const db = stores.open(":memory:");
-        for (const value of values) count(db, [fact(step("length", value))], SHAPES, NOW_MS);
+        for (const value of values) countFacts(db, [fact(step("length", value))], SHAPES, NOW_MS);
         const data = last(only(pendingStreams(db, SHAPES, "cumulative", NOW_MS))).data;
         const between = (above: number, upTo: number) => values.filter((v) => v > above && v <= upTo).length;
         expect(data).toEqual({
@@ -138,7 +133,7 @@ describe("count", () => {
 describe("what a backend is told", () => {
   test("a zero point stands before the first value, and never again", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     const first = only(pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000));
     expect(first.points.map((p) => [p.timeMs - NOW_MS, p.data])).toEqual([
       [0, { kind: "sum", value: 0 }],
@@ -154,7 +149,7 @@ describe("what a backend is told", () => {
 
   test("a stream that waited for days has its zero a minute before its first value: nothing that a backend finds too old", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
     const nowMs = NOW_MS + 3 * 86_400_000;
     for (const { points } of pendingStreams(db, SHAPES, "cumulative", nowMs)) {
       expect(points.map(({ startMs, timeMs }) => [startMs - NOW_MS, timeMs - nowMs])).toEqual([
@@ -166,9 +161,9 @@ describe("what a backend is told", () => {
 
   test("what grew between taking and acknowledging stays pending", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
     const taken = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000);
-    count(db, [fact(step("tokens", 2))], SHAPES, NOW_MS + 1001);
+    countFacts(db, [fact(step("tokens", 2))], SHAPES, NOW_MS + 1001);
     markSent(db, taken);
     expect(hasChangedStreams(db)).toBe(true);
     const changed = pendingStreams(db, SHAPES, "delta", NOW_MS + 2000);
@@ -179,7 +174,7 @@ describe("what a backend is told", () => {
 
   test("points are newer than the last ones, though the clock steps back", () => {
     const db = stores.open();
-    count(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
+    countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     const before = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 60_000);
     markSent(db, before);
     const after = only(pendingStreams(db, SHAPES, "cumulative", NOW_MS - 3_600_000));
@@ -201,7 +196,7 @@ describe("what a backend is told", () => {
         const windows = new Map<string, number>();
         const send = (taken: boolean, grows: number) => {
           const streams = pendingStreams(db, SHAPES, "delta", nowMs);
-          if (grows > 0) count(db, [fact(step("tokens", grows), step("length", grows))], SHAPES, nowMs);
+          if (grows > 0) countFacts(db, [fact(step("tokens", grows), step("length", grows))], SHAPES, nowMs);
           if (!taken) return;
           for (const stream of streams) {
             for (const point of stream.points) {
@@ -221,7 +216,7 @@ describe("what a backend is told", () => {
         for (const act of actions) {
           nowMs += 10;
           if (act.kind === "send") send(act.taken, act.grows);
-          else count(db, [fact(step(act.kind, act.amount))], SHAPES, nowMs);
+          else countFacts(db, [fact(step(act.kind, act.amount))], SHAPES, nowMs);
         }
         nowMs += 10;
         send(true, 0);

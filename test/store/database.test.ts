@@ -4,7 +4,7 @@ import Libsql from "libsql";
 import { describe, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
 import { openStore } from "../../src/drain/open.ts";
-import { checkpoint, commitLater, type Database, openDatabase, StoreError } from "../../src/store/database.ts";
+import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "../../src/store/database.ts";
 import { readMeta, writeMeta } from "../../src/store/meta.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { temporaryStores } from "./temporary.ts";
@@ -29,11 +29,11 @@ describe("a new store", () => {
 
   test("may wait with that for what can be read again, where a log keeps the commits in order", () => {
     const db = stores.open();
-    commitLater(db);
+    deferSync(db);
     expect(pragma(db, "synchronous")).toBe(1);
     db.prepare("PRAGMA journal_mode = DELETE").get();
     db.prepare("PRAGMA synchronous = FULL").get();
-    commitLater(db);
+    deferSync(db);
     expect(pragma(db, "synchronous")).toBe(2);
   });
 

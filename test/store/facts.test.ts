@@ -1,32 +1,24 @@
 import { describe, expect, test } from "vitest";
 import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
 import type { Database } from "../../src/store/database.ts";
+import { addEntries, addEvents, eventsOf, hookPromptIds, openFacts, settleFacts } from "../../src/store/facts.ts";
+import { unplacedEvents } from "../../src/store/move-facts.ts";
+import { positionOf, setPosition } from "../../src/store/positions.ts";
 import {
-  addEntries,
-  addEvents,
-  eventsOf,
-  openFacts,
-  positionOf,
-  setPosition,
-  settleFacts,
-  toldPromptIds,
-  unplacedEvents,
-} from "../../src/store/facts.ts";
-import {
+  ensureSession,
   idleSessions,
-  learn,
   sessionById,
-  sessionOf,
   setFork,
   setProcess,
   unsettledSessions,
+  updateSession,
 } from "../../src/store/sessions.ts";
 import { NOON_MS, prompted, started, toolStarted } from "../session/events.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
 const sessionIn = (db: Database, sessionId = "session-1", timeMs = NOON_MS) =>
-  sessionOf(db, "claude-code", sessionId, timeMs);
+  ensureSession(db, "claude-code", sessionId, timeMs);
 
 const answer = (rest: Partial<EntryOf<"model_call">> = {}): EntryOf<"model_call"> => ({
   kind: "model_call",
@@ -80,7 +72,7 @@ describe("events", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEvents(db, session, [prompted("a", 0, "p1"), prompted("b", 1), prompted("c", 2, "p2")]);
-    expect(toldPromptIds(db, session.id)).toEqual(new Set(["p1", "p2"]));
+    expect(hookPromptIds(db, session.id)).toEqual(new Set(["p1", "p2"]));
   });
 });
 
@@ -230,14 +222,14 @@ describe("sessions", () => {
   test("the same source and id is the same session; another source's is another", () => {
     const db = stores.open();
     expect(sessionIn(db).id).toBe(sessionIn(db).id);
-    expect(sessionOf(db, "acme-agent", "session-1", NOON_MS).id).not.toBe(sessionIn(db).id);
+    expect(ensureSession(db, "acme-agent", "session-1", NOON_MS).id).not.toBe(sessionIn(db).id);
   });
 
   test("news complete what is known; what is absent changes nothing", () => {
     const db = stores.open();
     const { id } = sessionIn(db);
-    learn(db, id, { timeMs: NOON_MS + 10, cwd: "/home/dev/acme-shop", branch: "main" });
-    learn(db, id, { timeMs: NOON_MS - 10, agentVersion: "2.1.329", repository: { name: "acme-shop" } });
+    updateSession(db, id, { timeMs: NOON_MS + 10, cwd: "/home/dev/acme-shop", branch: "main" });
+    updateSession(db, id, { timeMs: NOON_MS - 10, agentVersion: "2.1.329", repository: { name: "acme-shop" } });
     expect(sessionById(db, id)).toMatchObject({
       cwd: "/home/dev/acme-shop",
       branch: "main",
@@ -262,7 +254,7 @@ describe("sessions", () => {
     if (quiet === undefined || busy === undefined || over === undefined) throw new Error("three sessions");
     addEvents(db, quiet, [started("a", 0)]);
     addEvents(db, busy, [started("b", 0)]);
-    learn(db, busy.id, { timeMs: NOON_MS + 3_600_000 });
+    updateSession(db, busy.id, { timeMs: NOON_MS + 3_600_000 });
     addEvents(db, over, [started("c", 0)]);
     settleFacts(db, over.id, ["c"]);
     expect(idleSessions(db, NOON_MS + 1_800_000)).toEqual([quiet.id]);

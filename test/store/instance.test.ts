@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { count, counterValues } from "../../src/store/counters.ts";
+import { counterValues, countFacts } from "../../src/store/counters.ts";
 import {
   fingerprints,
   instanceId,
   isCopy,
-  leaveToOriginal,
   machineIdOn,
+  markCounted,
   type Surroundings,
 } from "../../src/store/instance.ts";
 import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
@@ -38,7 +38,7 @@ test("one id for ever, a random one", () => {
 test("a copy in another place is another instance, and counts from zero", () => {
   const db = stores.open();
   const id = instanceId(db, placeOf(stores.path()));
-  count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
   db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
   const path = join(stores.folder(), "copy.db");
   copyFileSync(stores.path(), path);
@@ -50,7 +50,7 @@ test("a copy in another place is another instance, and counts from zero", () => 
   expect(isCopy(copy, elsewhere)).toBe(false);
   expect(counterValues(copy)).toEqual([]);
   // What was counted there is not counted here again
-  expect(count(copy, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
+  expect(countFacts(copy, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
   expect(counterValues(db).length).toBe(1);
 });
 
@@ -58,7 +58,7 @@ test("a store whose place an earlier version noted in its own way is no copy, an
   const db = stores.open();
   const here = placeOf(stores.path());
   const id = instanceId(db, here);
-  count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
   const noted = readMeta(db, "instance.fingerprint");
   for (const [home, isSame] of [
     ["/home/dev", true],
@@ -77,7 +77,7 @@ test("a machine that does not say who it is this time is no other one: id and su
   const here = (id: string | undefined) => ({ ...placeOf(stores.path()), machineId: () => id });
   // The first drain could not ask either
   const id = instanceId(db, here(undefined));
-  count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
   for (const said of ["A-1", undefined, "A-1"]) {
     expect(isCopy(db, here(said))).toBe(false);
     expect(instanceId(db, here(said))).toBe(id);
@@ -113,8 +113,8 @@ function asBefore(home: string): string {
 
 test("what is left to the original is never counted here", () => {
   const db = stores.open();
-  leaveToOriginal(db, [TURN.key, TURN.key]);
-  expect(count(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
+  markCounted(db, [TURN.key, TURN.key]);
+  expect(countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
 });
 
 describe("which store this is", () => {

@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attributes, MetricShape } from "../../src/model/telemetry.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
-import { count, counterValues, markSent, pendingStreams } from "../../src/store/counters.ts";
+import { counterValues, countFacts } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
 import { changeInstance } from "../../src/store/instance.ts";
 import { mergeStreams } from "../../src/store/merge-streams.ts";
+import { markSent, pendingStreams } from "../../src/store/pending-streams.ts";
 import { runs } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -30,7 +31,7 @@ function pick(db: Database, sort: string, amount: number): void {
     { metric: CRATES.name, amount, ...of },
     { metric: WEIGHT.name, amount: 150, ...of },
   ];
-  count(db, [{ key: `fact-${facts++}`, increments }], SHAPES, NOW_MS);
+  countFacts(db, [{ key: `fact-${facts++}`, increments }], SHAPES, NOW_MS);
 }
 const tellAll = (db: Database): void => markSent(db, pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1));
 function sums(db: Database): Readonly<Record<string, number>> {
@@ -49,7 +50,7 @@ test("a machine that goes on under another id loses nothing of a metric that has
     attributes: { sort: `sort-${i}` },
     resource: { "service.name": `agent-${i % (MAX_OVERFLOW_SERIES + 5)}` },
   }));
-  count(db, [{ key: `fact-${facts++}`, increments }], SHAPES, NOW_MS);
+  countFacts(db, [{ key: `fact-${facts++}`, increments }], SHAPES, NOW_MS);
   const before = sums(db);
   expect(before["crates"]).toBe(5 * (MAX_SERIES + 100));
   const place = { home: "/home/dev", stateDir: stores.folder() };

@@ -5,13 +5,13 @@ import {
   acknowledge,
   enforceLimits,
   enqueue,
-  noteFailure,
   OUTBOX_PARTS,
   outboxState,
+  queuedSpans,
+  recordFailure,
   settleRejected,
-  waitingSpans,
 } from "../../src/store/outbox.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -23,7 +23,7 @@ const BYTES = JSON.stringify(spanRecord(1)).length;
 /** Spans 1 to `count`, one more each second. */
 function filled(count: number): Database {
   const db = stores.open();
-  const session = sessionOf(db, "claude-code", "s1", NOW_MS).id;
+  const session = ensureSession(db, "claude-code", "s1", NOW_MS).id;
   for (let n = 1; n <= count; n++) {
     db.prepare("INSERT INTO spans (seq, key, session, segment, record) VALUES (?, ?, ?, 0, ?)").run(
       n,
@@ -37,7 +37,7 @@ function filled(count: number): Database {
 }
 
 const left = (db: Database): readonly number[] =>
-  OUTBOX_PARTS.flatMap((part) => waitingSpans(db, 0, 1_000, part).map((row) => row.seq));
+  OUTBOX_PARTS.flatMap((part) => queuedSpans(db, 0, 1_000, part).map((row) => row.seq));
 const stored = (db: Database): number => Number(db.prepare("SELECT count(*) AS n FROM spans").get()?.["n"]);
 
 test("what waits is told with its bytes and its age", () => {
@@ -72,7 +72,7 @@ describe("limits", () => {
         const db = filled(0);
         db.prepare("DELETE FROM outbox").run();
         db.prepare("DELETE FROM spans").run();
-        const session = sessionOf(db, "claude-code", "s1", NOW_MS).id;
+        const session = ensureSession(db, "claude-code", "s1", NOW_MS).id;
         for (const [i, size] of sizes.entries()) {
           const record = JSON.stringify("x".repeat(size));
           db.prepare("INSERT INTO spans (seq, key, session, segment, record) VALUES (?, ?, ?, 0, ?)").run(
@@ -112,12 +112,12 @@ describe("limits", () => {
 
 test("what failed alone goes behind all others after the third time, what was refused at once and last", () => {
   const db = filled(5);
-  noteFailure(db, 1, true);
-  noteFailure(db, 2, false);
-  noteFailure(db, 3, false);
-  noteFailure(db, 3, false);
+  recordFailure(db, 1, true);
+  recordFailure(db, 2, false);
+  recordFailure(db, 3, false);
+  recordFailure(db, 3, false);
   expect(left(db)).toEqual([2, 3, 4, 5, 1]);
-  noteFailure(db, 3, false);
+  recordFailure(db, 3, false);
   expect(left(db)).toEqual([2, 4, 5, 3, 1]);
   expect(outboxState(db).refused).toBe(1);
 });

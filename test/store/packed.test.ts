@@ -14,7 +14,7 @@ import {
   takePacked,
 } from "../../src/store/packed.ts";
 import { prunableSessions, pruneSession } from "../../src/store/prune.ts";
-import { sessionById, sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession, sessionById } from "../../src/store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -26,7 +26,7 @@ describe("who owns a record", () => {
     const keys = new Map<number, string[]>();
     // More than a row holds, and several runs
     for (let run = 0; run < 3; run++) {
-      const sessions = [0, 1].map((i) => sessionOf(db, SOURCE, `s${run}-${i}`, run).id);
+      const sessions = [0, 1].map((i) => ensureSession(db, SOURCE, `s${run}-${i}`, run).id);
       for (const id of sessions)
         keys.set(
           id,
@@ -46,7 +46,7 @@ describe("who owns a record", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
     for (let i = 0; i < 30; i++) {
-      const { id } = sessionOf(db, SOURCE, `s${i}`, i);
+      const { id } = ensureSession(db, SOURCE, `s${i}`, i);
       keys.set(id, [`msg_${i}_a`, `msg_${i}_b`]);
       put(db, new Map([[id, keys.get(id) ?? []]]));
     }
@@ -66,7 +66,7 @@ describe("who owns a record", () => {
 
   test("many imports do not make many runs, however large one of them was", () => {
     const db = stores.open();
-    const { id } = sessionOf(db, SOURCE, "large", 0);
+    const { id } = ensureSession(db, SOURCE, "large", 0);
     put(db, new Map([[id, ["msg_large"]]]));
     // As an import of gigabytes leaves it: more rows than are ever written anew
     const large = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (0, ?, zeroblob(20480))");
@@ -74,7 +74,7 @@ describe("who owns a record", () => {
       for (let i = 0; i < 600; i++) large.run(i);
     });
     for (let i = 0; i < 60; i++) {
-      const one = sessionOf(db, SOURCE, `s${i}`, i).id;
+      const one = ensureSession(db, SOURCE, `s${i}`, i).id;
       put(db, new Map([[one, [`msg_${i}`]]]));
       mergeRuns(db);
     }
@@ -90,7 +90,7 @@ describe("who owns a record", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
     for (let i = 0; i < 600; i++) {
-      const { id } = sessionOf(db, SOURCE, `s${i}`, i);
+      const { id } = ensureSession(db, SOURCE, `s${i}`, i);
       keys.set(id, [`msg_${i}`]);
       put(db, new Map([[id, keys.get(id) ?? []]]));
     }
@@ -120,7 +120,7 @@ describe("who owns a record", () => {
 
   test("two ids with the same digest are two records", () => {
     const db = stores.open();
-    const [a, b] = [sessionOf(db, SOURCE, "a", 1).id, sessionOf(db, SOURCE, "b", 2).id];
+    const [a, b] = [ensureSession(db, SOURCE, "a", 1).id, ensureSession(db, SOURCE, "b", 2).id];
     const shared = digestOf(SOURCE, "msg_wanted");
     // As if both ids had this number: it lies at the end of a row and over its end
     const filler = Float64Array.from({ length: 3_000 }, (_, i) => shared - 2_047 + i);
@@ -132,7 +132,7 @@ describe("who owns a record", () => {
     );
     expect(packedOwners(db, SOURCE, "msg_wanted")).toEqual([a]);
     // A third that is told now is not taken for either
-    const third = sessionOf(db, SOURCE, "c", 3);
+    const third = ensureSession(db, SOURCE, "c", 3);
     addEntries(db, third, [entry("msg_third"), entry("msg_wanted")]);
     expect(keysOf(db, third.id)).toEqual(["msg_third"]);
     expect(isPacked(db, b)).toBe(true);
@@ -142,13 +142,13 @@ describe("who owns a record", () => {
 describe("a session that is packed no longer", () => {
   test("owns by its rows, and nothing of it counts twice", () => {
     const db = stores.open();
-    const a = sessionOf(db, SOURCE, "a", 1);
+    const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1", "msg_2"]]]));
     unpack(db, a);
     expect(packedOwners(db, SOURCE, "msg_1")).toEqual([]);
     expect(packedFacts(db, a.id)).toBeUndefined();
     expect(keysOf(db, a.id)).toEqual(["msg_1", "msg_2"]);
-    const b = sessionOf(db, SOURCE, "b", 2);
+    const b = ensureSession(db, SOURCE, "b", 2);
     addEntries(db, b, [entry("msg_1"), entry("msg_9")]);
     expect(keysOf(db, b.id)).toEqual(["msg_9"]);
     unpack(db, a);
@@ -157,7 +157,7 @@ describe("a session that is packed no longer", () => {
 
   test("is told of by what was forgotten where it was pruned", () => {
     const db = stores.open();
-    const a = sessionOf(db, SOURCE, "a", 1);
+    const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1"]]]));
     expect(prunableSessions(db, 100, 10, { isAsked: false })).toEqual([]);
     const [asked] = prunableSessions(db, 100, 10);
@@ -167,7 +167,7 @@ describe("a session that is packed no longer", () => {
     for (const table of ["packed", "packed_usage", "packed_tools", "packed_turns"]) {
       expect(db.prepare(`SELECT 1 FROM ${table}`).all(), table).toEqual([]);
     }
-    const b = sessionOf(db, SOURCE, "b", 2);
+    const b = ensureSession(db, SOURCE, "b", 2);
     addEntries(db, b, [entry("msg_1"), entry("msg_2")]);
     expect(keysOf(db, b.id)).toEqual(["msg_2"]);
     // The same told once more of itself
@@ -177,7 +177,7 @@ describe("a session that is packed no longer", () => {
 
   test("taken and put again it is as before", () => {
     const db = stores.open();
-    const { id } = sessionOf(db, SOURCE, "a", 1);
+    const { id } = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[id, ["msg_1"]]]));
     const before = ["packed", "packed_usage", "segments"].map((table) => plain(db, table));
     const facts = takePacked(db, id);

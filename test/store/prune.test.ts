@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { addEntries, addEvents, settleFacts } from "../../src/store/facts.ts";
 import { prunableSessions, pruneSession, SESSION_TABLES } from "../../src/store/prune.ts";
 import { recentSessions } from "../../src/store/queries.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { releasePages, spaceOf, vacuum } from "../../src/store/vacuum.ts";
 import { NOON_MS, prompted, used } from "../session/events.ts";
 import { clockAt } from "../support/clock.ts";
@@ -53,7 +53,7 @@ describe("what is pruned", () => {
   test("not while anything of it is unsettled; and nothing of another session goes with it, whatever its facts are called", () => {
     const db = stores.open();
     const told = (sessionId: string, id: string) => {
-      const session = sessionOf(db, "claude-code", sessionId, NOON_MS);
+      const session = ensureSession(db, "claude-code", sessionId, NOON_MS);
       addEvents(db, session, [{ ...prompted(id, 0, "p1"), session_id: sessionId }]);
       addEntries(db, session, [used("toolu_1", 1), used("toolu_2", 2)]);
       return session;

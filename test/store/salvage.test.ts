@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { encodeFacts } from "../../src/model/facts.ts";
 import { findDamage, salvage } from "../../src/store/salvage.lazy.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -12,7 +12,7 @@ const NO_TEXT = Uint8Array.of(0x61, 0xff, 0x62);
 /** What is found of a store with one session that is packed, after a change. */
 function damageAfter(sql: string, ...values: readonly (string | Uint8Array)[]): string | undefined {
   const db = stores.open();
-  const { id } = sessionOf(db, "claude-code", "s1", 0);
+  const { id } = ensureSession(db, "claude-code", "s1", 0);
   db.prepare("INSERT INTO packed (session, body) VALUES (?, ?)").run(id, encodeFacts([]));
   db.prepare(sql).run(...values);
   return findDamage(db);
@@ -29,7 +29,7 @@ test("half an emoji, which a statement makes of sound JSON, is no damage", () =>
 
 test("a row with a text that is no UTF-8 stays behind, the others are taken over", () => {
   const from = stores.open();
-  for (const name of ["s1", "s2", "s3"]) sessionOf(from, "claude-code", name, 0);
+  for (const name of ["s1", "s2", "s3"]) ensureSession(from, "claude-code", name, 0);
   from.prepare("UPDATE sessions SET cwd = CAST(? AS TEXT) WHERE session_id = 's2'").run(NO_TEXT);
   expect(() => from.prepare("SELECT cwd FROM sessions").all()).toThrow(/is damaged: a text in it is no UTF-8/);
   from.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();

@@ -6,10 +6,12 @@ import { buildSession } from "../../src/session/build.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries, addEvents, openFacts } from "../../src/store/facts.ts";
-import { acknowledge, waitingCount, waitingSpans } from "../../src/store/outbox.ts";
+import { acknowledge, queuedCount, queuedSpans } from "../../src/store/outbox.ts";
 import { reviseCall } from "../../src/store/revise-call.ts";
-import { type StoredSession, sessionOf } from "../../src/store/sessions.ts";
-import { contextOf, lastSegment, type Settlement, settle } from "../../src/store/settle.ts";
+import { lastSegment } from "../../src/store/segments.ts";
+import { ensureSession, type StoredSession } from "../../src/store/sessions.ts";
+import { type Settlement, settle } from "../../src/store/settle.ts";
+import { settledContext } from "../../src/store/settled-context.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -26,7 +28,7 @@ const TABLES = ["spans", "outbox", "counters", "increments", "model_calls", "too
 
 /** The whole recorded session in the store, not settled. */
 function stored(db: Database): StoredSession {
-  const session = sessionOf(db, recorded.source, recorded.sessionId, NOW_MS);
+  const session = ensureSession(db, recorded.source, recorded.sessionId, NOW_MS);
   addEvents(db, session, recorded.events);
   addEntries(db, session, recorded.lines);
   return session;
@@ -68,10 +70,10 @@ describe("settle", () => {
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
     settle(db, settlement, METRIC_SHAPES, NOW_MS);
-    const seqs = waitingSpans(db, 0, 1000).map((row) => row.seq);
+    const seqs = queuedSpans(db, 0, 1000).map((row) => row.seq);
     acknowledge(db, seqs);
     settle(db, settlement, METRIC_SHAPES, NOW_MS);
-    expect(waitingCount(db)).toBe(0);
+    expect(queuedCount(db)).toBe(0);
     expect(rowsOf(db, "spans").length).toBe(settlement.spans.length);
   });
 
@@ -79,12 +81,12 @@ describe("settle", () => {
     const db = stores.open();
     const { id } = stored(db);
     const { events, entries } = openFacts(db, id);
-    expect(contextOf(db, id, events, entries)).toEqual({ ...NOTHING_SETTLED });
+    expect(settledContext(db, id, events, entries)).toEqual({ ...NOTHING_SETTLED });
     const session = endedSession(recorded);
     settle(db, settlementOf(session, id), METRIC_SHAPES, NOW_MS);
     expect(openFacts(db, id)).toEqual({ events: [], entries: [] });
 
-    const context = contextOf(db, id, events, entries);
+    const context = settledContext(db, id, events, entries);
     expect([...context.turns.keys()].sort()).toEqual(session.turns.map((t) => t.key).sort());
     expect([...context.subagents.keys()]).toEqual(session.subagents.map((s) => s.agentId));
     expect([...context.callIds].sort()).toEqual(
@@ -131,20 +133,20 @@ describe("outbox", () => {
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
     settle(db, settlement, METRIC_SHAPES, NOW_MS);
-    const first = waitingSpans(db, 0, 3);
-    const rest = waitingSpans(db, first.at(-1)?.seq ?? 0, 1000);
+    const first = queuedSpans(db, 0, 3);
+    const rest = queuedSpans(db, first.at(-1)?.seq ?? 0, 1000);
     const names = settlement.spans.map((s) => s.record);
     expect([...first, ...rest].map((row) => row.record)).toEqual(names);
     acknowledge(
       db,
       first.map((row) => row.seq),
     );
-    expect(waitingSpans(db, 0, 1000).map((row) => row.seq)).toEqual(rest.map((row) => row.seq));
-    expect(waitingCount(db)).toBe(names.length - 3);
+    expect(queuedSpans(db, 0, 1000).map((row) => row.seq)).toEqual(rest.map((row) => row.seq));
+    expect(queuedCount(db)).toBe(names.length - 3);
   });
 });
 
-describe("contextOf", () => {
+describe("settledContext", () => {
   const settled = (db: Database): { readonly id: number; readonly session: Session } => {
     const { id } = stored(db);
     const session = endedSession(recorded);
@@ -159,19 +161,19 @@ describe("contextOf", () => {
     if (subagent === undefined) throw new Error("the recording has a subagent");
     const { agentId, agentType, parentCallId, turnKey } = subagent;
     const names = [
-      contextOf(
+      settledContext(
         db,
         id,
         [batch("b", 0, [])].map((e) => ({ ...e, extensions: { agent_id: agentId } })),
         [],
       ),
-      contextOf(db, id, [toolEnded("e", 0, "t1", { status: "success" }, { spawned_agent_id: agentId })], []),
-      contextOf(db, id, [], [{ ...used("t1", 0), agentId }]),
+      settledContext(db, id, [toolEnded("e", 0, "t1", { status: "success" }, { spawned_agent_id: agentId })], []),
+      settledContext(db, id, [], [{ ...used("t1", 0), agentId }]),
     ];
     for (const { subagents } of names) {
       expect([...subagents]).toEqual([[agentId, { segment: 0, parts: 1, agentType, parentCallId, turnKey }]]);
     }
-    expect(contextOf(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
+    expect(settledContext(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
   });
 
   test("knows the settled call that started a subagent of which nothing was settled", () => {
@@ -180,7 +182,7 @@ describe("contextOf", () => {
     const session = endedSession(recorded);
     settle(db, { ...settlementOf(session, id), subagents: [] }, METRIC_SHAPES, NOW_MS);
     const [{ agentId, parentCallId } = { agentId: "", parentCallId: "" }] = session.subagents;
-    const { subagents, spawnedBy } = contextOf(db, id, [], [{ ...used("t1", 0), agentId }]);
+    const { subagents, spawnedBy } = settledContext(db, id, [], [{ ...used("t1", 0), agentId }]);
     expect([subagents.size, [...(spawnedBy ?? [])]]).toEqual([0, [[agentId, parentCallId]]]);
   });
 
@@ -194,7 +196,7 @@ describe("contextOf", () => {
         ...{ kind: "model_call", key: `response:later-${parts}`, promptKey: turn.key, complete: true },
         ...{ timeMs: turn.endMs + parts, endMs: turn.endMs + parts },
       };
-      const context = contextOf(db, id, [], [call]);
+      const context = settledContext(db, id, [], [call]);
       expect(context.turns.get(turn.key)?.parts).toBe(parts);
       const more = buildSession({ ...inputOf(recorded, { events: [], entries: [call] }), context });
       expect(more.turns.map(({ key, origin }) => [key, origin])).toEqual([[`${turn.key}~${parts}`, "continuation"]]);

@@ -7,7 +7,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
 import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
-import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { PROGRAM } from "./program.ts";
 import { recordedEnv } from "./recorded-env.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { placesOf } from "../../src/config/places.ts";
 import type { DrainReport } from "../../src/drain/context.ts";
-import { formatEnd, formatHead } from "../../src/intake/facts.ts";
+import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import { Event } from "../../src/model/event-schema.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";

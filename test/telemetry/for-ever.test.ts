@@ -4,9 +4,9 @@ import { decodeTables } from "../../src/model/fact-columns.ts";
 import { decodeFacts } from "../../src/model/facts.ts";
 import { digestOf } from "../../src/model/packed.ts";
 import type { Turn } from "../../src/model/session.ts";
-import { count } from "../../src/store/counters.ts";
-import { forget } from "../../src/store/forgotten.ts";
+import { countFacts } from "../../src/store/counters.ts";
 import { fingerprints } from "../../src/store/instance.ts";
+import { markPruned } from "../../src/store/pruned-facts.ts";
 import { spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -79,7 +79,7 @@ test("keys by which a fact counts once", () => {
 
 test("streams of counters, and digests of what was imported and pruned", () => {
   const db = stores.open();
-  count(db, runCounts(turn, facts), METRIC_SHAPES, 0);
+  countFacts(db, runCounts(turn, facts), METRIC_SHAPES, 0);
   const calls = db.prepare("SELECT identity FROM counters WHERE metric = 'openhook.tool.call.count'").all();
   expect(calls).toMatchInlineSnapshot(`
     [
@@ -88,7 +88,7 @@ test("streams of counters, and digests of what was imported and pruned", () => {
       },
     ]
   `);
-  forget(db, "entry", "claude-code", "session-1", "response:msg_1");
+  markPruned(db, "entry", "claude-code", "session-1", "response:msg_1");
   expect([
     digestOf("claude-code", "response:msg_1"),
     db.prepare("SELECT digest FROM forgotten").get()?.["digest"],

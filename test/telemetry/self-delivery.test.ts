@@ -6,7 +6,7 @@ import type { DrainDeps } from "../../src/drain/context.ts";
 import { type ReceivedPoint, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { writeMeta } from "../../src/store/meta.ts";
-import { driftIn } from "../../src/store/self.ts";
+import { readDrift } from "../../src/store/self.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
 const NOW_MS = Date.now();
@@ -143,7 +143,7 @@ describe("names that nobody knows", () => {
     }
     await replay.drain({ isEager: true }, at(MINUTE_MS));
     const db = openDatabase(replay.places.storePath);
-    const drift = driftIn(db);
+    const drift = readDrift(db);
     db.close();
     expect(drift.map(({ source, kind, name, count }) => `${source} ${kind} ${name} ${count}`).sort()).toEqual([
       "claude-code event SolarFlare 2",
@@ -173,8 +173,8 @@ describe("names that nobody knows", () => {
     }
     await replay.drain({}, at(0));
     const db = openDatabase(replay.places.storePath);
-    expect(driftIn(db).length).toBeLessThanOrEqual(201);
-    expect(driftIn(db).reduce((sum, { count }) => sum + count, 0)).toBe(260);
+    expect(readDrift(db).length).toBeLessThanOrEqual(201);
+    expect(readDrift(db).reduce((sum, { count }) => sum + count, 0)).toBe(260);
     db.close();
   });
 });

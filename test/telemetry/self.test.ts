@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { detect } from "../../src/agents/detect.ts";
 import { allAgents } from "../../src/agents/registry.ts";
-import { driftOf } from "../../src/drain/drift.ts";
-import { parseInboxFile } from "../../src/intake/facts.ts";
+import { unknownNamesIn } from "../../src/drain/drift.ts";
+import { parseInboxFile } from "../../src/intake/inbox-file.ts";
 import { decodeEvent } from "../../src/intake/payload.ts";
 import type { IntakeFacts } from "../../src/model/agent.ts";
 import { QUARANTINE_FAMILIES, quarantineFamily, SELF_PREFIX, SELF_SHAPES } from "../../src/telemetry/self.ts";
@@ -27,7 +27,7 @@ const intake = (rest: Partial<IntakeFacts>): IntakeFacts => ({
 function unknownIn(payload: unknown, facts: IntakeFacts): readonly string[] {
   const agent = detect(agents, payload, facts);
   if (agent === undefined) return [];
-  return [...driftOf(agent, payload, facts).values()].map(({ kind, name }) => `${agent.source} ${kind} ${name}`);
+  return [...unknownNamesIn(agent, payload, facts).values()].map(({ kind, name }) => `${agent.source} ${kind} ${name}`);
 }
 
 describe("what cards know", () => {
@@ -64,7 +64,9 @@ describe("what cards know", () => {
     "%s: a new event and a new field are seen",
     (_, agent) => {
       const payload = { hook_event_name: "SolarFlare", spectralClass: "G2V" };
-      const unknown = [...driftOf(agent, payload, intake({ source: agent.source, event: "SolarFlare" })).values()];
+      const unknown = [
+        ...unknownNamesIn(agent, payload, intake({ source: agent.source, event: "SolarFlare" })).values(),
+      ];
       expect(unknown).toContainEqual({ kind: "field", name: "spectralClass", count: 1 });
       expect(unknown).toContainEqual({ kind: "event", name: "SolarFlare", count: 1 });
     },
@@ -80,7 +82,7 @@ describe("what cards know", () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`member${i}`, 1]));
     const claude = agents.find(({ source }) => source === "claude-code");
     expect(claude).toBeDefined();
-    if (claude !== undefined) expect(driftOf(claude, many, intake({})).size).toBe(50);
+    if (claude !== undefined) expect(unknownNamesIn(claude, many, intake({})).size).toBe(50);
   });
 });
 

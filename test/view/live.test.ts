@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Teller } from "../support/told.ts";
 import { startChromium } from "./chromium.ts";
@@ -39,7 +39,7 @@ afterEach(async () => {
 describe("a page that stays open", { timeout: 60_000 }, () => {
   test("no session that was shown goes, when others come above it", async () => {
     const startMs = Date.now() - 1000 * MINUTE_MS;
-    for (let n = 0; n < 130; n++) sessionOf(db, "acme", `old-${n}`, startMs + n * MINUTE_MS);
+    for (let n = 0; n < 130; n++) ensureSession(db, "acme", `old-${n}`, startMs + n * MINUTE_MS);
     await open("#/sessions");
     await count(50);
     await page.getByRole("button", { name: "Show more" }).click();
@@ -47,7 +47,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     await page.getByRole("button", { name: "Show more" }).click();
     await count(130);
     expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
-    for (let n = 0; n < 7; n++) sessionOf(db, "acme", `new-${n}`, Date.now());
+    for (let n = 0; n < 7; n++) ensureSession(db, "acme", `new-${n}`, Date.now());
     await page.locator(".heading [role=status]").filter({ hasText: "137" }).waitFor();
     // Nothing is left out between the first and the last one, and the button has the rest
     const shown = await page.locator(".sessions .id").allInnerTexts();
@@ -65,9 +65,9 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
       await route.continue().catch(() => {});
       running--;
     });
-    sessionOf(db, "acme", "first", Date.now());
+    ensureSession(db, "acme", "first", Date.now());
     let n = 0;
-    const writing = setInterval(() => sessionOf(db, "acme", `s-${n++}`, Date.now()), 200);
+    const writing = setInterval(() => ensureSession(db, "acme", `s-${n++}`, Date.now()), 200);
     try {
       await open("#/usage");
       await page.locator(".filters").waitFor({ timeout: 15_000 });
@@ -83,7 +83,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     await page.addInitScript(
       "globalThis.EventSource = class extends EventSource { constructor(url) { super(url); globalThis.line = this; } }",
     );
-    sessionOf(db, "acme", "yesterday", midnightMs - 60 * MINUTE_MS);
+    ensureSession(db, "acme", "yesterday", midnightMs - 60 * MINUTE_MS);
     await open("#/sessions?period=today");
     await count(1);
     await page.clock.fastForward(20 * MINUTE_MS);

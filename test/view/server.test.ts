@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesOf, openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { learn, sessionOf } from "../../src/store/sessions.ts";
+import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
 import { SORTS } from "../../src/view/wire.ts";
 import { clockAt } from "../support/clock.ts";
@@ -244,8 +244,8 @@ describe("what is answered", () => {
     for (const call of other.calls) other.put(call);
     await other.drain({ endIdle: true });
     const db = openDatabase(other.places.storePath);
-    const told = sessionOf(db, "openhook", "told", 1_000);
-    learn(db, told.id, { timeMs: 1_000, branch: "feature/ÜBERSICHT", cwd: "/home/dev/Проект" });
+    const told = ensureSession(db, "openhook", "told", 1_000);
+    updateSession(db, told.id, { timeMs: 1_000, branch: "feature/ÜBERSICHT", cwd: "/home/dev/Проект" });
     db.close();
     const there = await Served.at(other.places);
     const found = async (text: string): Promise<readonly string[]> => {
@@ -275,8 +275,11 @@ describe("what is answered", () => {
     await other.drain();
     const db = openDatabase(other.places.storePath);
     for (const owner of ["acme", "beta"]) {
-      const { id } = sessionOf(db, "openhook", `of-${owner}`, 1_000);
-      learn(db, id, { timeMs: 1_000, repository: { name: "api", url: `https://git.example/${owner}/api.git` } });
+      const { id } = ensureSession(db, "openhook", `of-${owner}`, 1_000);
+      updateSession(db, id, {
+        timeMs: 1_000,
+        repository: { name: "api", url: `https://git.example/${owner}/api.git` },
+      });
     }
     db.close();
     const there = await Served.at(other.places);
@@ -436,7 +439,7 @@ test("what a clock that was ahead has dated into the future stands in the chart 
 test("more of the list is the same list and goes on, in every order, also where many are equal", async () => {
   const own = new Teller();
   const db = openDatabase(own.places.storePath);
-  for (let n = 0; n < 11; n++) sessionOf(db, "acme", `s${n}`, Date.UTC(2026, 10, 1 + (n % 4)));
+  for (let n = 0; n < 11; n++) ensureSession(db, "acme", `s${n}`, Date.UTC(2026, 10, 1 + (n % 4)));
   const look = await Served.at(own.places);
   const idsOf = async (query: string): Promise<readonly string[]> => {
     const { rows } = await look.json(`api/sessions?${query}`);

@@ -70,7 +70,7 @@ async function* read(
 ): AsyncGenerator<TranscriptBatch> {
   const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
   let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
-  let entries: TranscriptEntry[] = manifest === undefined ? [] : factsOf(manifest, state.timeMs);
+  let entries: TranscriptEntry[] = manifest === undefined ? [] : manifestEntries(manifest, state.timeMs);
   if (agentId === undefined) entries.push(...lastCompaction(path, roots));
   let content: ContentUpdate[] = [];
   let unreadable = 0;
@@ -135,7 +135,7 @@ async function readManifest(path: string, roots: TranscriptFile["roots"]): Promi
   return found === undefined ? undefined : parsedObject(found.bytes);
 }
 
-function factsOf(manifest: Message, timeMs: number): TranscriptEntry[] {
+function manifestEntries(manifest: Message, timeMs: number): TranscriptEntry[] {
   const metadata = asObject(manifest["metadata"]);
   const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
     agentVersion: asString(asObject(metadata?.["sessionHistoryOrigin"])?.["version"]),

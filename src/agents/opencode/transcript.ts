@@ -85,7 +85,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
     let memo: Memo = memoOf(db, from);
     const parent = row === undefined ? undefined : parentOf(db, row);
     if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
-      const entries = row === undefined || parent === undefined ? [] : [factsOf(row, parent.id)];
+      const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
       yield { entries, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
       return;
     }
@@ -225,7 +225,7 @@ function beginning(
   root: SessionRow,
   session: WalkSession,
 ): readonly TranscriptEntry[] {
-  if (parent === undefined) return [factsOf(row, undefined)];
+  if (parent === undefined) return [sessionEntry(row, undefined)];
   const agentType = firstAgent(db, row.id);
   // Not before its first message: until then nobody knows what it is
   if (agentType === undefined) return [];
@@ -243,7 +243,7 @@ function beginning(
   return [entry];
 }
 
-const factsOf = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
+const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
   defined<EntryOf<"session">>({
     kind: "session",
     key: `session:${row.id}`,

@@ -4,7 +4,7 @@ import type { Agent, Installer } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
 import { hookCommandOf } from "../../registration/hook-program.ts";
 import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
-import type { LastHeard } from "../../store/health.ts";
+import type { SourceActivity } from "../../store/health.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { brokenRegistrations, whereOf } from "../status/installed.ts";
 import type { AgentStatus, Registration } from "../status/shape.ts";
@@ -66,7 +66,7 @@ interface Facts {
   readonly status: AgentStatus;
   readonly present: boolean;
   readonly version?: string | undefined;
-  readonly last: LastHeard | undefined;
+  readonly last: SourceActivity | undefined;
 }
 
 const isEnabled = ({ registrations }: AgentStatus): boolean => registrations.some(({ state }) => state === "enabled");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, parse } from "node:path";
 import { refuseOdd } from "../../config/files.ts";
 import type { Context } from "../../context.ts";
-import { parseInboxFile } from "../../intake/facts.ts";
+import { parseInboxFile } from "../../intake/inbox-file.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../../registration/discovery.ts";

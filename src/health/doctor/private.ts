@@ -1,6 +1,6 @@
 import { allAgents } from "../../agents/registry.ts";
 import { checkOwner, openFiles, ownUid, StateError } from "../../config/file-owner.ts";
-import { projectWishes } from "../../config/project.ts";
+import { readProjectSettings } from "../../config/project.ts";
 import { unheardVariables } from "../../config/repository-variables.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
@@ -33,7 +33,7 @@ async function* ownerFindings({ places, platform }: Context): AsyncGenerator<Fin
 
 async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("project");
-  const { disabled, capture, attributes, warnings } = await projectWishes(cwd);
+  const { disabled, capture, attributes, warnings } = await readProjectSettings(cwd);
   for (const warning of warnings) yield remark(warning, "docs/privacy.md says what a project file can set");
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   for (const [name, path] of await unheardVariables({ folders: [cwd], home: places.home, files })) {

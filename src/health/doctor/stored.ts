@@ -4,7 +4,7 @@ import { suggest } from "../../model/suggest.ts";
 import { adviceOn, REPAIR } from "../../sessions/open-store.ts";
 import type { Database } from "../../store/database.ts";
 import { StoreError } from "../../store/database.ts";
-import { type LastHeard, lastHeardOf, newestMs, soundness } from "../../store/health.ts";
+import { checkIntegrity, lastActivityMs, type SourceActivity, sourceActivity } from "../../store/health.ts";
 import { readStore } from "../../store/read-only.ts";
 import { count, duration, localTime, plural } from "../../text/figures.ts";
 import { byReason, quarantinedIn } from "../status/quarantine.ts";
@@ -15,7 +15,7 @@ import { type Finding, inArea } from "./finding.ts";
 
 /** What the store knows that other findings need; nothing where there is none or it cannot be read. */
 export interface Heard {
-  readonly of: (source: string) => LastHeard | undefined;
+  readonly of: (source: string) => SourceActivity | undefined;
   readonly newestMs: number | undefined;
 }
 
@@ -88,6 +88,6 @@ const REASONS_SHOWN = 10;
 const FUTURE_MS = 60_000;
 
 function look(db: Database, sizeBytes: number, sources: readonly string[]) {
-  const heard = new Map(sources.map((source) => [source, lastHeardOf(db, source)]));
-  return { ...soundness(db, sizeBytes), newestMs: newestMs(db), of: (source: string) => heard.get(source) };
+  const heard = new Map(sources.map((source) => [source, sourceActivity(db, source)]));
+  return { ...checkIntegrity(db, sizeBytes), newestMs: lastActivityMs(db), of: (source: string) => heard.get(source) };
 }

@@ -6,7 +6,7 @@ import type { Database } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { CLOCK_SKEW, PRUNED, PRUNED_SESSIONS, TOOK } from "../../store/meta-keys.ts";
 import { outboxState } from "../../store/outbox.ts";
-import { type Drift, driftIn } from "../../store/self.ts";
+import { type Drift, readDrift } from "../../store/self.ts";
 import { storeBytes } from "../../store/size.ts";
 import { SELF } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
@@ -82,7 +82,7 @@ export function selfOf(db: Database): SelfStatus {
     last_drain_ms: meta(TOOK),
     transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),
     requests: by(SELF.requests.name, semconv.OPENHOOK_OUTCOME),
-    drift: byVersion(driftIn(db)),
+    drift: byVersion(readDrift(db)),
     clock_skew_ms: meta(CLOCK_SKEW),
     pruned_sessions: meta(PRUNED_SESSIONS) ?? 0,
     last_prune: isoTime(meta(PRUNED) ?? undefined),

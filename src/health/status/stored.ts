@@ -6,13 +6,13 @@ import { redactUrl } from "../../config/redact.ts";
 import { whyUnsent } from "../../config/unsent.ts";
 import type { Context } from "../../context.ts";
 import { adviceOn } from "../../sessions/open-store.ts";
-import { type Overflow, overflowState } from "../../store/counters.ts";
+import { type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
 import { readStore } from "../../store/read-only.ts";
-import { type LostEvents, lostIn, takenNames } from "../../store/self.ts";
+import { committedFiles, type LostEvents, lostEvents } from "../../store/self.ts";
 import { isoTime, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import { asideRemarks } from "./aside.ts";
@@ -41,7 +41,7 @@ export interface StoreFacts {
 export function storeOf({ places }: Context): StoreFacts {
   const aside = asideRemarks(places.storePath);
   try {
-    const facts = readStore(places.storePath, factsOf) ?? NO_STORE;
+    const facts = readStore(places.storePath, storeFacts) ?? NO_STORE;
     return { ...facts, remarks: [...facts.remarks, ...aside] };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -91,7 +91,7 @@ const META_KEYS = ["traces", "metrics"].flatMap((signal) =>
   ["last_ok_ms", "last_reason", "not_before_ms"].map((name) => `${signal}.${name}`),
 );
 
-function factsOf(db: Database): StoreFacts {
+function storeFacts(db: Database): StoreFacts {
   const { sessions, open: openCount } = sessionCounts(db);
   const outbox = outboxState(db);
   const overflow = overflowState(db);
@@ -104,8 +104,8 @@ function factsOf(db: Database): StoreFacts {
     overflow,
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
     self: selfOf(db),
-    lost: lostIn(db),
-    taken: takenNames(db),
+    lost: lostEvents(db),
+    taken: committedFiles(db),
     meta: (key) => meta.get(key),
     broken: [],
     remarks: [

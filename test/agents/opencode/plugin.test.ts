@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { formatHead, parseInboxFile } from "../../../src/intake/facts.ts";
+import { formatHead, parseInboxFile } from "../../../src/intake/inbox-file.ts";
 import { decodePayload } from "../../../src/intake/payload.ts";
 import type { Event } from "../../../src/model/event.ts";
 import { ROOT } from "../../support/program.ts";

@@ -68,7 +68,7 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
           status: ended?.status,
         },
         extras: defined<Extras>({
-          ...factsOf(p, intake),
+          ...extrasIn(p, intake),
           ...(isTool && {
             input_digest: callId === undefined ? inputDigest(input) : undefined,
             executable: executableOf(asObject(input)?.["command"]),
@@ -143,7 +143,7 @@ const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   compact: "compaction",
 };
 
-function factsOf(p: Fields, intake: IntakeFacts): Extras {
+function extrasIn(p: Fields, intake: IntakeFacts): Extras {
   return defined<Extras>({
     agent_id: first(p, ["agent_id", "agentId"]),
     agent_type: first(p, ["agent_type", "agentType", "agent_name"]),

@@ -2,11 +2,11 @@ import { lstat } from "node:fs/promises";
 import { RefusedError, refusalOf } from "../agents/shared/transcript/open.ts";
 import { levelOf } from "../capture/level.ts";
 import { limitContent, limitEntries, limitMemo } from "../capture/limit-fields.ts";
-import { inItsProject } from "../capture/project.ts";
+import { loadAndApplyProjectSettings } from "../capture/project.ts";
 import { protectRepository } from "../capture/protect.ts";
 import { storeContent } from "../capture/store-content.ts";
 import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
-import { keepsContent } from "../model/capture.ts";
+import { keepsContent, keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
@@ -15,12 +15,13 @@ import { retryOnce } from "../model/retry-once.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
 import { StoreError } from "../store/database.ts";
-import { notePartSize, openEntries, positionOf, setPosition, toldPromptIds, UNFINISHED } from "../store/facts.ts";
-import { learn, rootOf, type StoredSession, sessionById, sessionOf, setFork } from "../store/sessions.ts";
+import { countOpenEntries, hookPromptIds } from "../store/facts.ts";
+import { positionOf, setPartSize, setPosition, UNFINISHED } from "../store/positions.ts";
+import { ensureSession, rootOf, type StoredSession, sessionById, setFork, updateSession } from "../store/sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { Drain } from "./context.ts";
-import { recordDrift } from "./drift.ts";
+import { unknownRecordKinds } from "./drift.ts";
 import { makeSubagent } from "./make-subagent.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "./self-telemetry.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
@@ -34,25 +35,25 @@ import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 export async function readTranscripts(drain: Drain, sessionNumber: number): Promise<number> {
   const { db } = drain;
   const own = rootOf(db, sessionById(db, sessionNumber));
-  await readOwn(drain, own);
+  await readSession(drain, own);
   const root = rootOf(db, sessionById(db, own.id));
   if (root.id !== own.id) {
-    drain.partly.delete(own.id);
-    await readOwn(drain, root);
+    drain.partlyReadUntilMs.delete(own.id);
+    await readSession(drain, root);
   }
   return root.id;
 }
 
 // --- internal ---
 
-async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
+async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   const { db, places } = drain;
-  const session = await inItsProject(drain, stored);
+  const session = await loadAndApplyProjectSettings(drain, stored);
   if (session === undefined) return;
-  if (session.repository === undefined && session.cwd !== undefined && levelOf(drain, session) !== "none") {
+  if (session.repository === undefined && session.cwd !== undefined && keepsNames(levelOf(drain, session))) {
     const repository = await readRepository(session.cwd);
     if (repository !== undefined)
-      learn(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
+      updateSession(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
   }
   const loadReader = cardOf(drain, session.source)?.transcript;
   if (loadReader === undefined) return;
@@ -64,29 +65,29 @@ async function readOwn(drain: Drain, stored: StoredSession): Promise<void> {
   const onProblem = (folder: string, error: Error): void => {
     // A part that is missing for a moment would be missing for good: what is settled is not read again for ever
     if (!hasFailed) throw error;
-    unreadable(drain, folder, error);
+    reportUnreadable(drain, folder, error);
   };
   const files = await retryOnce(() =>
     reader.files({ ...query, onProblem }).catch((error: unknown) => {
       hasFailed = true;
       throw error;
     }),
-  ).catch((error: unknown) => unreadable(drain, path ?? `of session ${session.sessionId}`, error));
+  ).catch((error: unknown) => reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error));
   if (files.length === 0 && path !== undefined && !(await isGone(path))) {
-    unreadable(drain, path, new Error("it holds no session that its agent could have written"));
+    reportUnreadable(drain, path, new Error("it holds no session that its agent could have written"));
   }
-  drain.partly.delete(session.id);
+  drain.partlyReadUntilMs.delete(session.id);
   for (const file of files) {
     try {
       if ((await readablePath(drain, file.path, roots)) === undefined) continue;
-      if (!(await retryOnce(() => readNews(drain, session.id, { ...file, roots }, reader)))) return;
+      if (!(await retryOnce(() => readNewEntries(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      unreadable(drain, file.path, error);
+      reportUnreadable(drain, file.path, error);
     }
   }
   // Its folder may have been told by the transcript alone
-  if (session.cwd === undefined) await inItsProject(drain, sessionById(db, session.id));
+  if (session.cwd === undefined) await loadAndApplyProjectSettings(drain, sessionById(db, session.id));
 }
 
 /** A path that may be read, else a problem line that says why not. */
@@ -97,12 +98,12 @@ async function readablePath(
 ): Promise<string | undefined> {
   const refusal = path === undefined ? undefined : await refusalOf(path, roots);
   if (path === undefined || refusal === undefined) return path;
-  unreadable(drain, path, new RefusedError(refusal));
+  reportUnreadable(drain, path, new RefusedError(refusal));
   return undefined;
 }
 
 /** From where it was left, one slice of it. @returns false when the session turned out to be a subagent's */
-async function readNews(
+async function readNewEntries(
   drain: Drain,
   sessionNumber: number,
   file: TranscriptFile,
@@ -113,8 +114,8 @@ async function readNews(
   if (before?.sizeBytes === seen.sizeBytes && before.modifiedMs === seen.modifiedMs) return true;
   const startMs = performance.now();
   // What a drain that died has read is settled together with what comes now. Once: a turn can be open for long
-  let slice = drain.begun.has(sessionNumber) ? 0 : openEntries(drain.db, sessionNumber);
-  drain.begun.add(sessionNumber);
+  let slice = drain.startedSessions.has(sessionNumber) ? 0 : countOpenEntries(drain.db, sessionNumber);
+  drain.startedSessions.add(sessionNumber);
   let isNews = false;
   for await (const { batch: read, isLast } of withLast(
     reader.read(file, before?.offset ?? INITIAL_OFFSET, { content: keepsContent(drain.loaded.config.capture) }),
@@ -124,15 +125,18 @@ async function readNews(
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
     // A drain that dies here must not leave the file as one that was read to this size
-    keep(drain, session, file, batch, isLast ? seen : { ...seen, sizeBytes: UNFINISHED });
+    storeBatch(drain, session, file, batch, isLast ? seen : { ...seen, sizeBytes: UNFINISHED });
     slice += batch.entries.length;
     const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
-    if (isLast || !isLong || !canGoOn(batch)) continue;
+    if (isLast || !isLong || !isResumable(batch)) continue;
     const toldMs = batch.entries.at(-1)?.timeMs ?? Number.NEGATIVE_INFINITY;
-    drain.partly.set(sessionNumber, Math.min(toldMs, drain.partly.get(sessionNumber) ?? Number.POSITIVE_INFINITY));
+    drain.partlyReadUntilMs.set(
+      sessionNumber,
+      Math.min(toldMs, drain.partlyReadUntilMs.get(sessionNumber) ?? Number.POSITIVE_INFINITY),
+    );
     break;
   }
-  if (!isNews && before !== undefined) notePartSize(drain.db, keyOf(file), seen);
+  if (!isNews && before !== undefined) setPartSize(drain.db, keyOf(file), seen);
   return true;
 }
 
@@ -141,7 +145,7 @@ const SLICE_ENTRIES = 3_000;
 const SLICE_MS = 2_000;
 
 /** A reader that remembers nothing begins anew each time, and must come to the end. */
-const canGoOn = ({ next }: TranscriptBatch): boolean => Object.keys(next.memo).length > 0;
+const isResumable = ({ next }: TranscriptBatch): boolean => Object.keys(next.memo).length > 0;
 
 /** What could be read before an error comes before the error, and is not the last. */
 async function* withLast(
@@ -163,7 +167,7 @@ async function* withLast(
 const keyOf = (file: TranscriptFile): string => file.key ?? file.path;
 
 /** Tells of a transcript that cannot be read; the session goes on with what its hooks told. */
-function unreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
+function reportUnreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
   const line =
     error instanceof RefusedError
       ? `transcript ${error.message}`
@@ -181,7 +185,7 @@ const isGone = (path: string): Promise<boolean> =>
     () => true,
   );
 
-function keep(
+function storeBatch(
   drain: Drain,
   session: StoredSession,
   file: TranscriptFile,
@@ -193,14 +197,14 @@ function keep(
     const own = ownPart(drain, session, batch.entries);
     // Told once per file, in a fork's among the copied lines
     for (const entry of entriesAtLevel(drain, session, batch.entries)) {
-      if (entry.kind === "session") learnFacts(drain, session, entry);
+      if (entry.kind === "session") applySessionEntry(drain, session, entry);
     }
     if (sessionById(db, session.id).parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
     storeEntries(drain, session, facts);
     storeContent(drain, session, batch.content ?? [], levelOf(drain, session));
-    learn(db, session.id, {
+    updateSession(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),
       reported: reported === undefined ? undefined : JSON.stringify(reported.byModel),
     });
@@ -219,14 +223,14 @@ function keep(
     recordUnknownNames(
       drain,
       session.source,
-      recordDrift(batch.unknownKinds),
+      unknownRecordKinds(batch.unknownKinds),
       sessionById(db, session.id).agentVersion,
     );
   }, "commit.transcript");
 }
 
-function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"session">): void {
-  learn(drain.db, session.id, {
+function applySessionEntry(drain: Drain, session: StoredSession, entry: EntryOf<"session">): void {
+  updateSession(drain.db, session.id, {
     timeMs: session.lastMs,
     cwd: session.cwd === undefined ? entry.cwd : undefined,
     agentVersion: entry.agentVersion,
@@ -234,7 +238,7 @@ function learnFacts(drain: Drain, session: StoredSession, entry: EntryOf<"sessio
   });
   if (entry.parentSessionId !== undefined) makeSubagent(drain.db, session, entry.parentSessionId, entry.timeMs);
   if (entry.subagentSessionId === undefined) return;
-  const child = sessionOf(drain.db, session.source, entry.subagentSessionId, entry.timeMs);
+  const child = ensureSession(drain.db, session.source, entry.subagentSessionId, entry.timeMs);
   makeSubagent(drain.db, child, session.sessionId, entry.timeMs);
 }
 
@@ -248,7 +252,7 @@ function ownPart(
   entries: readonly TranscriptEntry[],
 ): readonly TranscriptEntry[] {
   if (session.fork !== "waiting") return entries;
-  const told = toldPromptIds(drain.db, session.id);
+  const told = hookPromptIds(drain.db, session.id);
   const first = entries.find((entry) => entry.kind === "prompt" && told.has(entry.promptKey ?? ""));
   // Copied prompts can carry the id of the first own one; that one is the last of them
   const begins =

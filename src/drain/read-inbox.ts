@@ -1,31 +1,32 @@
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { levelOf } from "../capture/level.ts";
-import { foldersOf, inProject, learnProjects } from "../capture/project.ts";
+import { applyProjectSettings, foldersOf, loadProjectSettings } from "../capture/project.ts";
 import { protectEvent } from "../capture/protect.ts";
 import { storeContent } from "../capture/store-content.ts";
 import { stripEventNames } from "../capture/strip-names.ts";
-import { GONE_MARK } from "../intake/facts.ts";
 import { claim, type InboxFile, type LostEvent, quarantine, settle } from "../intake/inbox.ts";
+import { GONE_MARK } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
-import { keepsContent } from "../model/capture.ts";
+import { keepsContent, keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { Increment } from "../model/telemetry.ts";
 import { hasAssignedSessionId } from "../session/processes.ts";
 import { checkpoint } from "../store/database.ts";
-import { addEvents, inRoot } from "../store/facts.ts";
+import { addEvents } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
-import { noteLost, noteTaken, takenNames } from "../store/self.ts";
-import { learn, rootOf, type StoredSession, sessionOf, setFork } from "../store/sessions.ts";
-import { learnRoots } from "../transcripts/transcript-roots.ts";
-import { adapt, type Told } from "./adapt.ts";
+import { inRoot } from "../store/move-facts.ts";
+import { addLostEvents, committedFiles, markCommitted } from "../store/self.ts";
+import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
+import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
+import { type AdaptedPayload, adapt } from "./adapt.ts";
 import type { Drain } from "./context.ts";
 import { makeSubagent } from "./make-subagent.ts";
 import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-telemetry.ts";
-import { learnProcess, withSessionOfProcess } from "./session-by-process.ts";
+import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /**
@@ -33,16 +34,16 @@ import { storeEntries } from "./store-entries.ts";
  *
  * @returns numbers of the sessions that were told of
  */
-export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
+export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const { places, report } = drain;
   await unlink(join(places.stateDir, GONE_MARK)).catch(() => {});
   const touched = new Set<number>();
-  let batch: Taken[] = [];
+  let batch: AdaptedFile[] = [];
   // Of what was set aside; the rest is counted with what it told
   let aside: Increment[] = [];
   let lost: LostEvent[] = [];
   let [lostEvents, heldBytes] = [0, 0];
-  const stored = takenNames(drain.db);
+  const stored = committedFiles(drain.db);
   let removed: string[] = [];
   const commit = async (): Promise<void> => {
     if (batch.length + aside.length + lost.length === 0) return;
@@ -56,10 +57,11 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
     heldBytes = 0;
     if (files.length === 0) return;
     checkpoint(drain.db);
-    for (const file of files) await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
+    for (const file of files)
+      await settle(file).catch((error: unknown) => reportProblem(drain, problemOf(file, error)));
   };
   const onProblem = (problem: Problem): void => {
-    tell(drain, problem);
+    reportProblem(drain, problem);
     if (problem.outcome === "quarantined")
       aside.push(payloadIncrement(drain, "quarantined", undefined, problem.reason));
   };
@@ -68,7 +70,7 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
   for await (const file of claim(places, problems)) {
     if (stored.has(nameOf(file))) {
       // A drain died, or was refused, between the commit and this
-      await settle(file).catch((error: unknown) => tell(drain, leftIn(file, error)));
+      await settle(file).catch((error: unknown) => reportProblem(drain, problemOf(file, error)));
       removed.push(nameOf(file));
       continue;
     }
@@ -79,12 +81,12 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
     }
     report.files++;
     const decoded = decodeEvent(file.payload, file.facts);
-    const told = decoded.ok ? adapt(drain.agents, decoded.value, factsOf(file, decoded), wanted) : decoded.reason;
+    const told = decoded.ok ? adapt(drain.agents, decoded.value, intakeFactsOf(file, decoded), wanted) : decoded.reason;
     if (typeof told === "string") {
       try {
         await quarantine(places, file, told, drain.now());
       } catch (error) {
-        tell(drain, leftIn(file, error));
+        reportProblem(drain, problemOf(file, error));
         continue;
       }
       report.quarantined++;
@@ -93,8 +95,8 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
       continue;
     }
     for (const remark of told.remarks) drain.log(remark);
-    await learnRoots(drain, told.events, file.facts);
-    await learnProjects(drain, foldersOf(told.events));
+    await recordMovedRoots(drain, told.events, file.facts);
+    await loadProjectSettings(drain, foldersOf(told.events));
     if (told.events.length === 0) report.ignored++;
     batch.push({ file, ...told });
     if (told.content.length > 0) heldBytes += file.payload.length;
@@ -102,7 +104,7 @@ export async function takeInbox(drain: Drain): Promise<ReadonlySet<number>> {
     await commit();
   }
   await commit();
-  if (lostEvents > 0) tellLost(drain, lostEvents);
+  if (lostEvents > 0) reportLost(drain, lostEvents);
   return touched;
 }
 
@@ -113,14 +115,14 @@ const FILES_PER_COMMIT = 200;
 /** Of payloads whose content is held until then, in bytes. */
 const CONTENT_PER_COMMIT = 16_000_000;
 
-interface Taken extends Told {
+interface AdaptedFile extends AdaptedPayload {
   readonly file: Pick<InboxFile, "path">;
 }
 
 /** Unique for ever: a claimed file gets a name of its own. */
-const nameOf = ({ path }: Taken["file"]): string => basename(path);
+const nameOf = ({ path }: AdaptedFile["file"]): string => basename(path);
 
-const leftIn = ({ path }: Taken["file"], error: unknown): Problem => ({
+const problemOf = ({ path }: AdaptedFile["file"], error: unknown): Problem => ({
   path,
   reason: messageOf(error),
   outcome: "left",
@@ -128,11 +130,11 @@ const leftIn = ({ path }: Taken["file"], error: unknown): Problem => ({
 
 type Problem = { readonly path: string; readonly reason: string; readonly outcome: "left" | "quarantined" };
 
-const factsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
+const intakeFactsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
 interface Commit {
-  readonly batch: readonly Taken[];
+  readonly batch: readonly AdaptedFile[];
   readonly aside: readonly Increment[];
   readonly lost: readonly LostEvent[];
   /** Names of what was taken before and is gone by now. */
@@ -144,11 +146,11 @@ function store(drain: Drain, { batch, aside, lost, removed }: Commit): readonly 
   return db.transaction(() => {
     const touched: number[] = [];
     const before = report.events;
-    const keepEvent = (told: Event): Place | undefined => {
-      const found = placeOf(drain, told);
-      const allowed = inProject(drain, found.session, found.subagent === undefined ? told.cwd : undefined);
+    const keepEvent = (told: Event): AssignedEvent | undefined => {
+      const found = assignSession(drain, told);
+      const allowed = applyProjectSettings(drain, found.session, found.subagent === undefined ? told.cwd : undefined);
       if (allowed === undefined) return undefined;
-      const place = atLevel(drain, { ...found, session: allowed, event: protectEvent(drain, found.event) });
+      const place = eventAtLevel(drain, { ...found, session: allowed, event: protectEvent(drain, found.event) });
       const { session, event } = place;
       touched.push(session.id);
       if (addEvents(db, session, [event]) === 0) return place;
@@ -156,10 +158,10 @@ function store(drain: Drain, { batch, aside, lost, removed }: Commit): readonly 
       const extras = extrasOf(event);
       // A subagent's own folder and file are not the session's
       if (place.subagent !== undefined) {
-        learn(db, session.id, { timeMs: timeMsOf(event) });
+        updateSession(db, session.id, { timeMs: timeMsOf(event) });
         return place;
       }
-      learn(db, session.id, {
+      updateSession(db, session.id, {
         timeMs: timeMsOf(event),
         cwd: session.cwd === undefined ? event.cwd : undefined,
         transcriptPath:
@@ -183,18 +185,18 @@ function store(drain: Drain, { batch, aside, lost, removed }: Commit): readonly 
       storeContent(drain, session, content, levelOf(drain, session));
     }
     recordSelf(drain, steps);
-    noteLost(
+    addLostEvents(
       db,
       lost.map(({ lostMs }) => lostMs),
     );
-    noteTaken(db, [...batch.map(({ file }) => file), ...lost].map(nameOf), removed);
+    markCommitted(db, [...batch.map(({ file }) => file), ...lost].map(nameOf), removed);
     // Not those that a drain before had stored when it died
     addToMeta(db, "events", report.events - before);
     return touched;
   }, "commit.inbox");
 }
 
-interface Place {
+interface AssignedEvent {
   readonly session: StoredSession;
   readonly event: Event;
   /** Set for a subagent with a session of its own. */
@@ -202,15 +204,15 @@ interface Place {
 }
 
 /** The session whose event it is: for a subagent with a session of its own, the one that it works for. */
-function placeOf({ db }: Drain, event: Event): Place {
+function assignSession({ db }: Drain, event: Event): AssignedEvent {
   const timeMs = timeMsOf(event);
   const told = withSessionOfProcess(db, event);
-  let own = sessionOf(db, told.source, told.session_id, timeMs);
-  if (!hasAssignedSessionId(event)) learnProcess(db, own, event);
+  let own = ensureSession(db, told.source, told.session_id, timeMs);
+  if (!hasAssignedSessionId(event)) noteProcess(db, own, event);
   const parentId = extrasOf(event).parent_session_id;
   if (parentId !== undefined && own.parent === undefined) {
     makeSubagent(db, own, parentId, timeMs);
-    own = sessionOf(db, told.source, told.session_id, timeMs);
+    own = ensureSession(db, told.source, told.session_id, timeMs);
   }
   const root = rootOf(db, own);
   return root.id === own.id
@@ -219,19 +221,19 @@ function placeOf({ db }: Drain, event: Event): Place {
 }
 
 /** Where only figures are kept, an event without names. */
-function atLevel(drain: Drain, place: Place): Place {
-  if (levelOf(drain, place.session) !== "none") return place;
+function eventAtLevel(drain: Drain, place: AssignedEvent): AssignedEvent {
+  if (keepsNames(levelOf(drain, place.session))) return place;
   return { ...place, event: stripEventNames(place.event, cardOf(drain, place.event.source)?.own) };
 }
 
-function tellLost({ report, log }: Drain, events: number): void {
+function reportLost({ report, log }: Drain, events: number): void {
   const [what, them] = events === 1 ? ["1 event", "it came, and is"] : [`${events} events`, "they came, and are"];
   const line = `${what} found no room on the disk when ${them} lost`;
   report.problems.push(line);
   log(line);
 }
 
-function tell(drain: Drain, problem: Problem): void {
+function reportProblem(drain: Drain, problem: Problem): void {
   if (problem.outcome === "quarantined") drain.report.quarantined++;
   else drain.report.left++;
   const line = `${problem.outcome === "quarantined" ? "set aside" : "could not take"} ${JSON.stringify(problem.path)}: ${problem.reason}`;

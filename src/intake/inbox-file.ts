@@ -21,7 +21,7 @@ export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";
  * repository's: a module that is to be loaded first is a program of somebody's, and is not found from where a drain works.
  * hook.sh has the same.
  */
-export const harmlessOptions = (options = ""): string =>
+export const allowedNodeOptions = (options = ""): string =>
   options
     .split(/\s+/)
     .filter((option) =>
@@ -79,7 +79,8 @@ export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string
  * When a process was started, from its line in Linux' /proc/<pid>/stat: field 22, which is the 20th behind the name. The
  * name may hold anything, spaces and brackets and newlines too.
  */
-export const startOf = (stat: string): string | undefined => stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19];
+export const processStart = (stat: string): string | undefined =>
+  stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19];
 
 /**
  * The last line, with the newline that parts it from the payload.

@@ -2,7 +2,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext, SessionFacts, SettledSubagent, SettledTurn } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
-import { hasForgotten, isForgotten } from "../store/forgotten.ts";
+import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { runCountKey } from "../telemetry/metrics.ts";
 
 /**
@@ -13,20 +13,20 @@ import { runCountKey } from "../telemetry/metrics.ts";
  * @param entries what is not settled
  * @returns the context itself where there is nothing of that kind
  */
-export function withForgotten(
+export function withPrunedParts(
   db: Database,
   context: SessionContext,
   facts: SessionFacts,
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
 ): SessionContext {
-  if (!hasForgotten(db)) return context;
+  if (!hasPrunedFacts(db)) return context;
   const segment = context.segment?.ordinal ?? 0;
   const turns = new Map<string, SettledTurn>();
   const subagents = new Map<string, SettledSubagent>();
   /** How many parts of it were counted. */
   const partsOf = (kind: "turn" | "subagent", key: string): number => {
-    const isGone = (part: string) => isForgotten(db, "increment", runCountKey(facts, kind, part));
+    const isGone = (part: string) => isPrunedFact(db, "increment", runCountKey(facts, kind, part));
     let parts = 0;
     while (isGone(parts === 0 ? key : `${key}~${parts}`)) parts++;
     return parts;

@@ -1,0 +1,83 @@
+import type { Offset } from "../model/transcript.ts";
+import type { Database } from "./database.ts";
+import { insertRows, rowOf } from "./rows.ts";
+
+/** How far a transcript file was read. */
+export interface Position {
+  readonly offset: Offset;
+  /** Of the file when it was read; `UNFINISHED`: it was not read to its end. */
+  readonly sizeBytes: number;
+  /** The file's modification time, in milliseconds since the epoch. */
+  readonly modifiedMs: number;
+}
+
+/** The size in the position of a file that was not read to its end; no file has this size. */
+export const UNFINISHED = -1;
+
+/** @returns `undefined` for a file that was never read */
+export function positionOf(db: Database, path: string): Position | undefined {
+  const row = db.prepare("SELECT bytes, memo, size, modified_ms FROM positions WHERE path = ?").get(path);
+  if (row === undefined) return undefined;
+  return {
+    offset: { bytes: Number(row["bytes"]), memo: JSON.parse(String(row["memo"])) as Offset["memo"] },
+    sizeBytes: Number(row["size"]),
+    modifiedMs: Number(row["modified_ms"]),
+  };
+}
+
+/** Whether anything was ever read of a session's transcripts. */
+export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
+  db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;
+
+/** Numbers of the sessions with a file that was not read to its end. */
+export const unfinishedSessions = (db: Database): readonly number[] =>
+  db
+    .prepare("SELECT DISTINCT session FROM positions WHERE size = ?")
+    .all(UNFINISHED)
+    .map((row) => Number(row["session"]));
+
+/** Stores how far one file was read. `unreadable`: lines of this read, added to those of earlier ones. */
+export const setPosition = (
+  db: Database,
+  sessionNumber: number,
+  path: string,
+  position: Position,
+  unreadable: number,
+): void => setPositions(db, [{ sessionNumber, path, position, unreadable }]);
+
+/** Stores how far several files were read. Call it inside a transaction. */
+export const setPositions = (
+  db: Database,
+  files: readonly {
+    readonly sessionNumber: number;
+    readonly path: string;
+    readonly position: Position;
+    readonly unreadable: number;
+  }[],
+): void =>
+  insertRows(
+    db,
+    "INSERT INTO positions (path, session, bytes, memo, size, modified_ms, unreadable) VALUES",
+    rowOf(7),
+    files.flatMap(({ path, sessionNumber, position: { offset, sizeBytes, modifiedMs }, unreadable }) => [
+      path,
+      sessionNumber,
+      offset.bytes,
+      JSON.stringify(offset.memo),
+      sizeBytes,
+      modifiedMs,
+      unreadable,
+    ]),
+    `ON CONFLICT (path) DO UPDATE SET session = excluded.session, bytes = excluded.bytes, memo = excluded.memo,
+       size = excluded.size, modified_ms = excluded.modified_ms, unreadable = unreadable + excluded.unreadable`,
+  );
+
+/** For a file that changed but contained nothing new: it is not read again until it changes once more. */
+export function setPartSize(db: Database, path: string, { sizeBytes, modifiedMs }: Omit<Position, "offset">): void {
+  db.prepare("UPDATE positions SET size = ?, modified_ms = ? WHERE path = ?").run(sizeBytes, modifiedMs, path);
+}
+
+/** Forgets how far a session's files were read: the next read starts from the beginning. */
+export function removePositions(db: Database, sessionNumber: number): void {
+  db.prepare("DELETE FROM positions WHERE session = ?").run(sessionNumber);
+}

@@ -1,0 +1,88 @@
+import type { Segment } from "../model/session.ts";
+import type { Database, Row } from "./database.ts";
+
+/** A segment as it is stored. */
+export interface StoredSegment {
+  readonly segment: Segment;
+  /** The segment's sums, as JSON of the caller's. */
+  readonly totals: string;
+  /** Whether its root span is in the outbox or was sent. */
+  readonly delivered: boolean;
+}
+
+/** The last segment of a session; `undefined` before the first. */
+export function lastSegment(db: Database, sessionNumber: number): StoredSegment | undefined {
+  return segmentsOf(db, sessionNumber, "ORDER BY ordinal DESC LIMIT 1")[0];
+}
+
+/** The segments of a session, in their order unless `tail` (the end of the SELECT) says otherwise. */
+export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY ordinal"): readonly StoredSegment[] {
+  return db
+    .prepare(`SELECT * FROM segments WHERE session = ? ${tail}`)
+    .all(sessionNumber)
+    .map((row) => ({ segment: toSegment(row), totals: String(row["totals"]), delivered: row["delivered"] === 1 }));
+}
+
+/** Stores a segment as it is now. One that was delivered stays delivered. */
+export function putSegment(
+  db: Database,
+  sessionNumber: number,
+  { segment: s, totals, delivered }: StoredSegment,
+): void {
+  db.prepare(
+    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms, totals, delivered)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session, ordinal) DO UPDATE SET start_ms = excluded.start_ms, end_ms = excluded.end_ms,
+       reason = excluded.reason, native_reason = excluded.native_reason, start_origin = excluded.start_origin,
+       last_activity_ms = excluded.last_activity_ms, totals = excluded.totals, delivered = max(delivered, excluded.delivered)`,
+  ).run(
+    sessionNumber,
+    s.ordinal,
+    s.startMs,
+    s.endMs ?? null,
+    s.reason ?? null,
+    s.nativeReason ?? null,
+    s.startOrigin ?? null,
+    s.lastActivityMs,
+    totals,
+    delivered ? 1 : 0,
+  );
+}
+
+/** Changes the sums of a segment; does nothing if there is no such segment. @param change JSON in, JSON out */
+export function changeTotals(
+  db: Database,
+  sessionNumber: number,
+  ordinal: number,
+  change: (totals: string) => string,
+): void {
+  const row = db.prepare("SELECT totals FROM segments WHERE session = ? AND ordinal = ?").get(sessionNumber, ordinal);
+  if (row === undefined) return;
+  db.prepare("UPDATE segments SET totals = ? WHERE session = ? AND ordinal = ?").run(
+    change(String(row["totals"])),
+    sessionNumber,
+    ordinal,
+  );
+}
+
+// --- internal ---
+
+const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
+
+function toSegment(row: Row): Segment {
+  const [reason, nativeReason, startOrigin] = [
+    text(row, "reason"),
+    text(row, "native_reason"),
+    text(row, "start_origin"),
+  ];
+  return {
+    ordinal: Number(row["ordinal"]),
+    startMs: Number(row["start_ms"]),
+    lastActivityMs: Number(row["last_activity_ms"]),
+    uses: [],
+    ...(row["end_ms"] !== null && { endMs: Number(row["end_ms"]) }),
+    ...(reason !== undefined && { reason: reason as NonNullable<Segment["reason"]> }),
+    ...(nativeReason !== undefined && { nativeReason }),
+    ...(startOrigin !== undefined && { startOrigin }),
+  };
+}

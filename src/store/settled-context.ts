@@ -1,0 +1,140 @@
+import { type Event, extrasOf } from "../model/event.ts";
+import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Database } from "./database.ts";
+import { lastSegment } from "./segments.ts";
+import { toSubagent, toTurn } from "./settled-runs.ts";
+
+/**
+ * The settled turns, subagents and calls to which the given unsettled facts can belong. The cost depends on the number of these
+ * facts, not on the size of the session.
+ */
+export function settledContext(
+  db: Database,
+  sessionNumber: number,
+  events: readonly Event[],
+  entries: readonly TranscriptEntry[],
+): SessionContext {
+  const named = namesIn(events, entries);
+  const { callIds, unusedIds, calls } = settledCalls(db, sessionNumber, named);
+  const { subagents, spawnedBy } = settledSubagents(db, sessionNumber, named.agentIds);
+  const segment = lastSegment(db, sessionNumber)?.segment;
+  return {
+    turns: settledTurns(db, sessionNumber, named.promptKeys),
+    subagents,
+    knowsCalls: db.prepare(KNOWN_CALLS).get(sessionNumber) !== undefined,
+    callIds,
+    calls,
+    ...(spawnedBy.size > 0 && { spawnedBy }),
+    ...(unusedIds.size > 0 && { unusedIds }),
+    ...(segment !== undefined && { segment }),
+  };
+}
+
+// --- internal ---
+
+/** Facts without a prompt id belong to the last turn that had started before; no agent is further behind than this. */
+const RECENT_TURNS = 50;
+
+const TURNS =
+  "SELECT *, EXISTS (SELECT 1 FROM events e WHERE e.id = turns.key) AS hook_alone FROM turns WHERE session = ?";
+
+/** Agents in the background, such as teammates, are reported long after the call that started them was settled. */
+const SPAWNED = "SELECT call_id FROM tool_calls WHERE session = ? AND spawned_agent = ? LIMIT 1";
+
+/** Calls of one tool with one input; further ones are never near enough in time. */
+const LIKE_CALLS = 50;
+
+/** Whether the token usage of single calls is known, not only sums. */
+const KNOWN_CALLS =
+  "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1";
+
+/** Whatever facts refer to. */
+interface Names {
+  readonly promptKeys: ReadonlySet<string>;
+  readonly callIds: ReadonlySet<string>;
+  /** Digests of inputs, and ids that agents give to calls besides the call id. */
+  readonly digests: ReadonlySet<string>;
+  readonly agentIds: ReadonlySet<string>;
+}
+
+function namesIn(events: readonly Event[], entries: readonly TranscriptEntry[]): Names {
+  const promptKeys = new Set(["none"]);
+  const callIds = new Set<string>();
+  const digests = new Set<string>();
+  const agentIds = new Set<string>();
+  for (const event of events) {
+    const extras = extrasOf(event);
+    add(promptKeys, extras.prompt_id);
+    add(agentIds, extras.agent_id);
+    add(agentIds, extras.spawned_agent_id);
+    if (event.type !== "tool.start" && event.type !== "tool.end") continue;
+    add(callIds, event.data?.tool_call_id);
+    if (event.data?.tool_call_id === undefined) add(digests, extras.input_digest);
+    add(digests, extras.given_id);
+  }
+  for (const entry of entries) {
+    add(promptKeys, entry.promptKey);
+    add(agentIds, entry.agentId);
+    if (entry.kind === "tool_use" || entry.kind === "tool_result") callIds.add(entry.callId);
+    if (entry.kind === "tool_use") add(digests, entry.givenId ?? entry.inputDigest);
+    if (entry.kind === "subagent") add(digests, entry.parentGivenId);
+    if (entry.kind === "subagent") add(callIds, entry.parentCallId);
+  }
+  return { promptKeys, callIds, digests, agentIds };
+}
+
+const add = (set: Set<string>, value: string | undefined): void => {
+  if (value !== undefined) set.add(value);
+};
+
+function settledTurns(
+  db: Database,
+  sessionNumber: number,
+  promptKeys: ReadonlySet<string>,
+): ReadonlyMap<string, SettledTurn> {
+  const turns = new Map<string, SettledTurn>();
+  for (const row of db.prepare(`${TURNS} ORDER BY start_ms DESC LIMIT ?`).all(sessionNumber, RECENT_TURNS))
+    turns.set(String(row["key"]), toTurn(row));
+  for (const key of promptKeys) {
+    const row = db.prepare(`${TURNS} AND key = ?`).get(sessionNumber, key);
+    if (row !== undefined) turns.set(key, toTurn(row));
+  }
+  return turns;
+}
+
+/** `spawnedBy`: the settled call that started an agent, for agents that are not settled. */
+function settledSubagents(db: Database, sessionNumber: number, agentIds: ReadonlySet<string>) {
+  const subagents = new Map<string, SettledSubagent>();
+  const spawnedBy = new Map<string, string>();
+  for (const id of agentIds) {
+    const row = db.prepare("SELECT * FROM subagents WHERE session = ? AND agent_id = ?").get(sessionNumber, id);
+    if (row !== undefined) subagents.set(id, toSubagent(row));
+    const call = row === undefined ? db.prepare(SPAWNED).get(sessionNumber, id) : undefined;
+    if (call !== undefined) spawnedBy.set(id, String(call["call_id"]));
+  }
+  return { subagents, spawnedBy };
+}
+
+/** `unusedIds`: ids of settled entries that became no call. */
+function settledCalls(db: Database, sessionNumber: number, { callIds, digests }: Names) {
+  const has = (sql: string, value: string): boolean => db.prepare(sql).get(sessionNumber, value) !== undefined;
+  const settled = new Set(
+    [...callIds].filter((id) => has("SELECT 1 FROM tool_calls WHERE session = ? AND call_id = ?", id)),
+  );
+  const unusedIds = new Set(
+    [...callIds].filter(
+      (id) =>
+        !settled.has(id) && has("SELECT 1 FROM entries WHERE session = ? AND key = ? AND settled = 1", `use:${id}`),
+    ),
+  );
+  for (const id of unusedIds) settled.add(id);
+  const calls = [...digests].flatMap((digest) =>
+    db
+      .prepare("SELECT body FROM tool_calls WHERE session = ? AND input_digest = ? ORDER BY start_ms DESC LIMIT ?")
+      .all(sessionNumber, digest, LIKE_CALLS)
+      .map((row) => JSON.parse(String(row["body"])) as SettledCall),
+  );
+  for (const { callId } of calls) settled.add(callId);
+  return { callIds: settled, unusedIds, calls };
+}

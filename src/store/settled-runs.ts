@@ -1,0 +1,99 @@
+import type { SettledSubagent, SettledTurn, Subagent, Turn } from "../model/session.ts";
+import type { Database, Row } from "./database.ts";
+
+// Settled turns and subagents as rows. One that goes on after it was settled is still one row, with more parts.
+
+/** Stores a closed turn, or a further part of it. */
+export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
+  db.prepare(
+    `INSERT INTO turns (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+       hook_seen = max(hook_seen, excluded.hook_seen)`,
+  ).run(
+    sessionNumber,
+    baseKey(turn.key),
+    turn.segment,
+    turn.origin,
+    turn.state,
+    turn.startMs,
+    turn.endMs,
+    turn.promptLength ?? null,
+    turn.promptTold ? 1 : 0,
+    partsUpTo(turn.key),
+  );
+}
+
+/** Gives a settled turn, and the subagents that it started, another key. */
+export function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
+  db.prepare("UPDATE turns SET key = ?, hook_seen = ? WHERE session = ? AND key = ?").run(
+    to,
+    RENAMED,
+    sessionNumber,
+    from,
+  );
+  db.prepare("UPDATE subagents SET turn_key = ? WHERE session = ? AND turn_key = ?").run(to, sessionNumber, from);
+}
+
+/** Stores a closed subagent, or a further part of it. */
+export function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
+  db.prepare(
+    `INSERT INTO subagents (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms)`,
+  ).run(
+    sessionNumber,
+    s.agentId,
+    s.agentType ?? null,
+    s.segment,
+    s.turnKey ?? null,
+    s.parentCallId ?? null,
+    s.startMs,
+    s.endMs,
+    partsUpTo(s.key),
+  );
+}
+
+/** A row of `turns`, with `hook_alone`: the turn is known by a hook's event only. */
+export function toTurn(row: Row): SettledTurn {
+  return {
+    segment: Number(row["segment"]),
+    state: String(row["state"]) as SettledTurn["state"],
+    startMs: Number(row["start_ms"]),
+    endMs: Number(row["end_ms"]),
+    parts: Number(row["parts"]),
+    hookSeen: row["hook_seen"] !== 0,
+    ...(row["hook_alone"] === 1 && { hookAlone: true }),
+    ...(row["hook_seen"] === RENAMED && { renamed: true }),
+    ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
+  };
+}
+
+/** A row of `subagents`. */
+export function toSubagent(row: Row): SettledSubagent {
+  const [turnKey, parentCallId, agentType] = [
+    text(row, "turn_key"),
+    text(row, "parent_call_id"),
+    text(row, "agent_type"),
+  ];
+  return {
+    segment: Number(row["segment"]),
+    parts: Number(row["parts"]),
+    ...(turnKey !== undefined && { turnKey }),
+    ...(parentCallId !== undefined && { parentCallId }),
+    ...(agentType !== undefined && { agentType }),
+  };
+}
+
+// --- internal ---
+
+/** Value of `hook_seen` for a renamed turn; 1 for any other turn that a hook reported. */
+const RENAMED = 2;
+
+/** A further part has the key `<key>~<n>`; prompt ids contain no tilde. */
+const baseKey = (key: string): string => key.replace(/~\d+$/, "");
+
+/** Number of parts up to this one. If earlier parts were pruned, the first one stored is a later part. */
+const partsUpTo = (key: string): number => Number(/~(\d+)$/.exec(key)?.[1] ?? "0") + 1;
+
+const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
