@@ -14,7 +14,7 @@ const rule = (name, from, to) => ({ name, severity: "error", from, to });
 /** Imports that are erased when the program is compiled. */
 const TYPES = ["type-only", "type-import"];
 /** The files an agent waits for. */
-const HOOK = "^src/intake/(hook(-[a-z-]+)?|inbox-file)\\.ts$";
+const HOOK = "^src/intake/(hook[a-z-]*|inbox-file)\\.ts$";
 
 module.exports = {
   forbidden: [

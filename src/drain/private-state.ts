@@ -1,5 +1,5 @@
 import { checkOwner, closeFiles, ownUid } from "../config/file-owner.ts";
-import { ensureStateDirs } from "../intake/inbox.ts";
+import { ensureStateDirs } from "../intake/inbox-dirs.ts";
 import type { DrainDeps } from "./context.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnknown } from "../config/unknown.ts";
+import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { PRUNED, PRUNED_SESSIONS } from "../store/meta-keys.ts";
@@ -105,7 +106,6 @@ const BUDGET_MS = 1_000;
 const SESSIONS_AT_ONCE = 50;
 /** A quarter of the file. */
 const WORTH_IT = 0.25;
-const REASON_SUFFIX = ".reason";
 
 /** @returns by how many bytes the store's file is smaller: it is only once its log has been brought into it */
 function shrink(db: Drain["db"]): number {

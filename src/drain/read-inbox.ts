@@ -5,9 +5,10 @@ import { applyProjectSettings, foldersOf, loadProjectSettings } from "../capture
 import { protectEvent } from "../capture/protect.ts";
 import { storeContent } from "../capture/store-content.ts";
 import { stripEventNames } from "../capture/strip-names.ts";
-import { claim, type InboxFile, type LostEvent, quarantine, settle } from "../intake/inbox.ts";
+import { claim, type InboxFile, type LostEvent, settle } from "../intake/inbox.ts";
 import { GONE_MARK } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
+import { quarantine } from "../intake/quarantine.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { keepsContent, keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";

@@ -1,4 +1,4 @@
-import { counts } from "../intake/inbox.ts";
+import { counts } from "../intake/inbox-dirs.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Attributes, Increment, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";

@@ -1,25 +1,24 @@
-// The inbox file on one page. hook.sh writes the same form; test/intake/hook.test.ts holds the two together.
+// The format of an inbox file. hook.sh writes the same format; test/intake/hook.test.ts compares the two.
 //
-//   openhook-inbox 1        then key=value lines, each only where known and free of newlines: source event ppid pid
-//   source=claude-code      cwd, and env.<NAME> for the variables that agents' cards declare
+//   openhook-inbox 1        then key=value lines, if known and without newlines: source, event, ppid, pid, cwd, and
+//   source=claude-code      env.<NAME> for the variables that agents' cards declare
 //   <empty line>
-//   <payload, untouched>
-//   <newline>end=whole 88   the last line, with the parent's start time where there is one; without this line the intake is
-//                           still at work, or died
+//   <payload, unchanged>
+//   <newline>end=whole 88   the last line, with the parent's start time if known; without this line the intake is still at
+//                           work, or died
 //
-// Where the disk had no room, the file is left without a byte and is called .lost in place of .evt: there was an event.
+// If the disk is full, an empty file is left, named .lost instead of .evt: there was an event.
 import type { IntakeFacts } from "../model/agent.ts";
 
-/** How the names of events end that are whole, or will be, and of those that found no room. hook.sh has the same. */
+/** File name suffixes of events that are complete or will be, and of events for which the disk had no room. hook.sh has the same. */
 export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;
 
-/** Where a hook that started a drain was at work, in the drain's environment. hook.sh has the same name. */
+/** Environment variable of a drain: the working directory of the hook that started it. hook.sh has the same name. */
 export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";
 
 /**
- * What of NODE_OPTIONS a drain has, too: whom to trust and how to get there, and how much memory. The rest is the agent's or its
- * repository's: a module that is to be loaded first is a program of somebody's, and is not found from where a drain works.
- * hook.sh has the same.
+ * The options in NODE_OPTIONS that a drain keeps: certificates, network and memory. The others belong to the agent or to its
+ * repository: a preloaded module runs foreign code, and is not found from a drain's working directory. hook.sh has the same.
  */
 export const allowedNodeOptions = (options = ""): string =>
   options
@@ -31,15 +30,15 @@ export const allowedNodeOptions = (options = ""): string =>
     )
     .join(" ");
 
-/** Bound of one inbox file up to its end line. hook.sh has the same number. */
+/** Limit for one inbox file without its end line. hook.sh has the same number. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** How long the intake reads stdin; some hosts never close it. hook.sh has the same number. */
+/** The intake reads stdin for this long; some hosts never close it. hook.sh has the same number. */
 export const READ_TIMEOUT_MS = 5_000;
 
 /**
- * How long stdin may take to begin where USER_PROMPT could hold the payload: some hosts put it there and leave stdin open,
- * silent. Shorter where it does look like one. hook.sh has the same numbers.
+ * How long the intake waits for stdin's first byte if USER_PROMPT is set: some hosts put the payload there and leave stdin open
+ * without writing to it. Shorter if USER_PROMPT looks like JSON. hook.sh has the same numbers.
  */
 export const FIRST_BYTE_TIMEOUT_MS = { json: 250, empty: 1_000 } as const;
 
@@ -61,7 +60,7 @@ export interface Head {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The lines before the payload, the empty one included. Values that are empty or hold a newline are left out. */
+/** The lines before the payload, including the empty one. Values that are empty or contain a newline are left out. */
 export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string {
   const fields: [string, string | undefined][] = [
     ["source", source],
@@ -76,34 +75,36 @@ export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string
 }
 
 /**
- * When a process was started, from its line in Linux' /proc/<pid>/stat: field 22, which is the 20th behind the name. The
- * name may hold anything, spaces and brackets and newlines too.
+ * Start time of a process, from its line in Linux' /proc/<pid>/stat: field 22, the 20th after the name. The name can contain
+ * anything, including spaces, brackets and newlines.
  */
 export const processStart = (stat: string): string | undefined =>
   stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19];
 
 /**
- * The last line, with the newline that parts it from the payload.
+ * The last line, with the newline that separates it from the payload.
  *
- * @param parentStart when the parent was started, as the system says it; not in the header, since a shell reads it slowly
- *        and the payload need not wait
+ * @param parentStart start time of the parent in the system's unit; not in the header, because a shell reads it slowly and the
+ *        payload should not wait for it
  */
 export const formatEnd = (end: PayloadEnd, parentStart?: string): string =>
   `\nend=${end}${parentStart === undefined ? "" : ` ${parentStart}`}\n`;
 
-/** No end line is longer. Enough of a file's tail to tell whether it is complete. */
+/** Length of the longest end line: this much of a file's tail shows whether it is complete. */
 export const END_BYTES = formatEnd("whole", "9".repeat(20)).length;
 
 export interface FileEnd {
   readonly end: PayloadEnd;
   readonly parentStart?: string;
-  /** Of the end line. */
+  /** Length of the end line. */
   readonly bytes: number;
 }
 
 /**
- * @param tail the last bytes of a file, at least `END_BYTES` of them where there are as many
- * @returns how the payload ended, or `undefined` when the end line is missing: the intake is at work, or died
+ * Parses the end line.
+ *
+ * @param tail the last bytes of a file, at least `END_BYTES` unless the file is shorter
+ * @returns how the payload ended; `undefined` without an end line: the intake is at work, or died
  */
 export function endOf(tail: Buffer): FileEnd | undefined {
   const text = tail.toString("latin1", Math.max(0, tail.length - END_BYTES));
@@ -114,16 +115,16 @@ export function endOf(tail: Buffer): FileEnd | undefined {
 }
 
 export type ParsedFile =
-  /** `end` is missing where the intake died before it was done. */
+  /** `end` is missing if the intake died before it was done. */
   | { readonly ok: true; readonly facts: IntakeFacts; readonly payload: Buffer; readonly end?: PayloadEnd }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Takes an inbox file apart. Pure; never throws.
+ * Parses an inbox file. Pure; never throws.
  *
  * @param bytes the whole file; `payload` is a view of it, not a copy
  * @param mtimeMs the file's modification time, which is the event time
- * @returns `ok: false` with a reason when the header is not one of ours
+ * @returns `ok: false` with a reason if the header is not ours
  */
 export function parseInboxFile(bytes: Buffer, mtimeMs: number): ParsedFile {
   if (bytes.toString("latin1", 0, MAGIC.length + 1) !== `${MAGIC}\n`) {

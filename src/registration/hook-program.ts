@@ -128,7 +128,7 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
     if (platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o700);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const advice = "make way for it, or set OPENHOOK_OTEL_HOME to another place";
+    const advice = "remove what is in its place, or set OPENHOOK_OTEL_HOME to another folder";
     const text = `cannot make the directory ${JSON.stringify(path)}: ${reason}; ${advice}`;
     throw new UserError("E_STATE", text, 1, { cause: error });
   }

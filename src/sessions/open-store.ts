@@ -1,5 +1,5 @@
 import { type Context, UserError } from "../context.ts";
-import { counts } from "../intake/inbox.ts";
+import { counts } from "../intake/inbox-dirs.ts";
 import { suggest } from "../model/suggest.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";

@@ -634,7 +634,7 @@ describe("errors are one line, and nothing is half done", () => {
       "a state directory that cannot be made",
       () => put(join(home, ".local", "state"), ""),
       1,
-      /cannot make the directory ".+": .*; make way for it, or set OPENHOOK_OTEL_HOME to another place/,
+      /cannot make the directory ".+": .*; remove what is in its place, or set OPENHOOK_OTEL_HOME to another folder/,
     ],
     ["a missing hook program", () => rmSync(hookSource), 1, /is missing: build or install openhook-otel again/],
   ])("%s", async (_name, prepare, exitCode, message) => {

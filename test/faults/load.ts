@@ -7,7 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { allAgents } from "../../src/agents/registry.ts";
-import { counts } from "../../src/intake/inbox.ts";
+import { counts } from "../../src/intake/inbox-dirs.ts";
 import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import { readStore } from "../../src/store/read-only.ts";

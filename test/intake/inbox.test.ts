@@ -19,16 +19,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   claim,
-  counts,
-  ensureStateDirs,
   INTAKE_DIED_AFTER_MS,
   type InboxFile,
   type InboxProblem,
   type LostEvent,
-  quarantine,
   settle,
 } from "../../src/intake/inbox.ts";
+import { counts, ensureStateDirs } from "../../src/intake/inbox-dirs.ts";
 import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
+import { quarantine } from "../../src/intake/quarantine.ts";
 import { intakes, makeSandbox, onlyEvent, run, shellIntakes, sleepMs } from "./intakes.ts";
 
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");

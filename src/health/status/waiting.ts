@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Context } from "../../context.ts";
-import { counts } from "../../intake/inbox.ts";
+import { counts } from "../../intake/inbox-dirs.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
 import { isAccessible, readPart } from "./files.ts";
