@@ -1,23 +1,20 @@
-// Writes what is made of WebAssembly's sources: shorten.wat, and the AssemblyScript below src/agents/claude-code/scan. A test
-// checks that both are fresh.
+// Writes the WebAssembly module of src/agents/shared/transcript/shorten/shorten.wat. A test checks that it is fresh.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import asc from "assemblyscript/asc";
 import wabt from "wabt";
 
-const AGENTS = join(resolve(dirname(fileURLToPath(import.meta.url)), ".."), "src", "agents");
-const SHORTEN = join(AGENTS, "shared", "transcript", "shorten");
-const SCAN = join(AGENTS, "claude-code", "scan");
-
-/** No runtime but memory that is taken and kept. */
-const OPTIONS = ["-O3", "--runtime", "stub", "--noAssert", "--enable", "simd", "--enable", "bulk-memory"];
+const SHORTEN = join(
+  resolve(dirname(fileURLToPath(import.meta.url)), ".."),
+  "src",
+  "agents",
+  "shared",
+  "transcript",
+  "shorten",
+);
 
 /** Files that are made, each with the function that gives its text as it should be. */
-export const MODULES = [
-  { path: join(SHORTEN, "module.ts"), text: shortenText },
-  { path: join(SCAN, "module.ts"), text: scanText },
-];
+export const MODULES = [{ path: join(SHORTEN, "module.ts"), text: shortenText }];
 
 async function shortenText() {
   const { parseWat } = await wabt();
@@ -28,20 +25,6 @@ async function shortenText() {
   } finally {
     parsed.destroy();
   }
-}
-
-async function scanText() {
-  let binary;
-  const { error, stderr } = await asc.main(
-    ["index.ts", "--baseDir", join(SCAN, "assembly"), ...OPTIONS, "--outFile", "scan.wasm"],
-    {
-      writeFile: (_name, contents) => {
-        binary = contents;
-      },
-    },
-  );
-  if (error !== null || binary === undefined) throw new Error(`could not compile ${SCAN}/assembly: ${stderr}`);
-  return moduleText("assembly/", binary);
 }
 
 /** @param {string} source @param {Uint8Array} binary */

@@ -10,6 +10,9 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 export const limitEvents = (events: readonly Event[], receivedMs: number): readonly Event[] =>
   events.map((event) => limitEvent(event, receivedMs, digest));
 
+/** An id as it may be stored. */
+export const limitedId = (id: string): string => limitId(id, digest);
+
 /** Entries as they may be stored. */
 export const limitEntries = (entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] =>
   entries.map((entry) => limitEntry(entry, digest));

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { StateError } from "../config/file-owner.ts";
@@ -56,8 +55,6 @@ export async function importPast(
   const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());
   if (options.export) requireDestination(deps);
   const progress = new ProgressLine(context);
-  // Into a store that is not there yet everything is read, and there may be much
-  const early = options.dryRun || existsSync(deps.places.storePath) ? undefined : threadsOf(deps, context);
   try {
     const report = await patiently(deps, () =>
       importSessions(deps, {
@@ -66,9 +63,9 @@ export async function importPast(
         ...(sinceMs !== undefined && { sinceMs }),
         dryRun: options.dryRun,
         again: options.again === true,
-        readers: (drain, workBytes) => {
+        readers: (drain, bytes) => {
           const here = readersHere((source) => cardOf(drain, source), drain.redact);
-          const threads = workBytes < WORTH_THREADS_BYTES ? undefined : (early ?? threadsOf(drain, context));
+          const threads = bytes < WORTH_THREADS_BYTES ? undefined : threadsOf(drain, context);
           return threads?.readers(here) ?? here;
         },
         onProgress: progress.show,
@@ -93,7 +90,6 @@ export async function importPast(
     throw asUserError(error);
   } finally {
     progress.clear();
-    await early?.close();
     // A dry run writes nothing at all
     if (!options.dryRun) await log.flush();
   }

@@ -1,10 +1,16 @@
-import { encodeFacts } from "../model/facts.ts";
+import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
+import { decodeTables, encodeTables } from "../model/fact-columns.ts";
+import { putEntry } from "../model/fact-sink.ts";
+import { CALL, type FactTables } from "../model/fact-tables.ts";
 import type { Packed } from "../model/packed.ts";
 import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session, type SessionFacts } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildSession } from "../session/build.ts";
 import { segmentTotals, type Totals } from "../telemetry/totals.ts";
+import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./record-digests.ts";
+import { RowSink } from "./row-sink.ts";
+import { sumsOfRows } from "./row-sums.ts";
 import { sumsOf } from "./sums.ts";
 
 /** What is the same for all facts of a session that is packed. */
@@ -26,11 +32,18 @@ export interface Unpriced extends Omit<Packed, "segments"> {
 }
 
 /**
- * Facts of a whole session → the session as one value, built by the same functions as every other, with the sums that are
- * asked of many sessions at once.
+ * A whole session as one value, with its sums.
  *
- * @param entries merged, each key once; those that tell of the session as a whole left out
+ * @param rows its facts, each key once, none of them about the session as a whole
  */
+export function packRows(rows: RowSink, options: PackOptions): Unpriced {
+  const tables = rows.tables();
+  const sums = hasCopies(tables) ? undefined : sumsOfRows(tables, options);
+  if (sums !== undefined) return { facts: encodeTables(tables), owned: rows.owned(), ...sums };
+  return pack(withoutDuplicateAnswers(decodeTables(encodeTables(tables))), options);
+}
+
+/** The same of entries, built by the functions that build every other session. */
 export function pack(entries: readonly TranscriptEntry[], options: PackOptions): Unpriced {
   const { facts, expectsTranscript, reported } = options;
   const session = buildSession({
@@ -42,8 +55,10 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
     endIdle: ENDED_IDLE,
   });
   const { placeOf, ...sums } = sumsOf(session);
+  const rows = new RowSink(facts.source, UNCHANGED, () => false);
+  for (const entry of entries) putEntry(rows, entry);
   return {
-    facts: encodeFacts(entries),
+    facts: encodeTables(rows.tables()),
     owned: recordDigests(facts.source, entries),
     segments: session.segments.map((segment) => ({
       segment,
@@ -55,6 +70,30 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
 }
 
 // --- internal ---
+
+/** Stored facts have been cleaned. */
+const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
+
+/** Whether a subagent's file and the main one tell of one answer, so that one of them may be a copy. */
+function hasCopies({ tables }: FactTables): boolean {
+  const { data, stride, rows } = tables.model_call;
+  const answers = new Set<number>();
+  let hasSubagents = false;
+  for (let at = 0; at < rows * stride; at += stride) {
+    if (!Number.isNaN(data[at + CALL.agentId])) hasSubagents = true;
+    else answers.add(answerAt(data, at));
+  }
+  if (!hasSubagents) return false;
+  for (let at = 0; at < rows * stride; at += stride) {
+    if (!Number.isNaN(data[at + CALL.agentId]) && answers.has(answerAt(data, at))) return true;
+  }
+  return false;
+}
+
+function answerAt(data: Float64Array, at: number): number {
+  const id = data[at + CALL.responseId] ?? Number.NaN;
+  return Number.isNaN(id) ? (data[at + CALL.besideResponseId] ?? Number.NaN) : id;
+}
 
 function callsOf(
   { turns, subagents, segments }: Session,

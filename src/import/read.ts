@@ -2,19 +2,19 @@ import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/transcript/open.ts";
 import { isPacked } from "../agents/shared/transcript/packed.ts";
 import { limitMemo } from "../capture/limit-fields.ts";
-import type { Agent, FileScan, PartSize, TranscriptFile, TranscriptReader } from "../model/agent.ts";
-import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
+import type { Agent, PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
+import { putEntry } from "../model/fact-sink.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
-import { mergeEntries } from "../model/merge.ts";
 import type { SessionFacts } from "../model/session.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
-import { entryCleaner } from "./clean-entries.ts";
-import { pack, type Unpriced } from "./pack.lazy.ts";
-import { packTables, spanOf } from "./tables.ts";
+import { cleanWith } from "./clean-entries.ts";
+import { packRows, type Unpriced } from "./pack.lazy.ts";
+import { RowSink } from "./row-sink.ts";
+import { spanOf } from "./row-sums.ts";
 
 /** One session to read, whole. */
 export interface ReadTask {
@@ -56,18 +56,12 @@ export interface ReadResult {
   readonly problems: readonly string[];
 }
 
-/** Reads all files of a session and packs it. Files that cannot be read are told of; the others count. Never throws. */
+/** Reads all files of a session and packs it. Files that cannot be read are reported; the others count. Never throws. */
 export async function readSession(task: ReadTask, agent: Agent, redact: Redact, blocks: boolean): Promise<ReadResult> {
-  const entries = new Map<string, TranscriptEntry>();
   const told = new Told();
   const problems: string[] = [];
-  const guard = entryCleaner(redact);
+  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => told.learn(entry));
   const reader = await readerOf(agent);
-  const atOnce = blocks ? scanned(task, agent, reader, guard) : undefined;
-  if (atOnce !== undefined) {
-    await breathe();
-    return atOnce;
-  }
   for (const file of reader === undefined ? [] : task.files) {
     try {
       const refusal = await refusalOf(file.path, task.roots);
@@ -78,12 +72,8 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       // Before it is read: what comes meanwhile is news
       const before = partSizeOf(file);
       let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
-      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks }) ?? []) {
-        for (const kept of guard(batch.entries)) {
-          if (told.learn(kept)) continue;
-          const known = entries.get(kept.key);
-          entries.set(kept.key, known === undefined ? kept : mergeEntries(known, kept));
-        }
+      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks, sink }) ?? []) {
+        for (const entry of batch.entries) putEntry(sink, entry);
         await breathe();
         next = batch.next;
         records += batch.records ?? 0;
@@ -95,20 +85,16 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const all = withoutDuplicateAnswers([...entries.values()]);
   const { facts, files, unknownKinds } = told;
-  if (all.length === 0) return { files, unknownKinds, problems };
-  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { timeMs } of all) {
-    firstMs = Math.min(firstMs, timeMs);
-    lastMs = Math.max(lastMs, timeMs);
-  }
-  const packed = pack(all, packOptions(agent, task.sessionId, facts));
-  return { files, session: { ...facts, firstMs, lastMs, packed }, unknownKinds, problems };
+  if (sink.isEmpty) return { files, unknownKinds, problems };
+  const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
+  return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
 }
 
-/** The same for facts that were read before. */
-export const packOptions = (agent: Agent, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
+type Packable = Pick<Agent, "source" | "provider" | "tokens">;
+
+/** What is the same for all facts of a session. */
+export const packOptions = (agent: Packable, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
   facts: sessionFacts(agent, sessionId, agentVersion),
   expectsTranscript: agent.tokens === "transcript",
   reported,
@@ -140,7 +126,7 @@ class Told {
   addFile(
     { key, path }: TranscriptFile,
     before: PartSize,
-    { next, records, unreadable }: Pick<FileScan, "next" | "records" | "unreadable">,
+    { next, records, unreadable }: Required<Pick<TranscriptBatch, "next" | "records" | "unreadable">>,
   ): void {
     const offset = { ...next, memo: limitMemo(next.memo) };
     // What is read as one whole has no lines, and a packed one is smaller than what is in it
@@ -161,40 +147,6 @@ function readerOf(agent: Agent): Promise<TranscriptReader | undefined> {
 }
 const readers = new WeakMap<Agent, Promise<TranscriptReader | undefined>>();
 
-/**
- * The whole session at once, where its agent's reader can.
- *
- * @returns `undefined` where it cannot, and for what it leaves to be weighed, or told of: all of it is read again
- */
-function scanned(
-  task: ReadTask,
-  agent: Agent,
-  reader: TranscriptReader | undefined,
-  guard: ReturnType<typeof entryCleaner>,
-): ReadResult | undefined {
-  try {
-    const scan = reader?.scan?.(guard);
-    if (scan === undefined) return undefined;
-    const told = new Told();
-    for (const file of task.files) {
-      const read = scan.file({ ...file, roots: task.roots });
-      if (read === undefined) return undefined;
-      for (const entry of read.entries) told.learn(entry);
-      told.addFile(file, read.before, read);
-      told.addKinds(read.unknownKinds);
-    }
-    const tables = scan.tables();
-    if (tables === undefined) return undefined;
-    const { facts, files, unknownKinds } = told;
-    const span = spanOf(tables);
-    const packed = packTables(tables, packOptions(agent, task.sessionId, facts));
-    if (packed === undefined) return undefined;
-    return { files, session: { ...facts, ...span, packed }, unknownKinds, problems: [] };
-  } catch {
-    return undefined;
-  }
-}
-
 let lastMs = 0;
 
 /** Reading waits for nothing: without this no key would be heard, and no message. */
@@ -205,7 +157,7 @@ async function breathe(): Promise<void> {
 }
 const LONG_MS = 50;
 
-const sessionFacts = (agent: Agent, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
+const sessionFacts = (agent: Packable, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
   source: agent.source,
   sessionId,
   ...(agent.provider !== undefined && { provider: agent.provider }),

@@ -28,8 +28,8 @@ export interface ImportOptions {
   readonly again?: boolean;
   /** Look only: nothing is written, and no store is made. */
   readonly dryRun: boolean;
-  /** Made when it is known how much there is to read: what it takes, in bytes for a reader that scans. */
-  readonly readers: (drain: Drain, workBytes: number) => Readers;
+  /** Called once it is known how many bytes there are to read. */
+  readonly readers: (drain: Drain, bytes: number) => Readers;
   /** From now and then; cheap. */
   readonly onProgress: (progress: ImportProgress) => void;
   /** Stops after the sessions that are being written. */
@@ -149,8 +149,6 @@ const GROUP_SESSIONS = 32;
 const PROGRESS_MS = 100;
 /** Whoever has not gone on with a line for so long has stopped in it. */
 const WRITING_MS = 10 * 60_000;
-/** A reader that makes objects of what it reads takes so many times as long as one that scans. */
-const TIMES_LONGER = 4;
 
 /** What is there to import. */
 interface Searched {
@@ -203,7 +201,7 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
   const known = await lookUp(drain, options.agents, options.again === true, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
-  await readAll(drain, found, workOf(found.toRead, known), options);
+  await readAll(drain, found, options);
   return reportOf(found, report.problems, options.signal);
 }
 
@@ -224,14 +222,13 @@ const reportOf = (
 async function readAll(
   drain: Drain,
   { toRead, of }: Pick<Searched, "toRead" | "of">,
-  workBytes: number,
   options: ImportOptions,
 ): Promise<void> {
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const keeper = new ImportWriter(drain, ofBytes);
   keeper.mend();
   // After what can fail: threads that nobody closes keep the process alive
-  const readers = options.readers(drain, workBytes);
+  const readers = options.readers(drain, ofBytes);
   const enough = (left: number): number =>
     readers.help === undefined
       ? BYTES_PER_COMMIT
@@ -364,12 +361,6 @@ function* groupsOf(tasks: readonly Found[]): Generator<Group, undefined> {
   }
   if (group.length > 0) yield { tasks: group, bytes };
 }
-
-const workOf = (toRead: readonly Found[], { readers }: Known): number =>
-  toRead.reduce(
-    (sum, { source, bytes }) => sum + bytes * (readers.get(source)?.reader.scan === undefined ? TIMES_LONGER : 1),
-    0,
-  );
 
 /** Not that something is of no use to us, but that it could not be come at. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && "code" in error && error.code !== "E_REFUSED";

@@ -1,6 +1,6 @@
 import type { Content, ContentUpdate } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
-import type { FactTables } from "./fact-tables.ts";
+import type { FactSink } from "./fact-sink.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
 /** Facts about an intake file that the payload itself does not contain. */
@@ -107,37 +107,6 @@ export interface TranscriptReader {
    * Throws only what the file system throws.
    */
   read(file: TranscriptFile, from: Offset, options?: ReadOptions): AsyncIterable<TranscriptBatch>;
-  /**
-   * The same for a whole session at once, as tables, and many times as fast; for readers that have nothing else to do. One at
-   * a time: the next one begins anew.
-   *
-   * @param guard what every entry passes on its way into the store
-   * @returns `undefined` where this engine cannot
-   */
-  scan?(guard: (entries: readonly TranscriptEntry[]) => readonly TranscriptEntry[]): SessionScan | undefined;
-}
-
-/** A session that is read at once. What it gives is what `read` gives from the start, merged; or it gives nothing. */
-export interface SessionScan {
-  /**
-   * @returns `undefined`: it holds something that must be weighed. Then the whole session is to be read by `read`
-   * @throws only what the file system throws
-   */
-  file(file: TranscriptFile): FileScan | undefined;
-  /**
-   * Of all files so far; to be used before the next scan begins.
-   *
-   * @returns `undefined` likewise
-   */
-  tables(): FactTables | undefined;
-}
-
-/** What a file held beside what is in the tables. */
-export interface FileScan extends Required<Pick<TranscriptBatch, "next" | "unreadable" | "records" | "unknownKinds">> {
-  /** What is told of the session as a whole, guarded. */
-  readonly entries: readonly TranscriptEntry[];
-  /** Of the file, before it was read: what came meanwhile is news. */
-  readonly before: PartSize;
 }
 
 export interface ReadOptions {
@@ -145,6 +114,11 @@ export interface ReadOptions {
   readonly content?: boolean;
   /** Read synchronously, for worker threads that do nothing else. @default false */
   readonly blocks?: boolean;
+  /**
+   * Receives the facts in place of the batches' `entries`. A reader may ignore it: whatever it puts into `entries` is still
+   * to be used.
+   */
+  readonly sink?: FactSink;
 }
 
 /** The contents of one stretch of a file. */

@@ -1,95 +1,76 @@
+import { decodeTablesV2, MAGIC_V2 } from "./fact-columns-v2.ts";
 import {
-  ASKS_FOR_TOOLS,
-  CALL,
   COLUMNS,
-  COMPLETE,
-  callKey,
+  type ColumnKind,
+  derivedKey,
+  type FactTable,
   type FactTables,
-  HAS_USAGE,
-  KEYS,
-  NONE,
-  ORIGINS,
-  PROMPT,
-  RESULT,
-  STATUSES,
-  USE,
+  SAME,
+  TABLE_KINDS,
+  type TableKind,
 } from "./fact-tables.ts";
 import { decodeFacts, encodeFacts } from "./facts.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
-import type { Writable } from "./writable.ts";
+import type { TranscriptEntry } from "./transcript.ts";
 
 /**
- * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from its
- * smallest; one that says the same in every row stands in the head alone.
+ * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from
+ * its smallest. A column with the same number in every row stands in the head alone, an empty one nowhere.
  */
-export function encodeTables({ texts, rows, columns, body, programs, others }: FactTables): Uint8Array {
-  let next = 0;
+export function encodeTables({ texts, tables, others }: FactTables): Uint8Array {
+  const body = new Body();
   const head: Head = {
     version: VERSION,
-    texts: texts.length,
-    rows,
-    columns: TABLES.map((_, i) =>
-      rows[i] === 0
-        ? []
-        : (COLUMNS_OF[i] ?? []).map(() => {
-            const [width, base] = [columns[next] ?? 0, columns[next + 1] ?? Number.NaN];
-            next += 2;
-            return [width as Width, Number.isNaN(base) ? null : base];
-          }),
+    texts: 0,
+    tables: Object.fromEntries(
+      TABLE_KINDS.filter((kind) => tables[kind].rows > 0).map((kind) => [
+        kind,
+        { rows: tables[kind].rows, columns: columnsOf(tables[kind], body) },
+      ]),
     ),
-    programs,
-    others: others.length === 0 ? null : encodeFacts(others),
+    ...(others.length > 0 && { others: encodeFacts(others) }),
   };
-  const text = Buffer.from(JSON.stringify(head), "utf8");
-  const textsAt = HEAD_BYTES + text.length;
-  const all = Buffer.allocUnsafeSlow(textsAt + texts.length + body.length);
+  const text = Buffer.from(texts.join("\n"), "utf8");
+  const json = Buffer.from(JSON.stringify({ ...head, texts: text.length } satisfies Head), "utf8");
+  const all = Buffer.allocUnsafeSlow(HEAD_BYTES + json.length + text.length + body.length);
   all.write(MAGIC, "latin1");
-  all.writeUInt32LE(text.length, 4);
-  text.copy(all, HEAD_BYTES);
-  all.set(texts, textsAt);
-  all.set(body, textsAt + texts.length);
+  all.writeUInt32LE(json.length, 4);
+  json.copy(all, HEAD_BYTES);
+  text.copy(all, HEAD_BYTES + json.length);
+  all.set(body.bytes(), HEAD_BYTES + json.length + text.length);
   return all;
 }
 
 /**
- * The facts of tables that were encoded, each as its agent's reader gives it; those of one kind in their order.
+ * The facts of tables that were encoded; those of one kind in their order.
  *
  * @throws Error when they are no such value
  */
 export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (bytes.toString("latin1", 0, 4) !== MAGIC) throw new Error("these are no tables of facts");
+  const magic = bytes.toString("latin1", 0, MAGIC.length);
+  if (magic === MAGIC_V2) return decodeTablesV2(bytes);
+  if (magic !== MAGIC) throw new Error("these are no tables of facts");
   const textsAt = HEAD_BYTES + bytes.readUInt32LE(4);
   const head = JSON.parse(bytes.toString("utf8", HEAD_BYTES, textsAt)) as Head;
   if (head.version !== VERSION) {
     throw new Error(`tables of facts are coded in version ${head.version}, this program knows ${VERSION}`);
   }
-  const texts = bytes.toString("latin1", textsAt, textsAt + head.texts).split("\n");
+  const texts = bytes.toString("utf8", textsAt, textsAt + head.texts).split("\n");
   let at = textsAt + head.texts;
-  const [calls, uses, results, prompts] = TABLES.map((name, i): readonly Row[] => {
-    const count = head.rows[i] ?? 0;
-    const [ints, timePlaces]: readonly [readonly number[], readonly number[]] = COLUMNS[name];
-    const read = (head.columns[i] ?? []).map(([width, base]) => {
-      const begin = at;
-      at += width * count;
+  const entries: TranscriptEntry[] = [];
+  for (const [kind, { rows, columns }] of Object.entries(head.tables)) {
+    const read = Object.entries(columns).map(([name, column]) => {
+      const from = at;
+      at += column[0] * rows;
       if (at > bytes.length) throw new Error("tables of facts end before their last column");
-      return readColumn(bytes, begin, width, base, count);
+      return [name, readColumn(bytes, from, column, rows)] as const;
     });
-    const [wholes, times] = [byPlace(ints, read), byPlace(timePlaces, read.slice(ints.length))];
-    return Array.from({ length: count }, (_, row) => ({
-      int: (place) => wholes[place]?.[row] ?? NONE,
-      time: (place) => times[place]?.[row] ?? Number.NaN,
-    }));
-  });
+    const values: Values = new Map(read);
+    for (let row = 0; row < rows; row++) entries.push(entryOf(kind as TableKind, values, row, texts));
+  }
   if (at !== bytes.length) throw new Error(`tables of facts of ${at} bytes are ${bytes.length} bytes long`);
-  return [
-    ...(prompts ?? []).map((row) => promptOf(row, texts)),
-    ...(calls ?? []).map((row) => callOf(row, texts)),
-    ...(uses ?? []).map((row) => useOf(row, texts, head.programs)),
-    ...(results ?? []).map((row) => resultOf(row, texts)),
-    ...(head.others === null ? [] : decodeFacts(head.others)),
-  ];
+  return head.others === undefined ? entries : [...entries, ...decodeFacts(head.others)];
 }
 
 /** Facts of a packed session, in whichever form they are. @throws Error when they are in none */
@@ -98,31 +79,116 @@ export const factsOf = (facts: string | Uint8Array): readonly TranscriptEntry[] 
 
 // --- internal ---
 
-const MAGIC = "OHT2";
-const VERSION = 2;
+const MAGIC = "OHT3";
+const VERSION = 3;
 /** The magic, and how long the head is. */
 const HEAD_BYTES = 8;
-const TABLES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-const COLUMNS_OF = TABLES.map((name) => COLUMNS[name].flat());
 
 interface Head {
   readonly version: number;
   /** Bytes of them. */
   readonly texts: number;
-  readonly rows: readonly number[];
-  /** Of each table: bytes a number, and what 0 stands for; NaN is null. */
-  readonly columns: readonly (readonly (readonly [Width, number | null])[])[];
-  readonly programs: Readonly<Record<number, string>>;
-  readonly others: string | null;
+  readonly tables: Readonly<Record<string, { readonly rows: number; readonly columns: Columns }>>;
+  readonly others?: string;
 }
+
+type Columns = Readonly<Record<string, Column>>;
+/** Bytes a number and the number that 0 stands for; or where rows have none, what 1 stands for. */
+type Column = readonly [width: Width, base: number, hasGaps?: 1];
 
 /** 0: the same in every row. 8: as it is. */
 type Width = 0 | 1 | 2 | 4 | 8;
 
-function readColumn(bytes: Buffer, from: number, width: Width, base: number | null, count: number): Float64Array {
-  const values = new Float64Array(count);
-  for (let i = 0, at = from; i < count; i++, at += width) {
-    const told =
+function columnsOf(table: FactTable, body: Body): Columns {
+  const columns: Record<string, Column> = {};
+  for (const [place, name] of Object.keys(COLUMNS[table.kind]).entries()) {
+    const column = encodeColumn(table, place, body);
+    if (column !== undefined) columns[name] = column;
+  }
+  return columns;
+}
+
+/** @returns `undefined` where no row has a number */
+function encodeColumn({ data, stride, rows }: FactTable, place: number, body: Body): Column | undefined {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  let gaps = 0;
+  let isWhole = true;
+  const end = rows * stride;
+  for (let at = place; at < end; at += stride) {
+    const value = data[at] ?? Number.NaN;
+    if (value < low) low = value;
+    if (value > high) high = value;
+    if (Number.isNaN(value)) gaps++;
+    else if (isWhole && value !== Math.floor(value)) isWhole = false;
+  }
+  if (gaps === rows) return undefined;
+  const hasGaps = gaps > 0;
+  const width = isWhole ? widthOf(high - low + (hasGaps ? 1 : 0)) : 8;
+  const base = width === 8 ? 0 : low;
+  body.put(data, place, stride, end, width, base, hasGaps);
+  return hasGaps && width !== 8 ? [width, base, 1] : [width, base];
+}
+
+function widthOf(range: number): Width {
+  return range === 0 ? 0 : range <= 0xff ? 1 : range <= 0xffff ? 2 : range <= 0xffffffff ? 4 : 8;
+}
+
+/** Bytes of columns, one behind the other. */
+class Body {
+  #bytes = Buffer.allocUnsafe(1 << 14);
+  length = 0;
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  put(
+    data: Float64Array,
+    place: number,
+    stride: number,
+    end: number,
+    width: Width,
+    base: number,
+    hasGaps: boolean,
+  ): void {
+    if (width === 0) return;
+    const bytes = this.#room((end / stride) * width);
+    let to = this.length;
+    if (width === 8) {
+      for (let at = place; at < end; at += stride, to += 8) bytes.writeDoubleLE(data[at] ?? Number.NaN, to);
+    } else {
+      const shift = hasGaps ? 1 - base : -base;
+      for (let at = place; at < end; at += stride) {
+        const value = (data[at] ?? Number.NaN) + shift;
+        const stored = Number.isNaN(value) ? 0 : value;
+        bytes[to++] = stored;
+        if (width === 1) continue;
+        bytes[to++] = stored >>> 8;
+        if (width === 2) continue;
+        bytes[to++] = stored >>> 16;
+        bytes[to++] = stored >>> 24;
+      }
+    }
+    this.length = to;
+  }
+
+  #room(more: number): Buffer {
+    if (this.length + more > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.length + more, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.length);
+      this.#bytes = larger;
+    }
+    return this.#bytes;
+  }
+}
+
+type Values = ReadonlyMap<string, Float64Array>;
+
+function readColumn(bytes: Buffer, from: number, [width, base, hasGaps]: Column, rows: number): Float64Array {
+  const values = new Float64Array(rows);
+  for (let row = 0, at = from; row < rows; row++, at += width) {
+    const stored =
       width === 0
         ? 0
         : width === 1
@@ -132,118 +198,30 @@ function readColumn(bytes: Buffer, from: number, width: Width, base: number | nu
             : width === 4
               ? bytes.readUInt32LE(at)
               : bytes.readDoubleLE(at);
-    values[i] = base === null ? Number.NaN : told + base;
+    values[row] = hasGaps !== 1 ? stored + base : stored === 0 ? Number.NaN : stored - 1 + base;
   }
   return values;
 }
 
-/** Columns, each at the place that it has in a row. */
-function byPlace(places: readonly number[], columns: readonly Float64Array[]): readonly (Float64Array | undefined)[] {
-  const all: (Float64Array | undefined)[] = [];
-  for (const [i, place] of places.entries()) all[place] = columns[i];
-  return all;
-}
-
-interface Row {
-  readonly int: (place: number) => number;
-  readonly time: (place: number) => number;
-}
-
-const told = (n: number): number | undefined => (n === NONE ? undefined : n);
-
-/** Members in the order in which readers give them. */
-function placed(texts: readonly string[], key: string, timeMs: number, prompt: number, agent: number) {
-  return {
-    key,
-    timeMs,
-    globalKey: key,
-    ...(prompt !== NONE && { promptKey: texts[prompt] ?? "" }),
-    ...(agent !== NONE && { agentId: texts[agent] ?? "" }),
+function entryOf(kind: TableKind, values: Values, row: number, texts: readonly string[]): TranscriptEntry {
+  const numberOf = (name: string): number => values.get(name)?.[row] ?? Number.NaN;
+  const memberOf = (name: string, column: ColumnKind): string | number | boolean | undefined => {
+    const number = numberOf(name);
+    if (Number.isNaN(number)) return undefined;
+    return column === "text" ? (texts[number] ?? "") : column === "flag" ? number === 1 : number;
   };
-}
-
-function promptOf({ int, time }: Row, texts: readonly string[]): EntryOf<"prompt"> {
-  const key = `${KEYS.prompt}${texts[int(PROMPT.line)]}`;
-  const length = told(int(PROMPT.length));
-  return {
-    kind: "prompt",
-    ...placed(texts, key, time(PROMPT.timeMs), int(PROMPT.prompt), int(PROMPT.agent)),
-    origin: ORIGINS[int(PROMPT.origin)] ?? "human",
-    ...(length !== undefined && { length }),
-  };
-}
-
-function callOf({ int, time }: Row, texts: readonly string[]): EntryOf<"model_call"> {
-  const responseId = texts[int(CALL.id)] ?? "";
-  const [requestId, model, requestedModel, finishReason] = [
-    texts[int(CALL.request)],
-    texts[int(CALL.model)],
-    texts[int(CALL.requested)],
-    texts[int(CALL.finish)],
-  ];
-  const [flags, startMs] = [int(CALL.flags), time(CALL.startMs)];
-  return {
-    kind: "model_call",
-    ...placed(texts, callKey(responseId, requestId), time(CALL.timeMs), int(CALL.prompt), int(CALL.agent)),
-    responseId,
-    ...(requestId !== undefined && { requestId }),
-    ...(model !== undefined && { model }),
-    ...(requestedModel !== undefined && { requestedModel }),
-    ...(!Number.isNaN(startMs) && { startMs }),
-    endMs: time(CALL.endMs),
-    ...((flags & HAS_USAGE) !== 0 && { usage: usageOf(int) }),
-    complete: (flags & COMPLETE) !== 0,
-    ...(finishReason !== undefined && { finishReason }),
-    ...((flags & ASKS_FOR_TOOLS) !== 0 && { asksForTools: true as const }),
-  };
-}
-
-function usageOf(int: Row["int"]): TokenUsage {
-  const usage: Writable<TokenUsage> = { input: 0, output: 0 };
-  for (const kind of TOKEN_KINDS) {
-    const tokens = int(CALL[kind]);
-    if (tokens !== NONE) usage[kind] = unsigned(tokens);
+  const members: Record<string, unknown> = {};
+  for (const [name, column] of Object.entries(COLUMNS[kind])) {
+    if (name === "key" || name === "globalKey") continue;
+    const value = memberOf(name, column);
+    if (value === undefined) continue;
+    if (TOKENS.has(name)) members["usage"] = { ...(members["usage"] as object | undefined), [name]: value };
+    else members[name] = value;
   }
-  return usage;
+  const key = memberOf("key", "text") ?? derivedKey(kind, members) ?? "";
+  const globalKey = numberOf("globalKey") === SAME ? key : memberOf("globalKey", "text");
+  const { timeMs, ...rest } = members;
+  return { kind, key, timeMs, ...(globalKey !== undefined && { globalKey }), ...rest } as unknown as TranscriptEntry;
 }
 
-/** Tokens of a call need all bits of their four bytes. */
-const unsigned = (n: number): number => n >>> 0;
-
-function useOf(
-  { int, time }: Row,
-  texts: readonly string[],
-  programs: Readonly<Record<number, string>>,
-): EntryOf<"tool_use"> {
-  const callId = texts[int(USE.call)] ?? "";
-  const executable = programs[int(USE.program)];
-  return {
-    kind: "tool_use",
-    ...placed(texts, `${KEYS.use}${callId}`, time(USE.timeMs), int(USE.prompt), int(USE.agent)),
-    callId,
-    name: texts[int(USE.name)] ?? "",
-    ...(executable !== undefined && { executable }),
-  };
-}
-
-function resultOf({ int, time }: Row, texts: readonly string[]): EntryOf<"tool_result"> {
-  const callId = texts[int(RESULT.call)] ?? "";
-  const errorType = texts[int(RESULT.error)];
-  const [exitCode, linesAdded, linesRemoved] = [
-    told(int(RESULT.exitCode)),
-    told(int(RESULT.added)),
-    told(int(RESULT.removed)),
-  ];
-  const spawnedAgentId = texts[int(RESULT.spawned)];
-  return {
-    kind: "tool_result",
-    ...placed(texts, `${KEYS.result}${callId}`, time(RESULT.timeMs), int(RESULT.prompt), int(RESULT.agent)),
-    callId,
-    status: STATUSES[int(RESULT.status)] ?? "success",
-    ...(errorType !== undefined && { errorType }),
-    ...(exitCode !== undefined && { exitCode }),
-    ...(linesAdded !== undefined && { linesAdded }),
-    ...(linesRemoved !== undefined && { linesRemoved }),
-    ...(spawnedAgentId !== undefined && { spawnedAgentId }),
-  };
-}
+const TOKENS: ReadonlySet<string> = new Set(TOKEN_KINDS);

@@ -1,134 +1,151 @@
-import type { Packed, PackedUsage } from "./packed.ts";
-import type { EntryOf, ToolStatus, TranscriptEntry } from "./transcript.ts";
-import type { Writable } from "./writable.ts";
+import type { TranscriptEntry } from "./transcript.ts";
 
-/**
- * Facts of a session as tables: rows of numbers, that refer to texts by theirs. What a reader writes so is kept so, without an
- * object for each fact ever being made.
- *
- * The ids of their agent are unique: keys are made of them. Whatever does not fit a table is one of `others`.
- */
-export interface FactTables {
-  /** ASCII, a line feed behind each; their numbers count from 0. */
-  readonly texts: Uint8Array;
-  /** One of them. */
-  readonly text: (number: number) => string;
-  /** How many rows each table has, in the order of `COLUMNS`. */
-  readonly rows: readonly number[];
-  /** Whole numbers of the calls, row by row. */
-  readonly calls: Int32Array;
-  /**
-   * Of each column of a table that has rows: how many bytes a number it has in `body`, and what 0 stands for there. NaN: no
-   * row tells anything.
-   */
-  readonly columns: Float64Array;
-  readonly body: Uint8Array;
-  /** Digests of what the session owns of them; see `digestOf`. */
-  readonly owned: Float64Array;
-  /** Names that uses have numbers of: a list of their own. */
-  readonly programs: Readonly<Record<number, string>>;
-  readonly others: readonly TranscriptEntry[];
-  /** When the first and the last record of any table was written; infinite where there are none. */
-  readonly firstMs: number;
-  readonly lastMs: number;
-  /** What all of them add up to; `undefined` where that has to be weighed. */
-  readonly sums: TableSums | undefined;
-}
+// Facts of a session as tables of numbers: a row for each fact, without an object for each. A text is stored once and rows
+// refer to it by its number. NaN stands for a member that the fact does not have.
 
-/** Sums of a session in the words of `Unpriced`: no call has its price yet. */
-export interface TableSums extends Pick<Packed, "tools" | "turns"> {
-  readonly usage: readonly Writable<PackedUsage>[];
-  /** Calls that may have a price, `CALL_NUMBERS` each. */
-  readonly calls: Float64Array;
-  /** Of the one segment that it is, and of its runs. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly totals: SummedTotals;
-}
+/** What the numbers of a column mean: themselves, the number of a text, or 1 for true and 0 for false. */
+export type ColumnKind = "number" | "text" | "flag";
 
-/** Sums over runs, but for their cost. Tokens count calls whose usage is known only; how many are not, stands beside them. */
-export interface SummedTotals {
-  readonly turns: number;
-  readonly subagents: number;
-  readonly modelCalls: number;
-  readonly toolCalls: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly callsWithUsage: number;
-  readonly incompleteCalls: number;
-  readonly compactions: number;
-  readonly firstMs: number;
-  readonly lastMs: number;
-}
-
-/** Where no text, name or number is told. */
-export const NONE = -1;
-
-/** Places among the whole numbers of a row, and among its numbers of eight bytes. */
-export const CALL = {
-  ints: 22,
-  times: 11,
-  id: 0,
-  request: 1,
-  model: 2,
-  requested: 3,
-  finish: 4,
-  prompt: 5,
-  agent: 6,
-  flags: 7,
-  input: 8,
-  output: 9,
-  cacheRead: 10,
-  cacheWrite: 11,
-  cacheWrite5m: 12,
-  cacheWrite1h: 13,
-  reasoning: 14,
-  timeMs: 8,
-  /** NaN where nobody told. */
-  startMs: 9,
-  endMs: 10,
+/** The columns of every table: the place of the fact. */
+const PLACE = {
+  /** NaN where `derivedKey` gives it. */
+  key: "text",
+  /** `SAME` where it is the key. */
+  globalKey: "text",
+  timeMs: "number",
+  promptKey: "text",
+  agentId: "text",
 } as const;
-/** `flags` of a call. */
-export const [COMPLETE, ASKS_FOR_TOOLS, HAS_USAGE] = [1, 2, 4] as const;
-export const USE = { ints: 8, times: 4, call: 0, name: 1, program: 2, prompt: 3, agent: 4, timeMs: 3 } as const;
-export const RESULT = {
-  ints: 12,
-  times: 6,
-  call: 0,
-  status: 1,
-  error: 2,
-  prompt: 3,
-  agent: 4,
-  spawned: 5,
-  exitCode: 6,
-  added: 7,
-  removed: 8,
-  timeMs: 5,
-} as const;
-/** By their number in a result. */
-export const STATUSES = ["success", "error", "denied", "unfinished"] as const satisfies readonly ToolStatus[];
-export const PROMPT = { ints: 8, times: 4, line: 0, origin: 1, length: 2, prompt: 3, agent: 4, timeMs: 3 } as const;
-/** By their number in a prompt. */
-export const ORIGINS = ["human", "machine", "command"] as const satisfies readonly EntryOf<"prompt">["origin"][];
 
-/** What keys begin with. */
-export const KEYS = { call: "response:", use: "use:", result: "result:", prompt: "prompt:" } as const;
-
-/** Of an answer: its id and that of the request, where it is told. */
-export const callKey = (id: string, request: string | undefined): string => `${KEYS.call}${id}:${request ?? ""}`;
-
-/** Places of a row that hold something: the whole numbers, then the times. */
+/** Columns by kind of fact, in the order in which they are stored. Other kinds of facts are rare and stay entries. */
 export const COLUMNS = {
-  calls: [numbered(15), [CALL.timeMs, CALL.startMs, CALL.endMs]],
-  uses: [numbered(5), [USE.timeMs]],
-  results: [numbered(9), [RESULT.timeMs]],
-  prompts: [numbered(5), [PROMPT.timeMs]],
-} as const satisfies Record<string, readonly [readonly number[], readonly number[]]>;
+  prompt: { ...PLACE, origin: "text", length: "number" },
+  model_call: {
+    ...PLACE,
+    responseId: "text",
+    requestId: "text",
+    besideResponseId: "text",
+    model: "text",
+    provider: "text",
+    requestedModel: "text",
+    startMs: "number",
+    endMs: "number",
+    input: "number",
+    output: "number",
+    cacheRead: "number",
+    cacheWrite: "number",
+    cacheWrite5m: "number",
+    cacheWrite1h: "number",
+    reasoning: "number",
+    complete: "flag",
+    finishReason: "text",
+    asksForTools: "flag",
+    covers: "text",
+    noListPrice: "flag",
+  },
+  tool_use: {
+    ...PLACE,
+    callId: "text",
+    name: "text",
+    executable: "text",
+    mcpServer: "text",
+    inputDigest: "text",
+    givenId: "text",
+  },
+  tool_result: {
+    ...PLACE,
+    callId: "text",
+    status: "text",
+    errorType: "text",
+    exitCode: "number",
+    linesAdded: "number",
+    linesRemoved: "number",
+    spawnedAgentId: "text",
+    durationMs: "number",
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnKind>>>>;
+
+export type TableKind = keyof typeof COLUMNS;
+export const TABLE_KINDS = Object.keys(COLUMNS) as readonly TableKind[];
+type ColumnOf<K extends TableKind> = keyof (typeof COLUMNS)[K];
+
+/** A `globalKey` that is the same as the key. */
+export const SAME = -1;
+
+/** Places of the columns in a row. */
+export const PROMPT = placesOf("prompt");
+export const CALL = placesOf("model_call");
+export const USE = placesOf("tool_use");
+export const RESULT = placesOf("tool_result");
+
+/** Rows of numbers, one behind the other. */
+export class FactTable {
+  readonly kind: TableKind;
+  /** Numbers per row. */
+  readonly stride: number;
+  data: Float64Array;
+  rows = 0;
+
+  constructor(kind: TableKind) {
+    this.kind = kind;
+    this.stride = Object.keys(COLUMNS[kind]).length;
+    this.data = new Float64Array(this.stride * FIRST_ROWS);
+  }
+
+  /** Makes room for one more row. @returns the place of its first number; the row counts once `rows` is increased */
+  next(): number {
+    const at = this.rows * this.stride;
+    if (at + this.stride > this.data.length) {
+      const before = this.data;
+      this.data = new Float64Array(before.length * 2);
+      this.data.set(before);
+    }
+    return at;
+  }
+}
+
+export type Tables = { readonly [K in TableKind]: FactTable };
+
+/** All facts of a session. */
+export interface FactTables {
+  readonly texts: readonly string[];
+  /** Number of a text; `undefined` where no row has it. */
+  readonly numberOf: (text: string) => number | undefined;
+  readonly tables: Tables;
+  /** Facts of the kinds that have no table. */
+  readonly others: readonly TranscriptEntry[];
+}
+
+/** Keys of model calls that have a response id begin with it. */
+export const CALL_KEY = "response:";
+
+/** The ids of a fact that its key is usually made of. */
+export interface KeyIds {
+  readonly responseId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly callId?: string | undefined;
+}
+
+/** The key that readers usually make of a fact's ids; `undefined` without these. */
+export function derivedKey(kind: TableKind, ids: KeyIds): string | undefined {
+  switch (kind) {
+    case "model_call":
+      return ids.responseId === undefined ? undefined : `${CALL_KEY}${ids.responseId}:${ids.requestId ?? ""}`;
+    case "tool_use":
+      return ids.callId === undefined ? undefined : `use:${ids.callId}`;
+    case "tool_result":
+      return ids.callId === undefined ? undefined : `result:${ids.callId}`;
+    default:
+      return undefined;
+  }
+}
 
 // --- internal ---
 
-function numbered(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, i) => i);
+const FIRST_ROWS = 32;
+
+function placesOf<K extends TableKind>(kind: K): { readonly [C in ColumnOf<K>]: number } {
+  return Object.fromEntries(Object.keys(COLUMNS[kind]).map((name, place) => [name, place])) as {
+    readonly [C in ColumnOf<K>]: number;
+  };
 }

@@ -90,7 +90,7 @@ export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: s
         if (ID_MEMBERS.has(member) ? !isPlainId(value) : !isFine(value, member)) return false;
         break;
       case "number":
-        if (boundNumber(value, member) !== value) return false;
+        if (limitNumber(value, member) !== value) return false;
         break;
       case "boolean":
         break;
@@ -105,11 +105,13 @@ export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: s
 
 const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
 
-function isPlainUsage(usage: unknown): boolean {
+/** Whether `correctedUsage` would return usage as it is. */
+export function isPlainUsage(usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null) return false;
   const counts = usage as Readonly<Record<string, unknown>>;
   for (const kind in counts) {
     const n = counts[kind];
+    if (n === undefined) continue;
     if (typeof n !== "number" || !Number.isSafeInteger(n) || n < 0 || n > MAX_TOKENS) return false;
   }
   return isPlausible(usage as TokenUsage);
@@ -127,7 +129,7 @@ const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cach
  *
  * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
  */
-function correctedUsage<T extends TokenUsage>(told: T): T | undefined {
+export function correctedUsage<T extends TokenUsage>(told: T): T | undefined {
   if (!isUsage(told) || told.input + told.output === 0) return undefined;
   if (isPlausible(told)) return told;
   const { input, output, reasoning = 0 } = told;
@@ -166,7 +168,7 @@ function bound(value: unknown, name: string, depth: number, digest: Digest): unk
       if (ID_MEMBERS.has(name)) return limitId(value, digest);
       return PATH_MEMBERS.has(name) ? limitPath(value) : limitName(value);
     case "number":
-      return boundNumber(value, name);
+      return limitNumber(value, name);
     case "boolean":
       return value;
     case "object":
@@ -197,7 +199,7 @@ function boundMembers(members: object, depth: number, digest: Digest): object {
   return isSame ? members : Object.fromEntries(kept);
 }
 
-function boundNumber(value: number, name: string): number | undefined {
+export function limitNumber(value: number, name: string): number | undefined {
   if (TIME_MEMBERS.has(name)) return clampTime(value);
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
   return isDuration(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;

@@ -43,7 +43,7 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 /** Agents write one record per content block; the output count only grows, and one of the records has the finish reason. */
 function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
-  const usage = fuller(a.usage, b.usage);
+  const usage = fullerUsage(a.usage, b.usage);
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
@@ -52,7 +52,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   };
 }
 
-function fuller(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"] {
+export function fullerUsage(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"] {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.output !== b.output) return a.output > b.output ? a : b;
   return canonical(a) >= canonical(b) ? a : b;

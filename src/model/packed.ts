@@ -64,29 +64,32 @@ export const QUARTER_MS = 15 * 60_000;
  * A number of 48 bits for a record's id: what has another number is another record; of what has the same the ids themselves
  * are compared.
  */
-export function digestOf(source: string, globalKey: string): number {
-  let [high, low] = digestAfter(source, globalKey);
-  high ^= SEPARATOR;
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca77) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae3d);
-  low = Math.imul(low ^ (low >>> 16), 0x85ebca77) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae3d);
-  return (high >>> 16) * 0x1_0000_0000 + (low >>> 0);
-}
+export const digestOf = (source: string, globalKey: string): number => digester(source)(globalKey);
 
-/** Where the digest of an id is behind its first letters, for whoever goes on from there: two halves of 32 bits. */
-export function digestAfter(source: string, head: string): readonly [high: number, low: number] {
+/** `digestOf` for many ids of one source. */
+export function digester(source: string): (globalKey: string) => number {
   // Two multiplicative hashes side by side, of 16 bits of the text at a time
-  let high = 0x9e3779b9;
-  let low = 0x85ebca6b;
-  for (let part = 0; part < 2; part++) {
-    const text = part === 0 ? source : head;
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
+  let sourceHigh = 0x9e3779b9;
+  let sourceLow = 0x85ebca6b;
+  for (let i = 0; i < source.length; i++) {
+    const unit = source.charCodeAt(i);
+    sourceHigh = Math.imul(sourceHigh ^ unit, 0x9e3779b1);
+    sourceLow = Math.imul(sourceLow ^ unit, 0x5f356495);
+  }
+  sourceHigh ^= SEPARATOR;
+  return (globalKey) => {
+    let high = sourceHigh;
+    let low = sourceLow;
+    for (let i = 0; i < globalKey.length; i++) {
+      const unit = globalKey.charCodeAt(i);
       high = Math.imul(high ^ unit, 0x9e3779b1);
       low = Math.imul(low ^ unit, 0x5f356495);
     }
-    if (part === 0) high ^= SEPARATOR;
-  }
-  return [high, low];
+    high ^= SEPARATOR;
+    high = Math.imul(high ^ (high >>> 16), 0x85ebca77) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae3d);
+    low = Math.imul(low ^ (low >>> 16), 0x85ebca77) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae3d);
+    return (high >>> 16) * 0x1_0000_0000 + (low >>> 0);
+  };
 }
 
 // --- internal ---

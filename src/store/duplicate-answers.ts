@@ -1,5 +1,5 @@
 import { answerId, duplicatedAnswerId, isDuplicateAnswer } from "../model/duplicate-answers.ts";
-import { KEYS } from "../model/fact-tables.ts";
+import { CALL_KEY } from "../model/fact-tables.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
@@ -42,7 +42,7 @@ export function replaceCopies(db: Database, session: StoredSession, answer: Tran
 const sameAnswer = (db: Database, session: StoredSession, { key }: TranscriptEntry, id: string) =>
   db
     .prepare("SELECT body, settled FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ?")
-    .all(session.id, `${KEYS.call}${id}:`, `${KEYS.call}${id};`, key)
+    .all(session.id, `${CALL_KEY}${id}:`, `${CALL_KEY}${id};`, key)
     .map((row) => ({
       entry: JSON.parse(String(row["body"])) as TranscriptEntry,
       isSettled: row["settled"] === 1,

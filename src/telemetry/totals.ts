@@ -1,16 +1,24 @@
 import { defined } from "../model/defined.ts";
-import type { SummedTotals } from "../model/fact-tables.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
-/** Sums over runs, with the cost of their calls. */
-export interface Totals extends Omit<SummedTotals, "cacheRead" | "cacheWrite" | "firstMs" | "lastMs"> {
+/** Sums over runs, with the cost of their calls. Tokens are those of calls with known usage. */
+export interface Totals {
+  readonly turns: number;
+  readonly subagents: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  readonly input: number;
+  readonly output: number;
   /** Absent if no call reports any; not every agent does. */
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  readonly callsWithUsage: number;
+  readonly incompleteCalls: number;
   readonly costNanoUsd: number;
   readonly pricedCalls: number;
   readonly unpricedCalls: number;
+  readonly compactions: number;
   /** Absent if there is no run. */
   readonly firstMs?: number;
   readonly lastMs?: number;

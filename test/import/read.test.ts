@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import claudeCode from "../../src/agents/claude-code/index.ts";
 import { readSession } from "../../src/import/read.ts";
 import { redact } from "../../src/privacy/redact.ts";
-import { MadeFiles } from "../support/at-once.ts";
+import { MadeFiles } from "../support/both-sinks.ts";
 
 const made = new MadeFiles();
 afterAll(() => made.remove());

@@ -3,81 +3,9 @@ import { describe, expect, test } from "vitest";
 import { mergeEntries } from "../../src/model/merge.ts";
 import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
 import { runs } from "../support/whole.ts";
+import { ENTRIES } from "../support/merging-entries.ts";
 
 const PROPERTY = { numRuns: runs(400) };
-
-const count = fc.nat(3);
-const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
-/** Few values, so that ties and contradictions are common. */
-const word = fc.constantFrom("alder", "birch", "cedar");
-const timeMs = fc.integer({ min: 1_000, max: 1_003 });
-
-const usage = record({
-  input: count,
-  output: count,
-  cacheRead: maybe(count),
-  cacheWrite: maybe(count),
-  cacheWrite1h: maybe(count),
-  reasoning: maybe(count),
-});
-const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };
-
-/** Records of one thing: the same key, everything else may differ. */
-const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = {
-  model_call: record({
-    kind: fc.constant("model_call" as const),
-    key: fc.constant("response:1"),
-    ...at,
-    responseId: maybe(word),
-    requestId: maybe(word),
-    model: maybe(word),
-    requestedModel: maybe(word),
-    startMs: maybe(timeMs),
-    endMs: timeMs,
-    usage: maybe(usage),
-    complete: fc.boolean(),
-    finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
-  }),
-  tool_use: record({
-    kind: fc.constant("tool_use" as const),
-    key: fc.constant("use:1"),
-    ...at,
-    callId: fc.constant("1"),
-    name: word,
-    executable: maybe(word),
-  }),
-  tool_result: record({
-    kind: fc.constant("tool_result" as const),
-    key: fc.constant("result:1"),
-    ...at,
-    callId: fc.constant("1"),
-    status: fc.constantFrom("success" as const, "error" as const, "denied" as const),
-    errorType: maybe(word),
-    exitCode: maybe(count),
-    linesAdded: maybe(count),
-    spawnedAgentId: maybe(word),
-  }),
-  prompt: record({
-    kind: fc.constant("prompt" as const),
-    key: fc.constant("prompt:1"),
-    ...at,
-    origin: fc.constantFrom("human" as const, "machine" as const, "command" as const),
-    length: maybe(count),
-  }),
-  subagent: record({
-    kind: fc.constant("subagent" as const),
-    key: fc.constant("subagent:1"),
-    ...at,
-    agentType: maybe(word),
-    parentCallId: maybe(word),
-  }),
-  reported_usage: record({
-    kind: fc.constant("reported_usage" as const),
-    key: fc.constant("reported_usage"),
-    ...at,
-    byModel: fc.dictionary(word, usage, { maxKeys: 2 }),
-  }),
-};
 
 describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
   test("the order of reading has no bearing", () => {
@@ -185,13 +113,3 @@ describe("records of one answer", () => {
     });
   });
 });
-
-/** Without the members that are `undefined`, as JSON has it. */
-function record<T extends object>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
-  return fc.record(shape).map(
-    (value) =>
-      Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
-        [K in keyof T as undefined extends T[K] ? never : K]: T[K];
-      } & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> },
-  );
-}

@@ -1,22 +1,21 @@
 import { goesBy, isBareCount, isRandomId, laterId } from "../shared/payload/call-ids.ts";
-import { type Here, isSubagent, type LineState } from "./state.ts";
+import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**
- * Ids are the provider's, and some count `call_0` from nought in every answer: the first call of a thread has such an id for
- * itself, the id of a later one is completed by its time; in a subagent, by its thread before that, since its ids are counted
- * anew.
- *
- * @returns with what has to be remembered of it
+ * The id of a new call, unique in its session, and remembered. Ids are the provider's, and some count `call_0` from nought in
+ * every answer: the first call of a thread keeps such an id, later ones get their time added; in a subagent, its thread before
+ * that, since ids are counted anew there.
  */
-export function uniqueCallId({ state, timeMs }: Here, given: string) {
-  if (isRandomId(given)) return { callId: given, used: {} };
+export function uniqueCallId({ state, timeMs }: LineContext, given: string): string {
+  if (isRandomId(given)) return given;
   const used = state.used ?? [];
   const first = isBareCount(given) && isSubagent(state) ? laterId(given, state.threadId ?? "") : given;
-  if (used.includes(given)) return { callId: laterId(first, String(timeMs)), used: {} };
-  return { callId: first, used: { used: [...used, given].slice(-REMEMBERED_IDS) } };
+  if (used.includes(given)) return laterId(first, String(timeMs));
+  state.used = [...used, given].slice(-REMEMBERED_IDS);
+  return first;
 }
 
-/** The call of that id that waits for its output, the newest first. */
+/** The newest call with that id that has no output yet. */
 export const openCall = ({ open }: LineState, given: string | undefined): string | undefined =>
   given === undefined ? undefined : open?.findLast((id) => goesBy(id, given));
 

@@ -3,7 +3,7 @@ import { pendingKey, toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, parsedJson } from "../shared/payload/json.ts";
-import type { LineState } from "./state.ts";
+import type { LineState } from "./line-context.ts";
 
 /**
  * What a rollout line says, beside the entries that were read from it. The parts of an answer come before the line that tells

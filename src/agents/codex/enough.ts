@@ -1,7 +1,7 @@
 import { asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
+import type { Line } from "./line-context.ts";
 import { tellsExit } from "./outcome.ts";
-import type { Line } from "./state.ts";
 
 /**
  * Whether a line without the rest of its long strings tells all that the whole one does. Most bytes of a rollout are what

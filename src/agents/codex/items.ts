@@ -1,35 +1,39 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { openCall } from "./call-ids.ts";
+import { callKey, type Line, type LineContext, placeOf } from "./line-context.ts";
 import { ofExit } from "./outcome.ts";
-import { at, callKey, type Here, type Line } from "./state.ts";
 import { isInnerCall } from "./tools.ts";
 
 /**
  * What the program itself says of a tool call it carried out: exit code, duration, changed lines. Only for calls of the
  * model's that have no output yet; calls made by a script, and commands that end long after their call, tell nothing.
  */
-export function itemEntries(here: Here): readonly TranscriptEntry[] {
-  const item = asObject(here.p["item"]) ?? here.p;
+export function item(context: LineContext): void {
+  const item = asObject(context.p["item"]) ?? context.p;
   switch (item["type"]) {
     case "CommandExecution":
     case "exec_command_end":
-      return result(here, item, { ...commandOutcome(item), durationMs: durationOf(item["duration"]) });
+      result(context, item, { ...commandOutcome(item), durationMs: durationOf(item["duration"]) });
+      return;
     case "FileChange":
     case "patch_apply_end":
-      return result(here, item, { ...statusOf(item), ...changedLines(item["changes"]) });
+      result(context, item, { ...statusOf(item), ...changedLines(item["changes"]) });
+      return;
     case "McpToolCall":
     case "mcp_tool_call_end":
-      return result(here, item, { ...mcpOutcome(item), durationMs: durationOf(item["duration"]) });
+      result(context, item, { ...mcpOutcome(item), durationMs: durationOf(item["duration"]) });
+      return;
     case "SubAgentActivity":
-      return item["kind"] === "started" ? spawned(here, item, [item["agent_thread_id"]]) : [];
+      if (item["kind"] === "started") spawned(context, item, [item["agent_thread_id"]]);
+      return;
     case "CollabAgentToolCall":
-      return /^spawn/i.test(String(item["tool"])) ? spawned(here, item, asArray(item["receiver_thread_ids"])) : [];
+      if (/^spawn/i.test(String(item["tool"]))) spawned(context, item, asArray(item["receiver_thread_ids"]));
+      return;
     case "collab_agent_spawn_end":
-      return spawned(here, item, [item["new_thread_id"]]);
+      spawned(context, item, [item["new_thread_id"]]);
+      return;
     default:
-      return [];
   }
 }
 
@@ -39,18 +43,10 @@ type Outcome = Partial<
   Pick<EntryOf<"tool_result">, "status" | "exitCode" | "durationMs" | "linesAdded" | "linesRemoved">
 >;
 
-function result(here: Here, item: Line, { status, ...rest }: Loose): readonly TranscriptEntry[] {
-  const callId = openCall(here.state, asString(item["id"]) ?? asString(item["call_id"]));
-  if (callId === undefined || status === undefined) return [];
-  return [
-    defined<EntryOf<"tool_result">>({
-      kind: "tool_result",
-      ...at(here, callKey("result", here, callId)),
-      callId,
-      status,
-      ...rest,
-    } as EntryOf<"tool_result">),
-  ];
+function result(context: LineContext, item: Line, { status, ...rest }: Loose): void {
+  const callId = openCall(context.state, asString(item["id"]) ?? asString(item["call_id"]));
+  if (callId === undefined || status === undefined) return;
+  context.sink.toolResult(placeOf(context, callKey("result", context, callId)), { callId, status, ...rest });
 }
 
 type Loose = { readonly [K in keyof Outcome]?: Outcome[K] | undefined };
@@ -117,22 +113,20 @@ function lineCount(text: string): number {
   return text.endsWith("\n") ? breaks : breaks + 1;
 }
 
-/** Told in the parent's file. A script that starts a helper is itself the call, the last one still at work. */
-function spawned(here: Here, item: Line, threadIds: readonly unknown[]): readonly TranscriptEntry[] {
-  const told = asString(item["id"]) ?? asString(item["call_id"]);
-  const parentCallId = isInnerCall(told) ? here.state.open?.at(-1) : (openCall(here.state, told) ?? told);
-  const { threadId, rootId } = here.state;
-  return threadIds.flatMap((value): TranscriptEntry[] => {
+/** Written in the parent's file. A script that starts a helper is itself the call, the last one still at work. */
+function spawned(context: LineContext, item: Line, threadIds: readonly unknown[]): void {
+  const written = asString(item["id"]) ?? asString(item["call_id"]);
+  const { threadId, rootId, open } = context.state;
+  const parentCallId = isInnerCall(written) ? open?.at(-1) : (openCall(context.state, written) ?? written);
+  for (const value of threadIds) {
     const agentId = asString(value);
-    if (agentId === undefined) return [];
-    return [
-      defined<EntryOf<"subagent">>({
-        kind: "subagent",
-        ...at(here, `subagent:${agentId}`),
-        agentId,
-        parentCallId,
-        parentAgentId: threadId === rootId ? undefined : threadId,
-      } as EntryOf<"subagent">),
-    ];
-  });
+    if (agentId === undefined) continue;
+    context.sink.other({
+      kind: "subagent",
+      ...placeOf(context, `subagent:${agentId}`),
+      agentId,
+      parentCallId,
+      parentAgentId: threadId === rootId ? undefined : threadId,
+    });
+  }
 }

@@ -1,38 +1,44 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
+import type { FactSink } from "../../model/fact-sink.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import type { JsonLine } from "../shared/transcript/jsonl.ts";
+import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { isEnough } from "./enough.ts";
 import { agentTypeOf, headOf } from "./head.ts";
-import { itemEntries } from "./items.ts";
+import { item } from "./items.ts";
+import { answering, asking, enterTurn, type Line, type LineContext, type LineState, placeOf } from "./line-context.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
-import { answering, asking, at, type Here, inTurn, type Line, type LineState, type Read } from "./state.ts";
 import { toolCall, toolOutput } from "./tool-calls.ts";
 import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
 
 /**
- * One rollout line → its entries.
+ * Reads one rollout line: its facts go to the sink, and the state moves on.
  *
- * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
+ * @returns the line's kind; `UNREADABLE` when it is no JSON object
  */
-export function readLine(line: JsonLine, before: LineState): Read | undefined {
-  // Many bytes are instructions, snapshots and messages: their kind and time are all that matters
-  const { bytes } = line;
-  const skipped = skip(bytes.toString("latin1", 0, HEAD_BYTES), before);
-  if (skipped !== undefined) return { entries: [], state: skipped };
+export function readLine(line: JsonLine, state: LineState, sink: FactSink): unknown {
+  // Many bytes are instructions, snapshots and messages: only their kind and time matter
+  const skipped = skip(line.head(HEAD_BYTES), state);
+  if (skipped !== undefined) return skipped;
   const short = line.isCut ? parsedObject(line.text()) : undefined;
-  const o = short !== undefined && isEnough(short) ? short : parsedObject(bytes);
-  if (o === undefined) return undefined;
+  const o = short !== undefined && isEnough(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
+  if (o === undefined) return UNREADABLE;
   const p = asObject(o["payload"]) ?? {};
-  const timeMs = asTimeMs(o["timestamp"]) ?? before.timeMs;
-  const state = ownAgain({ ...before, timeMs }, o, p);
-  const read = readKind(String(o["type"]), { p, timeMs, state });
-  if (state.copied !== true) return read;
-  // A copy tells where the totals stood and which model was set; everything else was told in its own file
-  const { model, totals } = read.state;
-  return { entries: [], state: defined<LineState>({ ...state, model, totals }) };
+  const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+  state.timeMs = timeMs;
+  if (state.copied === true && isOwn(state, o, p)) state.copied = undefined;
+  const kind = o["type"];
+  if (state.copied !== true) readKind(kind, { p, timeMs, state, sink });
+  else {
+    // A copy says where the totals stood and which model was set; everything else is in its own file
+    const copy = { ...state };
+    readKind(kind, { p, timeMs, state: copy, sink: new EntrySink() });
+    state.model = copy.model;
+    state.totals = copy.totals;
+  }
+  return kind;
 }
 
 // --- internal ---
@@ -54,174 +60,187 @@ const OPENING =
   /^\{\s*"timestamp":\s*"([^"]*)",(?:\s*"ordinal":\s*\d+,)?\s*"type":\s*"(world_state|response_item)",\s*"payload":\s*\{\s*/;
 const MESSAGE = /^"type":\s*"message",(?:\s*"(?:id|status)":\s*"[^"]*",)*\s*"role":\s*"(\w+)"/;
 
-/** The state after a line that need not be parsed; `undefined` for all others, and for forms it does not know. */
-function skip(head: string, state: LineState): LineState | undefined {
+/** Reads a line that need not be parsed. @returns its kind; `undefined` for all others, and for forms it does not know */
+function skip(head: string, state: LineState): string | undefined {
   const opening = OPENING.exec(head);
   if (opening === null) return undefined;
-  if (opening[2] === "world_state") return state;
+  const kind = opening[2];
+  if (kind === "world_state") return kind;
   if (state.copied === true) return undefined;
-  const timeMs = asTimeMs(opening[1]) ?? state.timeMs;
   const rest = head.slice(opening[0].length);
-  if (/^"type":\s*"reasoning"/.test(rest)) return answering({ ...state, timeMs });
-  const role = MESSAGE.exec(rest)?.[1];
-  if (role === undefined) return undefined;
-  return role === "assistant" ? answering({ ...state, timeMs }) : { ...state, timeMs, inputMs: timeMs };
+  const isReasoning = REASONING.test(rest);
+  const role = isReasoning ? undefined : MESSAGE.exec(rest)?.[1];
+  if (!isReasoning && role === undefined) return undefined;
+  state.timeMs = asTimeMs(opening[1]) ?? state.timeMs;
+  if (isReasoning || role === "assistant") answering(state);
+  else state.inputMs = state.timeMs;
+  return kind;
 }
 
+const REASONING = /^"type":\s*"reasoning"/;
+
 /** Whether the thread's own lines begin here: by their ordinal, by a turn that began after it, else by the clock. */
-function ownAgain(state: LineState, o: Line, p: Line): LineState {
-  if (state.copied !== true) return state;
+function isOwn(state: LineState, o: Line, p: Line): boolean {
   const ordinal = asCount(o["ordinal"]);
   const turnId = asString(p["turn_id"]);
-  const isOwn =
-    state.ownOrdinal !== undefined && ordinal !== undefined
-      ? ordinal >= state.ownOrdinal
-      : turnId !== undefined && isV7(turnId) && isV7(state.threadId)
-        ? turnId > (state.threadId ?? "")
-        : turnId === undefined && state.turnsTell !== true && state.timeMs - (state.beganMs ?? 0) > COPIED_WITHIN_MS;
-  if (!isOwn) return state;
-  const { copied: _, ...own } = state;
-  return own;
+  if (state.ownOrdinal !== undefined && ordinal !== undefined) return ordinal >= state.ownOrdinal;
+  if (turnId !== undefined && isV7(turnId) && isV7(state.threadId)) return turnId > (state.threadId ?? "");
+  return turnId === undefined && state.turnsTell !== true && state.timeMs - (state.beganMs ?? 0) > COPIED_WITHIN_MS;
 }
 
 /** Ids of version 7 begin with the time: as texts they are in the order in which they were made. */
 const isV7 = (id: string | undefined): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id ?? "");
 
-function readKind(kind: string, here: Here): Read {
-  const { p, state } = here;
+function readKind(kind: unknown, context: LineContext): void {
+  const { p, state } = context;
   switch (kind) {
     case "session_meta":
-      return sessionMeta(here);
+      sessionMeta(context);
+      return;
     case "turn_context":
-      return {
-        entries: [],
-        state: inTurn(defined<LineState>({ ...state, model: asString(p["model"]) ?? state.model }), p),
-      };
+      state.model = asString(p["model"]) ?? state.model;
+      enterTurn(state, p);
+      return;
     case "token_usage_record":
-      return usageRecord(here);
+      usageRecord(context);
+      return;
     case "response_item":
-      return responseItem(here);
+      responseItem(context);
+      return;
     case "event_msg":
-      return eventMessage(here);
+      eventMessage(context);
+      return;
     case "compacted": {
-      const key = `compaction:${asString(p["window_id"]) ?? here.timeMs}`;
-      const { isWaiting: _, ...quiet } = state;
-      return { entries: [{ kind: "compaction", ...at(here, key) }], state: quiet };
+      const key = `compaction:${asString(p["window_id"]) ?? context.timeMs}`;
+      context.sink.other({ kind: "compaction", ...placeOf(context, key) });
+      state.isWaiting = undefined;
+      return;
     }
     default:
-      return { entries: [], state };
   }
 }
 
 /** The first one is the thread's own; another one says that lines of that thread follow. */
-function sessionMeta(here: Here): Read {
-  const { p, timeMs, state } = here;
+function sessionMeta(context: LineContext): void {
+  const { p, timeMs, state, sink } = context;
   const own = headOf(p);
-  if (own === undefined) return { entries: [], state };
+  if (own === undefined) return;
   if (state.threadId !== undefined) {
-    return { entries: [], state: own.threadId === state.threadId ? state : { ...state, copied: true } };
+    if (own.threadId !== state.threadId) state.copied = true;
+    return;
   }
-  const version = parseVersion(asString(p["cli_version"]) ?? "");
+  const agentVersion = asString(p["cli_version"]);
+  const version = parseVersion(agentVersion ?? "");
   const turnsTell = version !== undefined && compareVersions(version, TURN_IDS_SINCE) >= 0 && isV7(own.threadId);
-  // Whether or not a head of its own stands before it: where only the last turns are copied there is none
-  const isBranch = own.threadId !== own.rootId || asString(p["forked_from_id"]) !== undefined;
-  const began = defined<LineState>({
-    ...state,
-    threadId: own.threadId,
-    rootId: own.rootId,
-    beganMs: timeMs,
-    ownOrdinal: asCount(p["subagent_history_start_ordinal"]),
-    turnsTell: turnsTell ? true : undefined,
-    copied: isBranch && turnsTell ? true : undefined,
-    isFork: asString(p["forked_from_id"]) === undefined ? undefined : true,
-    provider: knownProvider(OLDER_IDS.get(p["model_provider"]) ?? p["model_provider"]),
-    isReviewer: agentTypeOf(p["source"]) === "review" ? true : undefined,
-    hasRecords: version !== undefined && compareVersions(version, RECORDS_SINCE) >= 0 ? true : undefined,
-  });
-  const there = { ...here, state: began };
+  const isFork = asString(p["forked_from_id"]) !== undefined;
+  state.threadId = own.threadId;
+  state.rootId = own.rootId;
+  state.beganMs = timeMs;
+  state.ownOrdinal = asCount(p["subagent_history_start_ordinal"]);
+  state.turnsTell = turnsTell ? true : undefined;
+  // Whether or not a head of the other thread stands before the copy: where only the last turns are copied there is none
+  state.copied = (own.threadId !== own.rootId || isFork) && turnsTell ? true : undefined;
+  state.isFork = isFork ? true : undefined;
+  state.provider = knownProvider(OLDER_IDS.get(p["model_provider"]) ?? p["model_provider"]);
+  state.isReviewer = agentTypeOf(p["source"]) === "review" ? true : undefined;
+  state.hasRecords = version !== undefined && compareVersions(version, RECORDS_SINCE) >= 0 ? true : undefined;
   if (own.threadId !== own.rootId) {
-    const subagent = defined<EntryOf<"subagent">>({
+    sink.other({
       kind: "subagent",
-      ...at(there, `subagent:${own.threadId}`),
+      ...placeOf(context, `subagent:${own.threadId}`),
       agentType: agentTypeOf(p["source"]),
       parentAgentId: own.parentId === own.rootId ? undefined : own.parentId,
-    } as EntryOf<"subagent">);
-    return { entries: [subagent], state: began };
+    });
+    return;
   }
-  const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
-    agentVersion: asString(p["cli_version"]),
-    cwd: asString(p["cwd"]),
-    gitBranch: asString(asObject(p["git"])?.["branch"]),
-  });
-  return { entries: [{ kind: "session", ...at(there, `session:${own.threadId}`), ...facts }], state: began };
+  const [cwd, gitBranch] = [asString(p["cwd"]), asString(asObject(p["git"])?.["branch"])];
+  sink.other({ kind: "session", ...placeOf(context, `session:${own.threadId}`), agentVersion, cwd, gitBranch });
 }
 
-function responseItem(here: Here): Read {
-  const { p, timeMs, state } = here;
+function responseItem(context: LineContext): void {
+  const { p, timeMs, state } = context;
   switch (p["type"]) {
     case "function_call":
     case "custom_tool_call":
     case "tool_search_call":
     case "local_shell_call":
-      return toolCall(here, "asked");
+      toolCall(context, "asked");
+      return;
     // The provider ran it while it answered
     case "web_search_call":
     case "image_generation_call":
-      return toolCall(here, "hosted");
+      toolCall(context, "hosted");
+      return;
     case "function_call_output":
     case "custom_tool_call_output":
     case "tool_search_output":
     case "local_shell_call_output":
-      return toolOutput(here);
+      toolOutput(context);
+      return;
     case "reasoning":
-      return { entries: [], state: answering(state) };
+      answering(state);
+      return;
     case "message":
-      if (p["role"] === "assistant") return { entries: [], state: answering(state) };
-      return { entries: [], state: { ...state, inputMs: timeMs } };
+      if (p["role"] === "assistant") answering(state);
+      else state.inputMs = timeMs;
+      return;
     case "agent_message":
-      return { entries: [], state: asking(state, timeMs) };
+      asking(state, timeMs);
+      return;
     default:
-      return { entries: [], state };
   }
 }
 
-function eventMessage(here: Here): Read {
-  const { p, state } = here;
+function eventMessage(context: LineContext): void {
+  const { p, state } = context;
   switch (p["type"]) {
     case "task_started":
     case "turn_started":
-      return { entries: [], state: turnStart(here) };
+      turnStart(context);
+      return;
     case "entered_review_mode":
-      return { entries: [], state: { ...state, isReviewed: true } };
+      state.isReviewed = true;
+      return;
     case "user_message":
-      return prompt(here, p["message"]);
+      prompt(context, p["message"]);
+      return;
     case "item_completed": {
-      const item = asObject(p["item"]);
-      if (item?.["type"] === "UserMessage") return prompt(here, item["content"]);
-      if (item?.["type"] === "EnteredReviewMode") return { entries: [], state: { ...state, isReviewed: true } };
-      return { entries: itemEntries(here), state };
+      const completed = asObject(p["item"]);
+      if (completed?.["type"] === "UserMessage") prompt(context, completed["content"]);
+      else if (completed?.["type"] === "EnteredReviewMode") state.isReviewed = true;
+      else item(context);
+      return;
     }
     case "token_count":
-      return tokenCount(here);
+      tokenCount(context);
+      return;
     case "task_complete":
     case "turn_complete":
-      return turnEnd({ ...here, state: atEnd(state, p) });
+      enterEnd(state, p);
+      turnEnd(context);
+      return;
     case "turn_aborted":
-      return turnAborted({ ...here, state: atEnd(state, p) });
+      enterEnd(state, p);
+      turnAborted(context);
+      return;
     case "error":
-      return { entries: modelError(here, p), state };
+      modelError(context, p);
+      return;
     default:
-      return { entries: itemEntries(here), state };
+      item(context);
+      return;
   }
 }
 
-/** Versions that write usage records name the root's turn as well. */
-function turnStart({ p, timeMs, state }: Here): LineState {
-  const { isOlderTurn: _, ...rest } = inTurn(state, p);
-  return { ...rest, inputMs: timeMs, ...(asString(p["root_turn_id"]) === undefined && { isOlderTurn: true }) };
+function turnStart({ p, timeMs, state }: LineContext): void {
+  enterTurn(state, p);
+  state.inputMs = timeMs;
+  // Versions that write usage records name the root's turn as well
+  state.isOlderTurn = asString(p["root_turn_id"]) === undefined ? true : undefined;
 }
 
-/** The turn that a line ends. */
-function atEnd({ isReviewed, ...state }: LineState, p: Line): LineState {
-  return isReviewed === undefined ? inTurn(state, p) : state;
+/** Enters the turn that a line ends. */
+function enterEnd(state: LineState, p: Line): void {
+  if (state.isReviewed === undefined) enterTurn(state, p);
+  state.isReviewed = undefined;
 }

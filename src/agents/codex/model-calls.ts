@@ -1,26 +1,22 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { at, type Here, inTurn, type LineState, type Read } from "./state.ts";
+import { enterTurn, type LineContext, type LineState, placeOf } from "./line-context.ts";
 import { difference, usageOf } from "./usage.ts";
 
 /**
  * `token_usage_record`: one per request, written as soon as the answer is complete; exact. Ids of responses are the
  * provider's: local ones draw them from a few (Ollama) or give one to all (Lemonade). Where the totals stood tells them apart.
  */
-export function usageRecord(here: Here): Read {
-  const { p } = here;
-  const { isWaiting: _, ...answered } = here.state;
-  const named = inTurn({ ...answered, hasRecords: true }, p);
-  const state = defined<LineState>({ ...named, recordedTurn: named.turnId });
+export function usageRecord(context: LineContext): void {
+  const { p, state } = context;
+  state.isWaiting = undefined;
+  state.hasRecords = true;
+  enterTurn(state, p);
+  state.recordedTurn = state.turnId;
   const responseId = asString(p["response_id"]);
-  const place = totalsKey(state, usageOf(p["thread_token_usage"]));
-  const globalKey = responseId === undefined ? undefined : `response:${responseId}:${place}`;
-  return modelCall({ ...here, state }, usageOf(p["usage"]), {
-    key: globalKey ?? place,
-    globalKey,
-    responseId,
-  });
+  const totals = totalsKey(state, usageOf(p["thread_token_usage"]));
+  const globalKey = responseId === undefined ? undefined : `response:${responseId}:${totals}`;
+  modelCall(context, usageOf(p["usage"]), { key: globalKey ?? totals, globalKey, responseId });
 }
 
 /**
@@ -29,27 +25,25 @@ export function usageRecord(here: Here): Read {
  *
  * An older version can go on with a thread that has records: by what it uses the totals alone grow.
  */
-export function tokenCount(here: Here): Read {
-  const { state } = here;
-  const info = asObject(here.p["info"]);
+export function tokenCount(context: LineContext): void {
+  const { state } = context;
+  const info = asObject(context.p["info"]);
   const totals = usageOf(info?.["total_token_usage"]);
-  if (totals === undefined) return { entries: [], state };
-  const counted: LineState = { ...state, totals };
-  const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && state.totals !== undefined;
-  if (state.hasRecords === true && !isOlder) return { entries: [], state: counted };
+  if (totals === undefined) return;
+  const before = state.totals;
+  state.totals = totals;
+  const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && before !== undefined;
+  if (state.hasRecords === true && !isOlder) return;
   const last = usageOf(info?.["last_token_usage"]);
   // A fork's totals begin with those of the thread it came from, whose lines are not here
   const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
   // Up to 0.63 a run that goes on with a session counts from nought, and its first answer can exceed all before it
-  const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, state.totals);
-  const usage = difference(totals, isAnew ? undefined : (state.totals ?? inherited));
-  if (usage === undefined) return { entries: [], state: counted };
+  const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, before);
+  const usage = difference(totals, isAnew ? undefined : (before ?? inherited));
+  if (usage === undefined) return;
   const key = totalsKey(state, totals);
-  // A turn's id is its own in all files that it is copied to, and so is where the totals stood
-  return modelCall({ ...here, state: counted }, usage, {
-    key,
-    globalKey: state.turnId === undefined ? undefined : key,
-  });
+  // A turn's id is unique in all files that it is copied to, and so is where the totals stood
+  modelCall(context, usage, { key, globalKey: state.turnId === undefined ? undefined : key });
 }
 
 // --- internal ---
@@ -65,12 +59,14 @@ interface Ids {
   readonly responseId?: string | undefined;
 }
 
-function modelCall(here: Here, usage: TokenUsage | undefined, { key, globalKey, responseId }: Ids): Read {
-  const { answer, inputMs, model, provider } = here.state;
-  const endMs = answer?.endMs ?? here.timeMs;
-  const entry = defined<EntryOf<"model_call">>({
-    kind: "model_call",
-    ...at({ ...here, timeMs: endMs }, key, globalKey),
+function modelCall(
+  { timeMs, state, sink }: LineContext,
+  usage: TokenUsage | undefined,
+  { key, globalKey, responseId }: Ids,
+): void {
+  const { answer, inputMs, model, provider } = state;
+  const endMs = answer?.endMs ?? timeMs;
+  sink.modelCall(placeOf({ timeMs: endMs, state }, key, globalKey), {
     responseId,
     model,
     provider,
@@ -79,7 +75,6 @@ function modelCall(here: Here, usage: TokenUsage | undefined, { key, globalKey, 
     usage,
     complete: true,
     asksForTools: answer?.asksForTools,
-  } as EntryOf<"model_call">);
-  const { answer: _, ...state } = here.state;
-  return { entries: [entry], state };
+  });
+  state.answer = undefined;
 }

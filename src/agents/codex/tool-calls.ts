@@ -1,11 +1,9 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { isBareCount } from "../shared/payload/call-ids.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
+import { answering, asking, callKey, type Line, type LineContext, placeOf } from "./line-context.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
-import { answering, asking, at, callKey, type Here, type Line, type Read } from "./state.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
 
 /**
@@ -13,53 +11,50 @@ import { mcpServerOf, shellCommandOf } from "./tools.ts";
  *
  * @param by who carries it out: the program when it is `asked` to, or the provider that is `hosted` it
  */
-export function toolCall(here: Here, by: "asked" | "hosted"): Read {
-  const { p, state } = here;
+export function toolCall(context: LineContext, by: "asked" | "hosted"): void {
+  const { p, state, timeMs, sink } = context;
   const type = String(p["type"]);
-  const told = asString(p["call_id"]) ?? asString(p["id"]);
-  const given = told ?? (by === "hosted" ? `${type}@${here.timeMs}` : undefined);
-  if (given === undefined) return { entries: [], state };
-  const { callId, used } = uniqueCallId(here, given);
+  const written = asString(p["call_id"]) ?? asString(p["id"]);
+  const given = written ?? (by === "hosted" ? `${type}@${timeMs}` : undefined);
+  if (given === undefined) return;
+  const callId = uniqueCallId(context, given);
   const namespace = asString(p["namespace"]);
   const name = asString(p["name"]) ?? type;
-  const use = defined<EntryOf<"tool_use">>({
-    kind: "tool_use",
-    ...at(here, callKey("use", here, callId)),
+  sink.toolUse(placeOf(context, callKey("use", context, callId)), {
     callId,
     givenId: isBareCount(given) ? given : undefined,
     name: namespace === undefined ? name : `${namespace}.${name}`,
     executable: executableOf(shellCommandOf(argumentsOf(p))),
     mcpServer: mcpServerOf(namespace ?? name),
-  } as EntryOf<"tool_use">);
+  });
   if (by === "hosted") {
     const status = p["status"] === "failed" ? "error" : "success";
-    const result = { kind: "tool_result", ...at(here, callKey("result", here, callId)), callId, status } as const;
-    return { entries: [use, result], state: { ...answering(state), ...used } };
+    sink.toolResult(placeOf(context, callKey("result", context, callId)), { callId, status });
+    answering(state);
+    return;
   }
-  const open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
-  return { entries: [use], state: { ...answering(state, true), ...used, open } };
+  answering(state, true);
+  state.open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
 }
 
 /** What the model was given for its call; what items say of that call later changes nothing any more. */
-export function toolOutput(here: Here): Read {
-  const { p, timeMs, state } = here;
+export function toolOutput(context: LineContext): void {
+  const { p, timeMs, state, sink } = context;
   const given = asString(p["call_id"]);
-  if (given === undefined) return { entries: [], state };
+  if (given === undefined) return;
   const callId = openCall(state, given) ?? given;
   const text = outputText(p["output"]);
   const { status, exitCode, errorType } = outcomeOf(text);
-  const entry = defined<EntryOf<"tool_result">>({
-    kind: "tool_result",
-    ...at(here, callKey("result", here, callId)),
+  sink.toolResult(placeOf(context, callKey("result", context, callId)), {
     callId,
     status,
     errorType,
     exitCode,
-    // The first form of subagents tells the thread in the call's result alone
+    // The first form of subagents names the thread in the call's result alone
     spawnedAgentId: /^\{\s*"agent_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1],
-  } as EntryOf<"tool_result">);
-  const open = (state.open ?? []).filter((id) => id !== callId);
-  return { entries: [entry], state: { ...asking(state, timeMs), open } };
+  });
+  asking(state, timeMs);
+  state.open = (state.open ?? []).filter((id) => id !== callId);
 }
 
 // --- internal ---

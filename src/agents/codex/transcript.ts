@@ -7,17 +7,16 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { openJsonl } from "../shared/transcript/jsonl.ts";
-import { Kinds } from "../shared/transcript/kinds.ts";
 import { isPacked, plainPath } from "../shared/transcript/packed.ts";
+import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
+import { type LineState, lineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";
 import { FOLDERS, foldersBeside, formThere, partsOf, readHead, subagentsOf } from "./rollouts.ts";
-import type { LineState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -47,45 +46,12 @@ async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise
   return [...parts.map(fileAt), ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId }))];
 }
 
-async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  const memo = from.memo as Partial<Memo>;
-  const jsonl = await openJsonl(file.path, {
-    fromBytes: from.bytes,
-    shortens: true,
-    blocks: wanted.blocks,
-    roots: file.roots,
-    ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
-  });
-  try {
-    const isFresh = jsonl.fromBytes === 0 || memo.state === undefined;
-    let state: LineState = isFresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
-    let parentTold = !isFresh;
-    const kinds = new Kinds(KINDS);
-    for await (const batch of jsonl.batches) {
-      const entries: TranscriptEntry[] = [];
-      const content: ContentUpdate[] = [];
-      let unreadable = batch.tooLong;
-      for (const line of batch.lines) {
-        const result = readLine(line, state);
-        if (result === undefined) unreadable++;
-        else {
-          state = result.state;
-          entries.push(...result.entries);
-          if (wanted.content === true) content.push(...lineContent(line.bytes, result.entries, state));
-          if (result.entries.length === 0) kinds.look(line.bytes);
-        }
-      }
-      const fingerprint = await jsonl.fingerprint(batch.endBytes);
-      const next = { bytes: batch.endBytes, memo: { state, fingerprint } satisfies Memo };
-      const counts = { unreadable, records: batch.lines.length, unknownKinds: kinds.take() };
-      if (file.key?.startsWith(PARENT_OF) !== true) yield { entries, content, next, ...counts };
-      else {
-        yield { entries: parentTold ? [] : parentOf(state), next, unreadable };
-        parentTold = true;
-      }
-    }
-  } finally {
-    await jsonl.close();
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const isOfParent = file.key?.startsWith(PARENT_OF) === true;
+  const wanted = isOfParent ? { ...options, content: false, sink: new EntrySink() } : options;
+  for await (const { state, isFresh, isFirst, ...batch } of readLines(file, from, wanted, RULES)) {
+    if (!isOfParent) yield batch;
+    else yield { entries: isFresh && isFirst ? parentOf(state) : [], next: batch.next, unreadable: batch.unreadable };
   }
 }
 
@@ -98,10 +64,13 @@ const KINDS: readonly string[] =
     /\s+/,
   );
 
-interface Memo {
-  readonly state: LineState;
-  readonly fingerprint: string;
-}
+const RULES: LineRules<LineState> = {
+  kinds: KINDS,
+  shortens: true,
+  state: lineState,
+  read: readLine,
+  content: lineContent,
+};
 
 /** Packed it is the same file, read as far as before: offsets are those in what it holds. */
 const fileAt = (path: string): TranscriptFile => ({ path, ...(isPacked(path) && { key: plainPath(path) }) });

@@ -13,9 +13,9 @@ import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "
  *
  * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
  */
-export function readLine(line: Buffer, state: LineState): LineResult | undefined {
+export function readLine(line: Buffer, state: LineState): (LineResult & { readonly kind: unknown }) | undefined {
   const type = typeBefore(line);
-  if (type !== undefined && !READERS.has(type)) return { entries: [], state };
+  if (type !== undefined && !READERS.has(type)) return { entries: [], state, kind: type };
   const o = parsedObject(line);
   if (o === undefined) return undefined;
   const data = asObject(o["data"]) ?? {};
@@ -28,8 +28,9 @@ export function readLine(line: Buffer, state: LineState): LineResult | undefined
     state: { ...state, timeMs },
     agentId: asString(o["agentId"]) ?? asString(data["parentToolCallId"]),
   };
-  const reader = READERS.get(String(o["type"]));
-  return reader === undefined ? { entries: [], state } : reader(here);
+  const kind = o["type"];
+  const reader = READERS.get(String(kind));
+  return { ...(reader === undefined ? { entries: [], state } : reader(here)), kind };
 }
 
 // --- internal ---

@@ -10,11 +10,9 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { putEntry } from "../../model/fact-sink.ts";
+import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { openJsonl } from "../shared/transcript/jsonl.ts";
-import { Kinds } from "../shared/transcript/kinds.ts";
 import {
   type Dated,
   type Entry,
@@ -25,6 +23,7 @@ import {
   oldestFirst,
   seen,
 } from "../shared/transcript/past.ts";
+import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { isFolderName } from "./adapter.ts";
 import { lineContent } from "./content.ts";
 import type { LineState } from "./line-context.ts";
@@ -72,39 +71,9 @@ async function files({ sessionId, path, home }: TranscriptQuery): Promise<readon
   return [];
 }
 
-async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  const memo = from.memo as Partial<Memo>;
-  const jsonl = await openJsonl(file.path, {
-    fromBytes: from.bytes,
-    blocks: wanted.blocks,
-    roots: file.roots,
-    ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
-  });
-  try {
-    const fresh = jsonl.fromBytes === 0;
-    let state: LineState = fresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
-    const kinds = new Kinds(KINDS);
-    for await (const batch of jsonl.batches) {
-      const entries: TranscriptEntry[] = [];
-      const content: ContentUpdate[] = [];
-      let unreadable = batch.tooLong;
-      for (const { bytes: line } of batch.lines) {
-        const result = readLine(line, state);
-        if (result === undefined) unreadable++;
-        else {
-          state = result.state;
-          entries.push(...result.entries);
-          if (wanted.content === true) content.push(...lineContent(line, result.entries));
-          if (result.entries.length === 0) kinds.look(line);
-        }
-      }
-      const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
-      const next = { bytes: batch.endBytes, memo: { ...memoNow } };
-      yield { entries, next, unreadable, content, records: batch.lines.length, unknownKinds: kinds.take() };
-    }
-  } finally {
-    await jsonl.close();
-  }
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, RULES))
+    yield batch;
 }
 
 // --- internal ---
@@ -139,10 +108,18 @@ const isBare = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWit
 const isOf = (path: string, sessionId: string): boolean =>
   basename(path) === FILE ? basename(dirname(path)) === sessionId : basename(path) === `${sessionId}${LINES}`;
 
-interface Memo {
-  readonly state: LineState;
-  readonly fingerprint: string;
-}
+const RULES: LineRules<LineState> = {
+  kinds: KINDS,
+  state: (timeMs, stored) => ({ timeMs, ...stored }),
+  read({ bytes }, state, sink) {
+    const result = readLine(bytes, state);
+    if (result === undefined) return UNREADABLE;
+    replaceState(state, result.state);
+    for (const entry of result.entries) putEntry(sink, entry);
+    return result.kind;
+  },
+  content: lineContent,
+};
 
 const STATE = "session-state";
 const stateBelow = (home: string): string => join(home, ".copilot", STATE);

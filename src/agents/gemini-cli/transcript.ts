@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
+import { putEntry } from "../../model/fact-sink.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
-import { openJsonl } from "../shared/transcript/jsonl.ts";
-import { Kinds } from "../shared/transcript/kinds.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
+import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { messageContent } from "./content.ts";
 import { guestsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
@@ -24,54 +24,35 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   if (file.path.endsWith(".json")) yield* readWhole(file, wanted);
-  else yield* readLines(file, from, wanted);
+  else yield* readRecords(file, from, wanted);
 }
 
 // --- internal ---
 
-interface Memo {
-  readonly state: ChatState;
-  readonly fingerprint: string;
-}
-
-async function* readLines(file: TranscriptFile, from: Offset, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
-  const memo = from.memo as Partial<Memo>;
-  const jsonl = await openJsonl(file.path, {
-    fromBytes: from.bytes,
-    blocks: wanted.blocks,
-    roots: file.roots,
-    ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
-  });
-  try {
-    const fresh = jsonl.fromBytes === 0;
-    let state: ChatState = fresh || memo.state === undefined ? { timeMs: jsonl.modifiedMs } : memo.state;
-    let first = fresh;
-    const kinds = new Kinds(KINDS);
-    for await (const batch of jsonl.batches) {
-      const entries: TranscriptEntry[] = [];
-      const content: ContentUpdate[] = [];
-      let unreadable = batch.tooLong;
-      for (const { bytes: line } of batch.lines) {
-        if (!isWorthParsing(line)) continue;
-        const o = parsedObject(line);
-        if (o === undefined) {
-          unreadable++;
-          continue;
-        }
-        if (first) entries.push(...(await beginning(file, o, state.timeMs)));
-        first = false;
-        const result = readRecord(o, state, file.agentId);
-        state = result.state;
-        entries.push(...result.entries);
-        if (wanted.content === true) content.push(...messageContent(o, result.entries));
-        if (asString(o["id"]) !== undefined) kinds.saw(o["type"]);
-      }
-      const memoNow: Memo = { state, fingerprint: await jsonl.fingerprint(batch.endBytes) };
-      const next = { bytes: batch.endBytes, memo: { ...memoNow } };
-      yield { entries, next, unreadable, content, records: batch.lines.length, unknownKinds: kinds.take() };
+async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOptions): AsyncGenerator<TranscriptBatch> {
+  let first: { readonly record: Fields; readonly timeMs: number } | undefined;
+  const rules: LineRules<ChatState> = {
+    kinds: KINDS,
+    state: (timeMs, stored) => ({ timeMs, ...stored }),
+    read({ bytes }, state, sink) {
+      if (!isWorthParsing(bytes)) return undefined;
+      const record = parsedObject(bytes);
+      if (record === undefined) return UNREADABLE;
+      first ??= { record, timeMs: state.timeMs };
+      const result = readRecord(record, state, file.agentId);
+      replaceState(state, result.state);
+      for (const entry of result.entries) putEntry(sink, entry);
+      return asString(record["id"]) === undefined ? undefined : record["type"];
+    },
+    content: (line, entries) => (entries.length === 0 ? [] : messageContent(parsedObject(line) ?? {}, entries)),
+  };
+  let isBegun = false;
+  for await (const { state: _, isFirst: __, isFresh, ...batch } of readLines(file, from, options, rules)) {
+    if (isFresh && !isBegun && first !== undefined) {
+      batch.entries.unshift(...(await beginning(file, first.record, first.timeMs)));
+      isBegun = true;
     }
-  } finally {
-    await jsonl.close();
+    yield batch;
   }
 }
 

@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
+import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
+import { readLine } from "../../../src/agents/claude-code/lines.ts";
 import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
 import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { runs } from "../../support/whole.ts";
-import { shortLine, wholeLine } from "../shared/line.ts";
+import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 
 const AT_MS = Date.UTC(2026, 9, 5, 12);
 const SECRET = "hunter2-in-the-orchard";
-const FRESH: LineState = { timeMs: AT_MS - 1, facts: "{}" };
+const FRESH: LineState = lineState(AT_MS - 1, { facts: "{}" });
 type Json = Readonly<Record<string, unknown>>;
 
 const line = (type: string, rest: Json = {}, ms = 0): Json => ({
@@ -34,9 +36,9 @@ function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: s
   let now = state;
   return lines.flatMap((o) => {
     const text = JSON.stringify(o);
-    const read = readLine(wholeLine(text), now, agentId);
+    const read = readOne(wholeLine(text), now, agentId);
     // Long strings have no bearing, wherever they stand
-    expect(readLine(shortLine(text), now, agentId)).toEqual(read);
+    expect(readOne(shortLine(text), now, agentId)).toEqual(read);
     if (read === undefined) throw new Error(`unreadable: ${JSON.stringify(o)}`);
     now = read.state;
     return read.entries.map((entry) => TranscriptEntry.parse(entry));
@@ -548,7 +550,7 @@ describe("other lines", () => {
   test("facts of the session are told once, and again when they change", () => {
     const facts = { version: "2.1.329", cwd: "/home/dev/acme-shop", gitBranch: "main" };
     const lines = [user("one", facts), user("two", facts, 1), user("three", { ...facts, gitBranch: "fix" }, 2)];
-    const told = entriesOf(lines, { timeMs: 0 }).filter((e) => e.kind === "session");
+    const told = entriesOf(lines, lineState(0)).filter((e) => e.kind === "session");
     expect(told).toMatchObject([{ gitBranch: "main", agentVersion: "2.1.329" }, { gitBranch: "fix" }]);
   });
 
@@ -633,7 +635,7 @@ describe("long strings", () => {
     fc.assert(
       fc.property(any, (o) => {
         const text = JSON.stringify(o);
-        expect(readLine(shortLine(text), FRESH, undefined)).toEqual(readLine(wholeLine(text), FRESH, undefined));
+        expect(readOne(shortLine(text), FRESH, undefined)).toEqual(readOne(wholeLine(text), FRESH, undefined));
       }),
       { numRuns: runs(2_000) },
     );
@@ -642,23 +644,23 @@ describe("long strings", () => {
 
 describe("robustness", () => {
   test.each(["", "{", '{"type":"user"', "null", "42", '"user"', '[{"type":"user"}]', "\u0000\u0001"])("%j", (text) => {
-    const read = readLine(wholeLine(text), FRESH, undefined);
+    const read = readOne(wholeLine(text), FRESH, undefined);
     expect(read === undefined || read.entries.length === 0).toBe(true);
   });
 
   test("zeros before a line, as a crash of the machine leaves them, are no part of it", () => {
     const text = JSON.stringify(user(`look at this: ${"x".repeat(4_000)}`));
-    const told = readLine(wholeLine(text), FRESH, undefined);
+    const told = readOne(wholeLine(text), FRESH, undefined);
     expect(told?.entries).toHaveLength(1);
     for (const zeros of ["\0", "\0".repeat(4_096)]) {
-      expect(readLine(wholeLine(zeros + text), FRESH, undefined)).toEqual(told);
-      expect(readLine(shortLine(zeros + text), FRESH, undefined)).toEqual(told);
+      expect(readOne(wholeLine(zeros + text), FRESH, undefined)).toEqual(told);
+      expect(readOne(shortLine(zeros + text), FRESH, undefined)).toEqual(told);
     }
-    expect(readLine(wholeLine("\0".repeat(99)), FRESH, undefined)).toBeUndefined();
+    expect(readOne(wholeLine("\0".repeat(99)), FRESH, undefined)).toBeUndefined();
   });
 
   test("a line of the right type that is torn is unreadable", () => {
-    expect(readLine(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
+    expect(readOne(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
   });
 
   test("any JSON in the fields gives valid entries", () => {
@@ -686,7 +688,7 @@ describe("robustness", () => {
   test("nesting as deep as JSON takes is no stack overflow", () => {
     const nest = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const text = `{"type":"user","message":{"content":"hello","deep":${nest}},"toolUseResult":${nest}}`;
-    expect(readLine(wholeLine(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
+    expect(readOne(wholeLine(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
   });
 
   test("no content: neither text, argument nor result", () => {
@@ -705,3 +707,7 @@ describe("robustness", () => {
     expect(JSON.stringify(entries)).not.toContain(SECRET);
   });
 });
+
+function readOne(line: JsonLine, state: LineState, agentId: string | undefined) {
+  return readWith(state, (next, sink) => readLine(line, next, agentId, sink));
+}

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type LineState, readLine } from "../../../src/agents/claude-code/lines.ts";
+import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
+import { readLine } from "../../../src/agents/claude-code/lines.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
-import { wholeLine } from "../shared/line.ts";
+import { readWith, wholeLine } from "../shared/line.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 const START_MS = Date.UTC(2026, 10, 23, 1);
@@ -89,9 +91,9 @@ function conversation(shape: Shape): readonly Json[] {
 
 /** Each line by a reader that knows of those before it what is kept between two drains. */
 function entriesOf(lines: readonly Json[]): readonly TranscriptEntry[] {
-  let state: LineState = { timeMs: START_MS, facts: "{}" };
+  let state: LineState = lineState(START_MS, { facts: "{}" });
   return lines.flatMap((o) => {
-    const read = readLine(wholeLine(JSON.stringify(o)), JSON.parse(JSON.stringify(state)), undefined);
+    const read = readOne(wholeLine(JSON.stringify(o)), lineState(0, JSON.parse(JSON.stringify(state))), undefined);
     state = read?.state ?? state;
     return (read?.entries ?? []).map((entry) => TranscriptEntry.parse(entry));
   });
@@ -231,3 +233,7 @@ describe("answers that their server gave no id", () => {
     expect(entriesOf(lines)).toMatchObject([{ kind: "model_error", httpStatus: 500 }]);
   });
 });
+
+function readOne(line: JsonLine, state: LineState, agentId: string | undefined) {
+  return readWith(state, (next, sink) => readLine(line, next, agentId, sink));
+}

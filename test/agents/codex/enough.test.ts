@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type LineState, lineState } from "../../../src/agents/codex/line-context.ts";
 import { readLine } from "../../../src/agents/codex/lines.ts";
-import type { LineState } from "../../../src/agents/codex/state.ts";
-import { shortLine, wholeLine } from "../shared/line.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
   .filter((path) => path.includes("transcripts") && path.endsWith(".jsonl"))
@@ -12,16 +13,16 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf
 test("a line without the rest of its long strings tells what the whole one does, whichever string is long", () => {
   const cut = new Map<string, number>();
   for (const file of files) {
-    let state: LineState = { timeMs: 0 };
+    let state = lineState(0);
     for (const text of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
       for (const long of [text, ...lengthened(JSON.parse(text))]) {
         const line = shortLine(long);
-        const whole = readLine(wholeLine(long), state);
-        expect(readLine(line, state), long).toEqual(whole);
+        const whole = readOne(wholeLine(long), state);
+        expect(readOne(line, state), long).toEqual(whole);
         const [kind] = whole?.entries.map((entry) => entry.kind) ?? [];
         if (line.isCut && kind !== undefined) cut.set(kind, (cut.get(kind) ?? 0) + 1);
       }
-      state = readLine(wholeLine(text), state)?.state ?? state;
+      state = readOne(wholeLine(text), state)?.state ?? state;
     }
   }
   expect([...cut.keys()].sort()).toEqual(expect.arrayContaining(["model_call", "prompt", "tool_result", "tool_use"]));
@@ -40,15 +41,17 @@ test("what a program printed is not looked at, what Codex says above it is", () 
         return bytes;
       },
     };
-    const [entry] = readLine(line, { timeMs: 0 })?.entries ?? [];
+    const [entry] = readOne(line, lineState(0))?.entries ?? [];
     return { entry, asked };
   };
   const printed = "Process exited with code 7\n".repeat(40);
   const told = result(`Chunk ID: 1c9980\nWall time: 0.8576 seconds\nProcess exited with code 3\nOutput:\n${printed}`);
-  expect(told).toMatchObject({ entry: { status: "error", exitCode: 3 }, asked: 1 });
+  expect(told).toMatchObject({ entry: { status: "error", exitCode: 3 }, asked: 0 });
   const late = result(`Wall time: ${"0".repeat(400)} seconds\nProcess exited with code 4\nOutput:\n`);
   expect(late.entry).toMatchObject({ status: "error", exitCode: 4 });
 });
+
+const readOne = (line: JsonLine, state: LineState) => readWith(state, (next, sink) => readLine(line, next, sink));
 
 /** The line with one of its strings long, for each that it has. */
 function* lengthened(line: unknown): Generator<string> {

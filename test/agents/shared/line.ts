@@ -1,10 +1,14 @@
 import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import { UNREADABLE } from "../../../src/agents/shared/transcript/read-lines.ts";
 import { makeShortener } from "../../../src/agents/shared/transcript/shorten.ts";
+import { EntrySink } from "../../../src/model/entry-sink.ts";
+import type { FactSink } from "../../../src/model/fact-sink.ts";
+import type { TranscriptEntry } from "../../../src/model/transcript.ts";
 
 /** A line as it stands in the file. */
 export function wholeLine(text: string): JsonLine {
   const bytes = Buffer.from(text);
-  return { bytes, isCut: false, text: () => text };
+  return { bytes, isCut: false, text: () => text, head: (length) => bytes.toString("latin1", 0, length) };
 }
 
 /** The same line without its long strings, as readers see it. */
@@ -16,5 +20,20 @@ export function shortLine(text: string): JsonLine {
   shortener.bytes[bytes.length] = 0x0a;
   const [line] = [...shortener.lines(0, bytes.length + 1)];
   if (line === undefined) throw new Error(`no line: ${JSON.stringify(text)}`);
-  return { bytes, isCut: line.isCut, text: () => line.text() };
+  return { bytes, isCut: line.isCut, text: () => line.text(), head: (length) => line.head(length) };
+}
+
+/**
+ * Reads one line as a drain does.
+ *
+ * @param state as it is before the line; it stays as it is
+ * @returns the line's entries and the state behind it; `undefined` for a line that is unreadable
+ */
+export function readWith<State extends object>(
+  state: State,
+  read: (state: State, sink: FactSink) => unknown,
+): { readonly entries: readonly TranscriptEntry[]; readonly state: State } | undefined {
+  const sink = new EntrySink();
+  const next = { ...state };
+  return read(next, sink) === UNREADABLE ? undefined : { entries: sink.take(), state: next };
 }

@@ -3,7 +3,7 @@ import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../../model/shrink.ts";
 import { openRegular, openRegularNow } from "./open.ts";
 import { isPacked } from "./packed.ts";
-import { makeShortener, type Shortener, type ShortLine } from "./shorten.ts";
+import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
 /** One line, to be looked at before the next batch is asked for: its bytes are used again. */
@@ -11,6 +11,8 @@ export interface JsonLine {
   readonly bytes: Buffer;
   /** As it stands there, or without its long strings where `isCut`. */
   text(): string;
+  /** Its first bytes, one character each. */
+  head(bytes: number): string;
   readonly isCut: boolean;
 }
 
@@ -209,46 +211,47 @@ function* linesIn(
   from: number,
   to: number,
   shortener: Shortener | undefined,
-): Generator<ChunkLine, void, void> {
-  if (shortener !== undefined) {
-    for (const line of shortener.lines(from, to)) yield new ChunkLine(chunk, line.start, line.end, line);
-    return;
-  }
+): Generator<PlacedLine, void, void> {
+  if (shortener !== undefined) return yield* shortener.lines(from, to);
   let start = from;
   for (let at = chunk.indexOf(NEWLINE, from); at !== -1 && at < to; at = chunk.indexOf(NEWLINE, at + 1)) {
-    yield new ChunkLine(chunk, start, at, undefined);
+    yield new ChunkLine(chunk, start, at);
     start = at + 1;
   }
 }
 
 /** A line that lies in its chunk as a whole. */
-class ChunkLine implements JsonLine {
+class ChunkLine implements PlacedLine {
   readonly start: number;
   readonly end: number;
+  readonly isCut = false;
   readonly #chunk: Buffer;
-  readonly #short: ShortLine | undefined;
 
-  constructor(chunk: Buffer, start: number, end: number, short: ShortLine | undefined) {
+  constructor(chunk: Buffer, start: number, end: number) {
     this.#chunk = chunk;
     this.start = start;
     this.end = end;
-    this.#short = short;
   }
 
   get bytes(): Buffer {
     return this.#chunk.subarray(this.start, this.end);
   }
 
-  get isCut(): boolean {
-    return this.#short?.isCut === true;
+  text(): string {
+    return this.#chunk.toString("utf8", this.start, this.end);
   }
 
-  text(): string {
-    return this.#short?.text() ?? this.#chunk.toString("utf8", this.start, this.end);
+  head(bytes: number): string {
+    return this.#chunk.toString("latin1", this.start, Math.min(this.end, this.start + bytes));
   }
 }
 
-const wholeLine = (bytes: Buffer): JsonLine => ({ bytes, isCut: false, text: () => bytes.toString("utf8") });
+const wholeLine = (bytes: Buffer): JsonLine => ({
+  bytes,
+  isCut: false,
+  text: () => bytes.toString("utf8"),
+  head: (length) => bytes.toString("latin1", 0, length),
+});
 
 /** A copy, without long texts where it is long. A line that is no JSON stays what it is: its reader says so. */
 function shortened(line: Buffer): Buffer {

@@ -1,12 +1,7 @@
-import { asObject } from "../payload/json.ts";
-
 /** Of one batch; a hostile file has as many as it likes. */
 export const MAX_KINDS = 50;
 
-/**
- * Counts kinds of records that a reader has never heard of. A kind stands at the beginning or the end of its line; only a
- * line where none is known is parsed.
- */
+/** Counts kinds of records that a reader does not know. */
 export class Kinds {
   readonly #known: ReadonlySet<string>;
   #unknown = new Map<string, number>();
@@ -14,16 +9,6 @@ export class Kinds {
   /** @param known all kinds that were ever seen, told or not */
   constructor(known: readonly string[]) {
     this.#known = new Set(known);
-  }
-
-  /** A line that told nothing: perhaps it is of a new kind. */
-  look(line: Buffer): void {
-    if (line.length > MAX_PARSED_BYTES || this.#isKnown(line)) return;
-    try {
-      this.saw(asObject(JSON.parse(line.toString("utf8")))?.["type"]);
-    } catch {
-      // Counted as unreadable by whoever reads it
-    }
   }
 
   /** @param kind as a record says it; what is no text is no kind */
@@ -39,15 +24,4 @@ export class Kinds {
     this.#unknown = new Map();
     return taken;
   }
-
-  #isKnown(line: Buffer): boolean {
-    const ends = [line.toString("latin1", 0, END_BYTES), line.toString("latin1", Math.max(0, line.length - END_BYTES))];
-    return ends.some((text) => [...text.matchAll(TYPE)].some(([, kind]) => this.#known.has(kind ?? "")));
-  }
 }
-
-// --- internal ---
-
-const END_BYTES = 400;
-const MAX_PARSED_BYTES = 4 << 20;
-const TYPE = /"type":\s*"([^"]{1,64})"/g;

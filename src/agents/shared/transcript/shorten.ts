@@ -1,13 +1,10 @@
+import type { JsonLine } from "./jsonl.ts";
 import { MODULE_BASE64 } from "./shorten/module.ts";
 
-/** A complete line among the bytes that were given. */
-export interface ShortLine {
-  /** Where it stands among them, without its line feed. */
+/** A complete line in a stretch of a file, without its line feed; to be used before the next lines are asked for. */
+export interface PlacedLine extends JsonLine {
   readonly start: number;
   readonly end: number;
-  /** Its JSON text, without what is beyond the beginning of long strings; to be asked for before the next lines are. */
-  text(): string;
-  readonly isCut: boolean;
 }
 
 /**
@@ -19,7 +16,7 @@ export interface Shortener {
   /** Put the stretch here. */
   readonly bytes: Buffer;
   /** Complete lines from one place to another. */
-  lines(from: number, to: number): Iterable<ShortLine>;
+  lines(from: number, to: number): Generator<PlacedLine, void, void>;
 }
 
 /** Longer strings are cut: commands, paths and names are shorter. */
@@ -79,7 +76,7 @@ interface Code {
   shorten(from: number, to: number, copies: number, table: number, most: number, max: number, kept: number): number;
 }
 
-class Line implements ShortLine {
+class Line implements PlacedLine {
   readonly start: number;
   readonly end: number;
   readonly isCut: boolean;
@@ -96,8 +93,16 @@ class Line implements ShortLine {
     this.#copyEnd = copyEnd;
   }
 
+  get bytes(): Buffer {
+    return this.#all.subarray(this.start, this.end);
+  }
+
   text(): string {
     return this.#all.toString("utf8", this.#copyStart, this.#copyEnd);
+  }
+
+  head(bytes: number): string {
+    return this.#all.toString("latin1", this.start, Math.min(this.end, this.start + bytes));
   }
 }
 

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { type PackOptions, pack, type Unpriced } from "../../src/import/pack.lazy.ts";
-import { packTables, spanOf } from "../../src/import/tables.ts";
-import type { TranscriptFile } from "../../src/model/agent.ts";
-import { factsOf } from "../../src/model/fact-columns.ts";
+import reader from "../../src/agents/claude-code/transcript.ts";
+import { pack, type Unpriced } from "../../src/import/pack.lazy.ts";
+import { packOptions } from "../../src/import/read.ts";
+import { spanOf, sumsOfRows } from "../../src/import/row-sums.ts";
+import type { Agent, TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
 import { CALL_NUMBERS } from "../../src/model/packed.ts";
-import { MadeFiles, readAtOnce, readByLines, same } from "../support/at-once.ts";
+import { compareBoth, MadeFiles, same } from "../support/both-sinks.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";
 import { runs } from "../support/whole.ts";
@@ -14,47 +15,48 @@ import { type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 const made = new MadeFiles();
 afterAll(() => made.remove());
 
-const OPTIONS: PackOptions = {
-  facts: { source: "claude-code", sessionId: "s1" },
-  expectsTranscript: true,
-  reported: { "claude-opus-4-1": { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 } },
-};
+const CLAUDE = { source: "claude-code", tokens: "transcript" } as const;
+const REPORTED = { "claude-opus-4-1": { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 } };
 
 describe("recorded sessions", async () => {
-  const cases = (await recordedCases()).filter(({ source }) => source === "claude-code");
+  const cases = await recordedCases();
   let at: RecordedHome | undefined;
   afterEach(() => at?.replay.remove());
-  let [all, packed] = [0, 0];
+  const summed = new Map<string, [all: number, inRows: number]>();
 
-  test.each(cases)("$name: packed from tables it is what it is packed from entries", async (of) => {
+  test.each(cases)("$source $name: an import reads and adds up what a drain does", async (of) => {
     at = await recordedHome(of);
-    const { reader, home, roots } = at;
-    const { sessions } = await locateAll(reader, home, roots);
-    expect(sessions).not.toEqual([]);
+    const { home, roots } = at;
+    const { sessions } = await locateAll(at.reader, home, roots);
+    expect(sessions).toHaveLength(at.expected.length);
+    const sums = summed.get(of.source) ?? [0, 0];
+    summed.set(of.source, sums);
     for (const session of sessions) {
-      all++;
-      if (await isPacked(await reader.files({ ...session, roots }))) packed++;
+      sums[0]++;
+      if (await isSummed(at.reader, of.agent, await at.reader.files({ ...session, roots }))) sums[1]++;
     }
   });
 
-  test("most of them are packed from tables", () => {
-    expect(all).toBe(30);
-    expect(packed).toBeGreaterThanOrEqual(24);
+  test("the sessions of agents that write lines are nearly all added up from rows", () => {
+    for (const source of ["claude-code", "codex"]) {
+      const [all = 0, inRows = 0] = summed.get(source) ?? [];
+      expect(inRows / all, source).toBeGreaterThan(0.8);
+    }
   });
 });
 
-test("whatever a session is, it is packed from tables as from entries, or left to that", async () => {
-  let [all, packed] = [0, 0];
+test("whatever Claude Code's files hold, an import reads and adds up what a drain does", async () => {
+  let [all, summed] = [0, 0];
   await fc.assert(
     fc.asyncProperty(madeSessions(), (session) =>
       made.check(session, async (files) => {
         all++;
-        if (await isPacked(files)) packed++;
+        if (await isSummed(reader, CLAUDE, files)) summed++;
       }),
     ),
     { numRuns: runs(800), endOnFailure: true },
   );
-  expect(packed).toBeGreaterThan(all / 4);
+  expect(summed).toBeGreaterThan(all / 4);
 });
 
 const at = (second: number, rest: string): string =>
@@ -73,7 +75,7 @@ const result = (second: number, id: string): string =>
 const ASKED = prompt(1, "x", "p1");
 const USED = use(2, "t1");
 
-/** Each with whether it can be packed from tables. */
+/** Each with whether its rows are enough. */
 const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: readonly string[]]>> = {
   "two turns over several quarters of an hour": [
     true,
@@ -94,7 +96,7 @@ const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: read
   "a call that nobody answered lasts as long as its session": [true, ASKED, USED, prompt(31, "y", "p2"), use(59, "t2")],
   "an answer to a call that nobody made": [true, ASKED, USED, result(3, "t9")],
   "an answer before its call": [true, ASKED, result(2, "t1"), use(3, "t1")],
-  "a tool that is named as those are that nobody named": [false, ASKED, use(2, "t1", "unknown"), result(3, "t9")],
+  "a tool with the name that tools without one get": [true, ASKED, use(2, "t1", "unknown"), result(3, "t9")],
   "such a tool alone": [true, ASKED, use(2, "t1", "unknown"), result(3, "t1")],
   "a command, and no turn": [true, prompt(1, "<command-name>/clear", "p1"), prompt(2, "x", "p2"), use(3, "t1")],
   "a command that the model was called for": [true, prompt(1, "<command-name>/init", "p1"), use(3, "t1")],
@@ -112,22 +114,22 @@ const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: read
   "an end of a turn": [true, ASKED, USED, at(40, '"type":"system","subtype":"turn_duration"')],
   "a compaction": [true, ASKED, at(2, '"type":"system","subtype":"compact_boundary"'), use(3, "t1")],
   "a compaction behind all of it": [true, ASKED, USED, at(3, '"type":"system","subtype":"compact_boundary"')],
-  "an error": [false, ASKED, at(2, '"type":"system","subtype":"api_error"')],
-  "an interruption": [false, ASKED, prompt(2, "[Request interrupted by user]", "p1")],
+  "an error": [true, ASKED, at(2, '"type":"system","subtype":"api_error"')],
+  "an interruption": [true, ASKED, prompt(2, "[Request interrupted by user]", "p1")],
   nothing: [false],
 };
 
 describe("a session with", () => {
   test.each(Object.entries(CASES))("%s", async (_, [isSimple, ...lines]) => {
-    expect(await isPacked(made.put(filesOf(lines)))).toBe(isSimple);
+    expect(await isSummed(reader, CLAUDE, made.put(filesOf(lines)))).toBe(isSimple);
   });
 
   test("subagents that did something, or nothing", async () => {
     const main = filesOf([ASKED, USED, result(30, "t1")]);
     const working: MadeFile = { agentId: "a1", bytes: bytesOf([prompt(3, "y", "p9"), use(20, "t2")]) };
     const idle: MadeFile = { agentId: "a2", bytes: bytesOf([prompt(45, "y", "p9")]), meta: '{"toolUseId":"t1"}' };
-    expect(await isPacked(made.put([...main, working, idle]))).toBe(true);
-    expect(await isPacked(made.put([...main, idle]))).toBe(true);
+    expect(await isSummed(reader, CLAUDE, made.put([...main, working, idle]))).toBe(true);
+    expect(await isSummed(reader, CLAUDE, made.put([...main, idle]))).toBe(true);
   });
 });
 
@@ -136,28 +138,36 @@ describe("a session with", () => {
 const bytesOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((line) => `${line}\n`).join(""));
 const filesOf = (lines: readonly string[]): readonly MadeFile[] => [{ bytes: bytesOf(lines) }];
 
-/** @returns whether it could be packed from tables; then it is the same. */
-async function isPacked(files: readonly TranscriptFile[]): Promise<boolean> {
-  const once = readAtOnce(files);
-  const fromTables = once && packTables(once.tables, OPTIONS);
-  if (once === undefined || fromTables === undefined) return false;
-  const entries = [...(await readByLines(files)).entries.values()];
-  same(meaningOf(fromTables), meaningOf(pack(entries, OPTIONS)));
-  const times = entries.map(({ timeMs }) => timeMs);
-  same(spanOf(once.tables), { firstMs: Math.min(...times), lastMs: Math.max(...times) });
-  return true;
+/** Compares both sinks, and the sums of rows with those of a session that is built. @returns whether rows were enough */
+async function isSummed(
+  of: TranscriptReader,
+  agent: Pick<Agent, "source" | "tokens" | "provider">,
+  files: readonly TranscriptFile[],
+): Promise<boolean> {
+  const { entries, rows } = await compareBoth(of, agent.source, files);
+  if (entries.size === 0) return false;
+  const options = packOptions(agent, "s1", { reported: REPORTED });
+  const tables = rows.tables();
+  const sums = sumsOfRows(tables, options);
+  const all = [...entries.values()];
+  if (sums !== undefined) {
+    const built = pack(all, options);
+    same(meaningOf({ ...built, ...sums, owned: rows.owned() }), meaningOf(built));
+  }
+  const times = all.map(({ timeMs }) => timeMs);
+  same(spanOf(tables), { firstMs: Math.min(...times), lastMs: Math.max(...times) });
+  return sums !== undefined;
 }
 
 /** A packed session with whatever has no order in one, and numbers of places as what they stand for. */
-function meaningOf({ facts, owned, segments, usage, tools, turns, calls, providers }: Unpriced) {
+function meaningOf({ owned, segments, usage, tools, turns, calls, providers }: Unpriced) {
   const called: unknown[] = [];
   for (let row = 0; row < calls.length; row += CALL_NUMBERS) {
-    const [place = -1, segment = -1, provider = -1, ...told] = calls.subarray(row, row + CALL_NUMBERS);
+    const [place = -1, segment = -1, provider = -1, ...rest] = calls.subarray(row, row + CALL_NUMBERS);
     const [timeMs, model, subagent] = usage[place] ?? [];
-    called.push([timeMs, model, subagent, segments[segment]?.segment.ordinal, providers[provider], ...told]);
+    called.push([timeMs, model, subagent, segments[segment]?.segment.ordinal, providers[provider], ...rest]);
   }
   return {
-    facts: new Map(factsOf(facts).map((entry) => [entry.key, entry])),
     owned: [...owned].sort(),
     segments,
     usage: sorted(usage),

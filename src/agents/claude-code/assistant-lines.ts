@@ -1,0 +1,165 @@
+import { TOKEN_KINDS } from "../../model/token-kinds.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { isBareCount, laterId } from "../shared/payload/call-ids.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { type CountedCall, type LastAnswer, type Line, type LineContext, lineId, placeOf } from "./line-context.ts";
+import { nameAnswer } from "./nameless.ts";
+import { sessionFacts } from "./session-facts.ts";
+import { modelError } from "./system-lines.ts";
+import { CALL_IDS_SINCE, callPlace, rememberCounted } from "./tool-ids.ts";
+import { passesBeside, usageOf } from "./usage.ts";
+import { writtenBefore, writtenSince } from "./version.ts";
+
+/** A line with one block of an answer, and with the whole usage of it. */
+export function assistantLine(context: LineContext): void {
+  const { o, state, timeMs, sink } = context;
+  const message = asObject(o["message"]);
+  if (message === undefined) return;
+  sessionFacts(context);
+  const model = asString(message["model"]);
+  if (model === "<synthetic>") {
+    modelError(context);
+    return;
+  }
+
+  const requestId = asString(o["requestId"]);
+  const inputMs = state.inputMs;
+  const answer = answerOf(context, message, requestId);
+  const { id, globalKey } = answer;
+  const reported = asObject(message["usage"]);
+  const usage = usageOf(reported);
+  const now = lastAnswer(id, requestId, usage);
+  const isRepeat = repeats(state.answer, now);
+  const finishReason = asString(message["stop_reason"]);
+  const startMs = ownOf(state.requests ?? NO_REQUESTS, asString(o["requestRef"])) ?? inputMs;
+  const complete = finishReason !== undefined && !isBrokenOff(o, message);
+  const asksForTools = finishReason === "tool_use" ? true : undefined;
+  sink.modelCall(placeOf(context, globalKey, globalKey), {
+    responseId: id,
+    requestId,
+    model,
+    requestedModel: asString(o["requestedModel"]),
+    startMs,
+    endMs: timeMs,
+    usage: isRepeat ? undefined : usage,
+    complete,
+    finishReason,
+    asksForTools,
+    // Several times the list price, which the price table does not know
+    noListPrice: reported?.["speed"] === "fast" ? true : undefined,
+  });
+  if (!isRepeat) {
+    for (const pass of passesBeside(reported)) {
+      const key = `${globalKey}:${pass.index}`;
+      sink.modelCall(placeOf(context, key, key), {
+        besideResponseId: id,
+        requestId,
+        model: pass.model ?? model,
+        startMs,
+        endMs: timeMs,
+        complete,
+        asksForTools,
+        usage: pass.usage,
+      });
+    }
+  }
+  toolUses(context, message, answer);
+  if (!isRepeat) state.answer = now;
+}
+
+// --- internal ---
+
+const NO_REQUESTS: Readonly<Record<string, number>> = {};
+
+/** An answer's id, if it has one that can be used, and what its facts are known by. */
+interface AnswerIds {
+  readonly id: string | undefined;
+  readonly globalKey: string;
+  /** What tells ids apart that are counted in each answer. */
+  readonly within: () => string;
+}
+
+function answerOf(context: LineContext, message: Line, requestId: string | undefined): AnswerIds {
+  const { o, state, agentId } = context;
+  const given = asString(message["id"]);
+  const id = given !== undefined && isMadeUp(given, o) ? undefined : given;
+  if (id !== undefined && (requestId !== undefined || isOfOneAnswer(id))) {
+    return {
+      id,
+      globalKey: `response:${id}:${requestId ?? ""}`,
+      within: () => (isOfOneAnswer(id) ? id : `${id}:${requestId}`),
+    };
+  }
+  // Servers that speak the model's protocol need not give their messages ids
+  const { name, known } = nameAnswer(o, id, state.nameless ?? [], lineId(context), agentId);
+  if (known.length > 0) state.nameless = known;
+  return { id, globalKey: `answer:${name}`, within: () => name };
+}
+
+function toolUses(context: LineContext, message: Line, { within }: AnswerIds): void {
+  const { o, state, agentId, sink } = context;
+  const counted: CountedCall[] = [];
+  for (const block of asArray(message["content"])) {
+    const b = asObject(block);
+    if (b?.["type"] !== "tool_use") continue;
+    const given = asString(b["id"]);
+    const name = asString(b["name"]);
+    if (given === undefined || name === undefined) continue;
+    const isCounted = isBareCount(given);
+    const isJoinedByInput = writtenBefore(o, CALL_IDS_SINCE);
+    const callId = isCounted ? laterId(given, within()) : given;
+    if (isCounted) counted.push({ given, callId, ...(agentId !== undefined && { agentId }) });
+    sink.toolUse(placeOf(context, `use:${callId}`, `use:${callPlace(given, within)}`), {
+      callId,
+      name,
+      givenId: isCounted && !isJoinedByInput ? given : undefined,
+      executable: executableOf(asObject(b["input"])?.["command"]),
+      inputDigest: isJoinedByInput ? inputDigest(b["input"]) : undefined,
+    });
+  }
+  rememberCounted(state, counted);
+}
+
+const lastAnswer = (
+  id: string | undefined,
+  requestId: string | undefined,
+  usage: TokenUsage | undefined,
+): LastAnswer | undefined => {
+  if (id === undefined || requestId === undefined) return undefined;
+  return usage === undefined || usage.input + usage.output === 0 ? { id, requestId } : { id, requestId, usage };
+};
+
+/**
+ * 2.1.120 asks again, without a stream, where one broke off, and gives the lines of the broken answer the request and the
+ * figures of the new one.
+ */
+const repeats = (before: LastAnswer | undefined, now: LastAnswer | undefined): boolean =>
+  before !== undefined &&
+  before.requestId === now?.requestId &&
+  before.id !== now.id &&
+  TOKEN_KINDS.every((kind) => before.usage?.[kind] === now.usage?.[kind]);
+
+/** A fork gives each block that it copies a new id, where a server gave the answer none. */
+const isMadeUp = (id: string, o: Line): boolean =>
+  o["requestId"] === undefined && asString(o["requestRef"]) !== undefined && UUID.test(id);
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
+
+/** Some relays give one id to all answers (`ocgo`, ccusage issue 1635), or count them. Random ids and times are longer. */
+const isOfOneAnswer = (id: string): boolean =>
+  (id.match(/[A-Za-z0-9]{10,}/g) ?? []).some((letters) => /\d/.test(letters));
+
+/** From this version on every true `stop_reason` has its details, if only null. */
+const DETAILS_SINCE = "2.1.150";
+
+/**
+ * 2.1.197 and later make up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its
+ * beginning. An answer that was not streamed has details where its server gave them, but its blocks are in one line; and what
+ * others write in the agent's form has no `iterations`, which the agent's own figures have whatever the server sends.
+ */
+const isBrokenOff = (o: Line, message: Line): boolean =>
+  message["stop_details"] === undefined &&
+  asObject(message["usage"])?.["iterations"] !== undefined &&
+  writtenSince(o, DETAILS_SINCE) &&
+  asArray(message["content"]).filter((block) => asObject(block) !== undefined).length < 2;

@@ -1,0 +1,82 @@
+import { asArray, asObject } from "../shared/payload/json.ts";
+import { isCut } from "../shared/transcript/shorten.ts";
+import type { Line } from "./line-context.ts";
+import { CALL_IDS_SINCE } from "./tool-ids.ts";
+import { writtenBefore } from "./version.ts";
+
+/**
+ * Whether a line without the rest of its long strings says all that the whole line does. A length, an outcome, an edit or a
+ * command can stand behind the beginning of a long string.
+ */
+export function isEnough(o: Line): boolean {
+  switch (o["type"]) {
+    case "user":
+      return !hasCutName(o) && isEnoughOfResults(o);
+    case "assistant":
+      return !hasCutName(o) && isEnoughOfAnswer(o);
+    case "api-request":
+      return typeof o["id"] !== "string" || !isCut(o["id"]);
+    case "cost-state":
+      return false;
+    case "system":
+    case "attachment":
+      return !hasCutName(o);
+    default:
+      return true;
+  }
+}
+
+// --- internal ---
+
+/** Members of a line whose text becomes part of a fact. */
+const NAMES = [
+  "uuid",
+  "parentUuid",
+  "requestId",
+  "requestRef",
+  "requestedModel",
+  "promptId",
+  "agentId",
+  "version",
+  "cwd",
+  "gitBranch",
+  "apiErrorType",
+  "error",
+] as const;
+
+function hasCutName(o: Line): boolean {
+  for (const name of NAMES) if (isCutText(o[name])) return true;
+  const message = asObject(o["message"]);
+  if (message !== undefined) {
+    if (isCutText(message["id"]) || isCutText(message["model"]) || isCutText(message["stop_reason"])) return true;
+    for (const block of asArray(message["content"])) {
+      const b = asObject(block);
+      if (b !== undefined && (isCutText(b["id"]) || isCutText(b["name"]) || isCutText(b["tool_use_id"]))) return true;
+    }
+    const passes = asObject(message["usage"])?.["iterations"];
+    if (passes !== undefined && asArray(passes).some((pass) => isCutText(asObject(pass)?.["model"]))) return true;
+  }
+  return isCutText(asObject(o["toolUseResult"])?.["agentId"]) || isCutText(asObject(o["forkedFrom"])?.["messageUuid"]);
+}
+
+const isCutText = (value: unknown): boolean => typeof value === "string" && isCut(value);
+
+function isEnoughOfResults(o: Line): boolean {
+  let results = 0;
+  for (const value of asArray(asObject(o["message"])?.["content"])) {
+    const block = asObject(value);
+    if (block?.["type"] !== "tool_result") continue;
+    if (block["is_error"] === true) return false;
+    results++;
+  }
+  const outcome = o["toolUseResult"];
+  return results > 0 && typeof outcome !== "string" && !Array.isArray(asObject(outcome)?.["structuredPatch"]);
+}
+
+function isEnoughOfAnswer(o: Line): boolean {
+  for (const block of asArray(asObject(o["message"])?.["content"])) {
+    const input = asObject(asObject(block)?.["input"]);
+    if (input !== undefined && (isCutText(input["command"]) || writtenBefore(o, CALL_IDS_SINCE))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,38 @@
+import { defined } from "../../model/defined.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asString } from "../shared/payload/json.ts";
+import { type LineContext, placeOf } from "./line-context.ts";
+
+/** Session facts of a line, where they differ from the last ones. A subagent's lines have none. */
+export function sessionFacts(context: LineContext): void {
+  const { o, state, agentId, sink } = context;
+  if (agentId !== undefined) return;
+  const agentVersion = asString(o["version"]);
+  const cwd = asString(o["cwd"]);
+  const gitBranch = asString(o["gitBranch"]);
+  const digest = digestOf(agentVersion, cwd, gitBranch);
+  if (digest === state.facts) return;
+  state.facts = digest;
+  sink.other({ kind: "session", ...placeOf(context, `session:${digest}`), agentVersion, cwd, gitBranch });
+}
+
+// --- internal ---
+
+/** They hardly ever change from line to line, and belong to a few folders. */
+let last: readonly (string | undefined)[] = [];
+let lastDigest: string | undefined;
+const digests = new Map<string, string>();
+const MAX_DIGESTS = 256;
+
+function digestOf(agentVersion: string | undefined, cwd: string | undefined, gitBranch: string | undefined): string {
+  if (lastDigest !== undefined && agentVersion === last[0] && cwd === last[1] && gitBranch === last[2])
+    return lastDigest;
+  // JSON: a folder named undefined differs from no folder
+  const text = JSON.stringify([agentVersion, cwd, gitBranch]);
+  const digest = digests.get(text) ?? inputDigest(defined({ agentVersion, cwd, gitBranch })) ?? "{}";
+  if (digests.size >= MAX_DIGESTS) digests.clear();
+  digests.set(text, digest);
+  last = [agentVersion, cwd, gitBranch];
+  lastDigest = digest;
+  return digest;
+}

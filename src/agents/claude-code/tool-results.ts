@@ -1,0 +1,78 @@
+import type { ToolStatus } from "../../model/transcript.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
+import { exitCodeOf } from "./adapter.ts";
+import { type Line, type LineContext, lineId, placeOf } from "./line-context.ts";
+import { patchLines } from "./patch.ts";
+import { textOf } from "./text.ts";
+import { callPlace, countedCall } from "./tool-ids.ts";
+import { writtenSince } from "./version.ts";
+
+/** A line with results of tools, one block each. */
+export function toolResults(context: LineContext, blocks: readonly unknown[]): void {
+  const { o, state, agentId, sink } = context;
+  const result = asObject(o["toolUseResult"]);
+  const patch = patchLines(result);
+  for (const block of blocks) {
+    const b = asObject(block) ?? {};
+    const given = asString(b["tool_use_id"]);
+    if (given === undefined) continue;
+    const callId = countedCall(state, given, agentId)?.callId ?? given;
+    const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
+    const status = statusOf(o, b, text);
+    const isError = status === "error";
+    sink.toolResult(placeOf(context, `result:${callId}`, `result:${callPlace(given, () => lineId(context))}`), {
+      callId,
+      status,
+      errorType: isError && isInterrupted(o, text) ? "interrupted" : undefined,
+      exitCode: isError ? (exitCodeOf(text) ?? exitCodeOf(o["toolUseResult"])) : undefined,
+      linesAdded: patch.lines_added,
+      linesRemoved: patch.lines_removed,
+      spawnedAgentId: asString(result?.["agentId"]),
+    });
+  }
+  state.inputMs = context.timeMs;
+  const uuid = asString(o["uuid"]);
+  if (uuid !== undefined && result?.["commandName"] !== undefined) state.launched = uuid;
+}
+
+// --- internal ---
+
+const isInterrupted = (o: Line, text: string): boolean =>
+  asObject(o["toolUseResult"])?.["interrupted"] === true ||
+  isBrokenOffAtWork(o) ||
+  text.startsWith("[Request interrupted by user") ||
+  // One of several parallel calls failed: the others do not run
+  /^<tool_use_error>(?:Cancelled: parallel tool call |Sibling tool call errored)/.test(text);
+
+/**
+ * Stopped by the user or because of another call. Since 2.1.329 at the latest a call that is stopped while it runs is written
+ * as rejected, too; one that the user was asked about has the decision, or says that it had not begun.
+ */
+function isBrokenOffAtWork(o: Line): boolean {
+  const kind = o["toolDenialKind"];
+  if (kind !== "user-rejected") return kind === "interrupted" || kind === "cancelled";
+  const hasDecision = o["permissionDecision"] !== undefined || o["toolDenialBeforeRun"] === true;
+  return !hasDecision && writtenSince(o, DECISIONS_SINCE);
+}
+const DECISIONS_SINCE = "2.1.329";
+
+function statusOf(o: Line, block: Line, text: string): ToolStatus {
+  // Written for a call that a killed process left behind; how it ended is unknown
+  if (text.startsWith("[Tool ") && /^\[Tool (?:use|call) interrupted/.test(text)) return "unfinished";
+  if (isBrokenOffAtWork(o)) return "error";
+  if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
+    return "denied";
+  if (block["is_error"] !== true) return "success";
+  // In older versions, and for files that a rule denies in all but the newest, only the wording tells a refusal from a failure
+  return REFUSALS.some((wording) => wording.test(text)) ? "denied" : "error";
+}
+
+/** The agent's wordings, from 1.0 on. A directory's name comes before what is said of it. */
+const REFUSALS: readonly RegExp[] = [
+  /^(?:Permission (?:to \w+|for this) |The user doesn't want to |Claude requested permissions |\S+ hook error: )/,
+  /^<tool_use_error>File is in a directory that is denied by /,
+  /^(?:Hook \S+ denied this tool|\S+ operation blocked by hook)/,
+  /^This (?:command requires|\w+ command contains multiple operations\. The following parts? requires?) approval/,
+  /^Agent type '[^'\n]{1,200}' has been denied by permission rule /,
+  /^[^\n]{1,500} was blocked\. For security, Claude Code may /,
+];

@@ -1,0 +1,55 @@
+import type { TokenUsage } from "../../model/transcript.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import type { Line } from "./line-context.ts";
+
+/** Anthropic's `input_tokens` leaves the cache out; ours includes it. `undefined` where input or output is missing. */
+export function usageOf(usage: Line | undefined): TokenUsage | undefined {
+  if (usage === undefined) return undefined;
+  const fresh = asCount(usage["input_tokens"]);
+  const output = asCount(usage["output_tokens"]);
+  if (fresh === undefined || output === undefined) return undefined;
+  const cacheRead = asCount(usage["cache_read_input_tokens"]);
+  const cacheWrite = asCount(usage["cache_creation_input_tokens"]);
+  const lifetimes = asObject(usage["cache_creation"]);
+  return {
+    input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWrite5m: asCount(lifetimes?.["ephemeral_5m_input_tokens"]),
+    cacheWrite1h: asCount(lifetimes?.["ephemeral_1h_input_tokens"]),
+    reasoning: asCount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]),
+  };
+}
+
+/** A pass of an answer whose tokens the answer's own figures leave out. */
+export interface Pass {
+  /** Among all passes of the answer. */
+  readonly index: number;
+  readonly model: string | undefined;
+  readonly usage: TokenUsage;
+}
+
+/** Passes that count as calls of their own: advice of a stronger model, a compaction on the server, a refusal. */
+export function passesBeside(usage: Line | undefined): readonly Pass[] {
+  if (!Array.isArray(usage?.["iterations"])) return [];
+  const passes = asArray(usage["iterations"]).map(asObject);
+  const own = passes.filter((pass) => OWN.has(pass?.["type"]));
+  const hasFallenBack = own.some((pass) => pass?.["type"] === "fallback_message");
+  const answered = hasFallenBack ? asString(own.at(-1)?.["model"]) : undefined;
+  return passes.flatMap((pass, index): Pass[] => {
+    const model = asString(pass?.["model"]);
+    const isRefused = OWN.has(pass?.["type"]) && answered !== undefined && model !== undefined && model !== answered;
+    if (!BESIDE.has(pass?.["type"]) && !isRefused) return [];
+    const used = usageOf(pass);
+    // What is refused before it begins costs nothing
+    if (used === undefined || (isRefused && used.output === 0)) return [];
+    return [{ index, model, usage: used }];
+  });
+}
+
+// --- internal ---
+
+const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
+/** Passes that the answer's figures include; where a model refused and another answered, those of the one that answered. */
+const OWN: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);

@@ -1,0 +1,107 @@
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { type Line, type LineContext, type LineState, lineId, linePlace } from "./line-context.ts";
+import { isOfMachine } from "./machine.ts";
+import { sessionFacts } from "./session-facts.ts";
+import { textOf } from "./text.ts";
+import { toolResults } from "./tool-results.ts";
+import { writtenBefore } from "./version.ts";
+
+/** A line in the user's name: a prompt, results of tools, an interruption, or something the agent wrote for itself. */
+export function userLine(context: LineContext): void {
+  const { o, state, timeMs, sink } = context;
+  const content = asObject(o["message"])?.["content"];
+  const results = asArray(content).filter((block) => asObject(block)?.["type"] === "tool_result");
+  sessionFacts(context);
+  if (results.length > 0) {
+    toolResults(context, results);
+    return;
+  }
+
+  const text = textOf(content);
+  if (o["interruptedMessageId"] !== undefined || text?.startsWith("[Request interrupted by user") === true) {
+    if (context.originalId === undefined) sink.other({ kind: "interruption", ...linePlace(context, "interruption") });
+    return;
+  }
+  state.inputMs = timeMs;
+  if (context.agentId !== undefined || isCompanion(o, text, state)) return;
+  state.promptKey = promptIdOf(o, text) ?? lineId(context);
+  // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
+  sink.prompt(linePlace(context, "prompt"), {
+    // A copy, too, is a turn only where its answers are not known from elsewhere
+    origin: context.originalId === undefined ? originOf(o, text) : "command",
+    length: isOfShell(text) ? undefined : typedText(text)?.length,
+  });
+}
+
+// --- internal ---
+
+/** At the latest: 2.1.80 and 2.1.100 were seen to give a command the id of the prompt before it. Hooks name no ids there. */
+const COMMANDS_HAVE_IDS_SINCE = "2.1.120";
+
+const promptIdOf = (o: Line, text: string | undefined): string | undefined =>
+  text?.startsWith("<command-") === true && writtenBefore(o, COMMANDS_HAVE_IDS_SINCE)
+    ? undefined
+    : asString(o["promptId"]);
+
+/** Lines in a user's name that the agent wrote for itself. */
+function isCompanion(o: Line, text: string | undefined, { promptKey, launched }: LineState): boolean {
+  return (
+    (o["isMeta"] === true && !isFromElsewhere(o, promptKey)) ||
+    o["isCompactSummary"] === true ||
+    o["isVisibleInTranscriptOnly"] === true ||
+    o["repeatsCompactSummary"] === true ||
+    /^<(?:local-command-|user-memory-input>)/.test(text ?? "") ||
+    (isOfShell(text) && o["turnOrigin"] === undefined) ||
+    // Before 2.0.77 a command that the model called for, and not the user, was written as if typed
+    (TYPED.test(text ?? "") && (o["sourceToolUseID"] !== undefined || isChildOf(o, launched)))
+  );
+}
+
+const isChildOf = (o: Line, uuid: string | undefined): boolean => uuid !== undefined && o["parentUuid"] === uuid;
+
+/** Sent by another session, an agent or a schedule, with its own prompt id: a turn begins, and hooks report it. */
+function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
+  const kind = asString(asObject(o["origin"])?.["kind"]);
+  const id = asString(o["promptId"]);
+  return kind !== undefined && kind !== "human" && id !== undefined && id !== promptKey;
+}
+
+/**
+ * A command that the user ran (`!git status`) and, in a separate line, what it printed. Since 2.1.329 at the latest the model
+ * is asked about that, without a hook for a prompt; the line that asks says whose turn it begins.
+ */
+const isOfShell = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
+
+/** Senders that are no person: a channel's messages are a person's. */
+const MACHINES: ReadonlySet<string> = new Set([
+  "task-notification",
+  "peer",
+  "peer-send-message",
+  "projects-relay",
+  "teammate",
+  "coordinator",
+  "observer",
+  "observer-activity",
+  "auto-continuation",
+  "scheduled-trigger",
+]);
+
+function originOf(o: Line, text: string | undefined): "human" | "machine" | "command" {
+  const kind = asString(asObject(o["origin"])?.["kind"]) ?? "";
+  if (MACHINES.has(kind) || o["promptSource"] === "system" || isOfMachine(text)) return "machine";
+  // `/clear` and similar are written with the name first and never reach the model; they have no turn
+  return /^<command-(?!message>)/.test(text ?? "") && o["turnOrigin"] === undefined ? "command" : "human";
+}
+
+/**
+ * A command that reaches the model is a prompt like any other. It is written with its message first, and hooks report it as it
+ * was typed. Of a skill, 2.0.77 writes neither the slash nor what else was typed.
+ */
+function typedText(text: string | undefined): string | undefined {
+  const [isTyped, name, args = ""] = TYPED.exec(text ?? "") ?? [];
+  if (isTyped === undefined) return text;
+  if (name?.startsWith("/") !== true) return undefined;
+  return args === "" ? name : `${name} ${args}`;
+}
+const TYPED =
+  /^<command-message>[^<]*<\/command-message>\s*<command-name>([^<]*)<\/command-name>(?:\s*<command-args>(.*)<\/command-args>)?/s;

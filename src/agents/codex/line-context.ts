@@ -1,0 +1,148 @@
+import type { FactSink, Place } from "../../model/fact-sink.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import { asString } from "../shared/payload/json.ts";
+
+/**
+ * What the lines so far mean for the next one. Stored between two drains as plain JSON. Reading a line changes it; the objects
+ * and lists in it are replaced, never changed.
+ */
+export interface LineState {
+  /** Time of the last line that had one. */
+  timeMs: number;
+  threadId: string | undefined;
+  /** Differs from `threadId` in the file of a subagent. */
+  rootId: string | undefined;
+  /** When the thread began. */
+  beganMs: number | undefined;
+  /** Set while the lines are those of another thread, copied to the start of this one. */
+  copied: true | undefined;
+  /** Its version gives each turn an id: the first that is younger than the thread is its own. */
+  turnsTell: true | undefined;
+  /** Where the thread's own lines begin again, in versions that number them. */
+  ownOrdinal: number | undefined;
+  turnId: string | undefined;
+  /** The last turn whose prompt was told: what the user writes while it is at work joins it. */
+  prompted: string | undefined;
+  /** The turn of the main thread that a subagent's turn belongs to. */
+  rootTurnId: string | undefined;
+  /** A review began: turns are told under the id of the reviewer, a thread of its own, but the end of it all under another. */
+  isReviewed: true | undefined;
+  /** This thread is such a reviewer: its own turn is the one of the main thread. */
+  isReviewer: true | undefined;
+  model: string | undefined;
+  /** Who answers, where that is not who Codex asks of itself. */
+  provider: string | undefined;
+  /** When the model was last given something to answer. */
+  inputMs: number | undefined;
+  /** Of the answer that is being written: when its request left, its last part so far, whether it asked for tools. */
+  answer: Answer | undefined;
+  /** The model was given something in this turn and has not begun to answer. */
+  isWaiting: true | undefined;
+  /** Tool calls without an output so far. */
+  open: readonly string[] | undefined;
+  /** Ids of calls that could come again. */
+  used: readonly string[] | undefined;
+  /** Usage comes in records of its own; the totals are those of turns of an older version alone. */
+  hasRecords: true | undefined;
+  /** The last turn that wrote records. */
+  recordedTurn: string | undefined;
+  /** The turn began as in versions that write no records. */
+  isOlderTurn: true | undefined;
+  /** The totals go on from those of the thread it was forked from. */
+  isFork: true | undefined;
+  totals: TokenUsage | undefined;
+}
+
+export interface Answer {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly asksForTools?: true | undefined;
+}
+
+/** State before the first line of a file, or as it was stored. */
+export const lineState = (timeMs: number, stored: Partial<LineState> = {}): LineState => ({
+  timeMs,
+  threadId: undefined,
+  rootId: undefined,
+  beganMs: undefined,
+  copied: undefined,
+  turnsTell: undefined,
+  ownOrdinal: undefined,
+  turnId: undefined,
+  prompted: undefined,
+  rootTurnId: undefined,
+  isReviewed: undefined,
+  isReviewer: undefined,
+  model: undefined,
+  provider: undefined,
+  inputMs: undefined,
+  answer: undefined,
+  isWaiting: undefined,
+  open: undefined,
+  used: undefined,
+  hasRecords: undefined,
+  recordedTurn: undefined,
+  isOlderTurn: undefined,
+  isFork: undefined,
+  totals: undefined,
+  ...stored,
+});
+
+export type Line = Readonly<Record<string, unknown>>;
+
+/** A line's payload with everything its facts depend on. */
+export interface LineContext {
+  readonly p: Line;
+  readonly timeMs: number;
+  readonly state: LineState;
+  readonly sink: FactSink;
+}
+
+export const isSubagent = ({ rootId, threadId }: LineState): boolean => rootId !== threadId;
+
+/** Where a fact of this line stands. */
+export function placeOf(
+  { timeMs, state }: Pick<LineContext, "timeMs" | "state">,
+  key: string,
+  globalKey?: string,
+): Place {
+  const isChild = isSubagent(state);
+  return {
+    key,
+    timeMs,
+    globalKey,
+    promptKey: isChild ? state.rootTurnId : state.turnId,
+    agentId: isChild ? state.threadId : undefined,
+  };
+}
+
+/** Call ids are the provider's: another thread of the session can have the same one. Counted ids say which thread. */
+export const callKey = (kind: string, { state }: LineContext, callId: string): string =>
+  isSubagent(state) && !callId.includes(`#${state.threadId}`)
+    ? `${kind}:${state.threadId}:${callId}`
+    : `${kind}:${callId}`;
+
+/** Enters the turn that a line names; lines that name none stay in the turn before. */
+export function enterTurn(state: LineState, p: Line): void {
+  const turnId = asString(p["turn_id"]);
+  if (turnId === undefined) return;
+  state.rootTurnId = state.isReviewer ? turnId : asString(p["root_turn_id"]);
+  state.turnId = turnId;
+}
+
+/** The model was given something to answer. */
+export function asking(state: LineState, timeMs: number): void {
+  state.inputMs = timeMs;
+  state.isWaiting = true;
+}
+
+/** A part of the model's answer arrived. */
+export function answering(state: LineState, asksForTools?: true): void {
+  const { answer, inputMs, timeMs } = state;
+  state.isWaiting = undefined;
+  state.answer = {
+    startMs: answer?.startMs ?? inputMs ?? timeMs,
+    endMs: timeMs,
+    asksForTools: asksForTools ?? answer?.asksForTools,
+  };
+}

@@ -1,0 +1,90 @@
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../../model/agent.ts";
+import type { ContentUpdate } from "../../../model/content.ts";
+import { EntrySink } from "../../../model/entry-sink.ts";
+import type { FactSink } from "../../../model/fact-sink.ts";
+import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import { type JsonLine, openJsonl } from "./jsonl.ts";
+import { Kinds } from "./kinds.ts";
+
+/** A line that is no JSON object of a shape that its reader knows. */
+export const UNREADABLE = Symbol("unreadable");
+
+/** How an agent writes its transcript, line by line. */
+export interface LineRules<State extends object> {
+  /** Kinds of lines that are known, whether or not they have facts. */
+  readonly kinds: readonly string[];
+  /** Lines come without their long strings first; see `openJsonl`. @default false */
+  readonly shortens?: boolean;
+  /** The state before the first line that is read, or as an earlier reading left it. */
+  state(modifiedMs: number, stored: Partial<State> | undefined): State;
+  /**
+   * Gives the facts of a line to the sink and changes the state.
+   *
+   * @returns the line's kind; `UNREADABLE` when it is no JSON object
+   */
+  read(line: JsonLine, state: State, sink: FactSink): unknown;
+  /** What a line says beside its facts. */
+  content(line: Buffer, entries: readonly TranscriptEntry[], state: State): readonly ContentUpdate[];
+}
+
+/** For rules that make a new state of the old one. */
+export function replaceState<State extends object>(state: State, next: State): void {
+  for (const name of Object.keys(state)) if (!Object.hasOwn(next, name)) delete state[name as keyof State];
+  Object.assign(state, next);
+}
+
+/** A batch with what the reader of an agent needs to complete it. */
+export interface LineBatchRead<State> extends TranscriptBatch {
+  readonly entries: TranscriptEntry[];
+  /** As it is after the batch. */
+  readonly state: State;
+  /** The batch is the first of this reading. */
+  readonly isFirst: boolean;
+  /** This reading began without what an earlier one had learned. */
+  readonly isFresh: boolean;
+}
+
+/** Reads a transcript of JSON lines from an offset on. The memo holds the state and the file's fingerprint. */
+export async function* readLines<State extends object>(
+  file: TranscriptFile,
+  from: Offset,
+  { content: wantsContent = false, blocks, sink: given }: ReadOptions,
+  rules: LineRules<State>,
+): AsyncGenerator<LineBatchRead<State>> {
+  const memo = from.memo as { readonly state?: Partial<State>; readonly fingerprint?: string };
+  const jsonl = await openJsonl(file.path, {
+    fromBytes: from.bytes,
+    roots: file.roots,
+    shortens: rules.shortens === true,
+    blocks,
+    ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
+  });
+  try {
+    const isFresh = jsonl.fromBytes === 0 || memo.state === undefined;
+    const state = rules.state(jsonl.modifiedMs, isFresh ? undefined : memo.state);
+    const kinds = new Kinds(rules.kinds);
+    const own = new EntrySink();
+    const sink = given ?? own;
+    let isFirst = true;
+    for await (const batch of jsonl.batches) {
+      const content: ContentUpdate[] = [];
+      let unreadable = batch.tooLong;
+      for (const line of batch.lines) {
+        const before = own.count;
+        const kind = rules.read(line, state, sink);
+        if (kind === UNREADABLE) unreadable++;
+        else {
+          kinds.saw(kind);
+          if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
+        }
+      }
+      const stored = { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
+      const next = { bytes: batch.endBytes, memo: stored };
+      const counts = { unreadable, records: batch.lines.length, unknownKinds: kinds.take() };
+      yield { entries: own.take(), next, content, ...counts, state, isFirst, isFresh };
+      isFirst = false;
+    }
+  } finally {
+    await jsonl.close();
+  }
+}

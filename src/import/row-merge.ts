@@ -1,0 +1,90 @@
+import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "../model/fact-tables.ts";
+import { fullerUsage } from "../model/merge.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { TokenUsage } from "../model/transcript.ts";
+import type { Writable } from "../model/writable.ts";
+
+/**
+ * Joins a row into another one with the same key, as `mergeEntries` joins two entries.
+ *
+ * @param into place of the row that stays
+ * @param from place of the other row
+ */
+export function mergeRow(table: FactTable, into: number, from: number, texts: readonly string[]): void {
+  const { data, kind } = table;
+  const isCall = kind === "model_call";
+  const agent = data[into + CALL.agentId] ?? Number.NaN;
+  const isOfSubagent = !Number.isNaN(agent) && !Number.isNaN(data[from + CALL.agentId]);
+  mergePlace(data, into, from, texts);
+  if (isCall) mergeCall(data, into, from);
+  for (const [place, column] of JOINED[kind]) {
+    const a = data[into + place] ?? Number.NaN;
+    const b = data[from + place] ?? Number.NaN;
+    if (a === b || Number.isNaN(b)) continue;
+    if (Number.isNaN(a) || isLess(b, a, column, texts)) data[into + place] = b;
+  }
+  // A subagent that continues the main conversation begins its file with copies of it
+  if (!isOfSubagent) data[into + CALL.agentId] = Number.NaN;
+}
+
+// --- internal ---
+
+const OTHERWISE: ReadonlySet<string> = new Set([
+  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete"],
+  ...TOKEN_KINDS,
+]);
+
+/** Columns that are joined by their own value alone: the lesser one is kept. */
+const JOINED = Object.fromEntries(
+  Object.entries(COLUMNS).map(([kind, columns]) => [
+    kind,
+    Object.entries(columns)
+      .map(([name, column], place) => ({ name, column, place }))
+      .filter(({ name }) => !OTHERWISE.has(name))
+      .map(({ place, column }) => [place, column] as const),
+  ]),
+) as unknown as { readonly [K in TableKind]: readonly (readonly [place: number, column: ColumnKind])[] };
+
+/** Numbers and texts are compared by their JSON. */
+function isLess(a: number, b: number, column: ColumnKind, texts: readonly string[]): boolean {
+  return column === "text" ? JSON.stringify(texts[a]) < JSON.stringify(texts[b]) : String(a) < String(b);
+}
+
+/** A record belongs to the turn in which it was first written. */
+function mergePlace(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
+  const order = (data[into + CALL.timeMs] ?? 0) - (data[from + CALL.timeMs] ?? 0);
+  if (order < 0) return;
+  const [a, b] = [data[into + CALL.promptKey] ?? Number.NaN, data[from + CALL.promptKey] ?? Number.NaN];
+  if (order === 0 && (a === b || Number.isNaN(b))) return;
+  if (order === 0 && !Number.isNaN(a) && JSON.stringify(texts[a]) <= JSON.stringify(texts[b])) return;
+  data[into + CALL.timeMs] = data[from + CALL.timeMs] ?? 0;
+  data[into + CALL.promptKey] = b;
+}
+
+function mergeCall(data: Float64Array, into: number, from: number): void {
+  const start = data[from + CALL.startMs] ?? Number.NaN;
+  const before = data[into + CALL.startMs] ?? Number.NaN;
+  if (Number.isNaN(before) || start < before) data[into + CALL.startMs] = start;
+  const end = data[from + CALL.endMs] ?? 0;
+  if (end > (data[into + CALL.endMs] ?? 0)) data[into + CALL.endMs] = end;
+  if (data[from + CALL.complete] === 1) data[into + CALL.complete] = 1;
+  if (isFuller(data, from, into)) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+}
+
+function isFuller(data: Float64Array, a: number, b: number): boolean {
+  const [mine, other] = [data[a + CALL.output] ?? Number.NaN, data[b + CALL.output] ?? Number.NaN];
+  if (Number.isNaN(mine)) return false;
+  if (Number.isNaN(other)) return true;
+  if (mine !== other) return mine > other;
+  const usage = usageAt(data, a);
+  return fullerUsage(usageAt(data, b), usage) === usage;
+}
+
+function usageAt(data: Float64Array, at: number): TokenUsage {
+  const usage: Writable<TokenUsage> = { input: 0, output: 0 };
+  for (const [i, kind] of TOKEN_KINDS.entries()) {
+    const tokens = data[at + CALL.input + i] ?? Number.NaN;
+    if (!Number.isNaN(tokens)) usage[kind] = tokens;
+  }
+  return usage;
+}

@@ -1,0 +1,271 @@
+import { defined } from "../model/defined.ts";
+import type { FactOf, FactSink, LooseEntry, Place } from "../model/fact-sink.ts";
+import {
+  CALL,
+  derivedKey,
+  FactTable,
+  type FactTables,
+  type KeyIds,
+  PROMPT,
+  RESULT,
+  SAME,
+  USE,
+} from "../model/fact-tables.ts";
+import { correctedUsage, isPlainUsage, limitNumber } from "../model/limits.ts";
+import { mergeEntries } from "../model/merge.ts";
+import { digester } from "../model/packed.ts";
+import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
+import type { Clean } from "./clean-entries.ts";
+import { mergeRow } from "./row-merge.ts";
+
+/**
+ * Puts the facts of one session into tables, each as it may be stored and each key once, without keeping an object for a
+ * fact. The result is the same as that of cleaning entries and joining them with `mergeEntries`, in any order.
+ */
+export class RowSink implements FactSink {
+  count = 0;
+  readonly #clean: Clean;
+  readonly #learn: (entry: TranscriptEntry) => boolean;
+  readonly #digestOf: (globalKey: string) => number;
+  readonly #texts = new Texts();
+  /** Names as they came, with the number of what they became. */
+  readonly #names = new Map<string, number>();
+  readonly #prompts = new KeyedTable("prompt");
+  readonly #calls = new KeyedTable("model_call");
+  readonly #uses = new KeyedTable("tool_use");
+  readonly #results = new KeyedTable("tool_result");
+  readonly #others = new Map<string, TranscriptEntry>();
+
+  /**
+   * @param source of the agent, for digests
+   * @param learn receives entries of rare kinds; returns true for those that are about the session and are not stored
+   */
+  constructor(source: string, clean: Clean, learn: (entry: TranscriptEntry) => boolean) {
+    this.#clean = clean;
+    this.#learn = learn;
+    this.#digestOf = digester(source);
+  }
+
+  get isEmpty(): boolean {
+    const rows = this.#prompts.rows + this.#calls.rows + this.#uses.rows + this.#results.rows;
+    return rows === 0 && this.#others.size === 0;
+  }
+
+  prompt(place: Place, fact: FactOf<"prompt">): void {
+    const table = this.#prompts;
+    const at = table.next();
+    const { data } = table;
+    this.#place(data, at, place);
+    data[at + PROMPT.origin] = this.#name(fact.origin);
+    data[at + PROMPT.length] = numberOf(fact.length, "length");
+    this.#put(table, at, place, undefined);
+  }
+
+  modelCall(place: Place, fact: FactOf<"model_call">): void {
+    const table = this.#calls;
+    const at = table.next();
+    const { data } = table;
+    this.#place(data, at, place);
+    const { responseId } = fact;
+    data[at + CALL.responseId] = this.#id(responseId);
+    data[at + CALL.requestId] = this.#id(fact.requestId);
+    data[at + CALL.besideResponseId] = this.#id(fact.besideResponseId);
+    data[at + CALL.model] = this.#name(fact.model);
+    data[at + CALL.provider] = this.#name(fact.provider);
+    data[at + CALL.requestedModel] = this.#name(fact.requestedModel);
+    data[at + CALL.startMs] = timeOf(fact.startMs);
+    data[at + CALL.endMs] = timeOf(fact.endMs);
+    putUsage(data, at, fact.usage);
+    data[at + CALL.complete] = fact.complete ? 1 : 0;
+    data[at + CALL.finishReason] = this.#name(fact.finishReason);
+    data[at + CALL.asksForTools] = fact.asksForTools ? 1 : Number.NaN;
+    data[at + CALL.covers] = this.#name(fact.covers);
+    data[at + CALL.noListPrice] = fact.noListPrice ? 1 : Number.NaN;
+    this.#put(table, at, place, responseId === undefined ? undefined : fact);
+  }
+
+  toolUse(place: Place, fact: FactOf<"tool_use">): void {
+    const table = this.#uses;
+    const at = table.next();
+    const { data } = table;
+    this.#place(data, at, place);
+    data[at + USE.callId] = this.#id(fact.callId);
+    data[at + USE.name] = this.#name(fact.name);
+    data[at + USE.executable] = this.#name(fact.executable);
+    data[at + USE.mcpServer] = this.#name(fact.mcpServer);
+    data[at + USE.inputDigest] = this.#id(fact.inputDigest);
+    data[at + USE.givenId] = this.#id(fact.givenId);
+    this.#put(table, at, place, fact);
+  }
+
+  toolResult(place: Place, fact: FactOf<"tool_result">): void {
+    const table = this.#results;
+    const at = table.next();
+    const { data } = table;
+    this.#place(data, at, place);
+    data[at + RESULT.callId] = this.#id(fact.callId);
+    data[at + RESULT.status] = this.#name(fact.status);
+    data[at + RESULT.errorType] = this.#name(fact.errorType);
+    data[at + RESULT.exitCode] = numberOf(fact.exitCode, "exitCode");
+    data[at + RESULT.linesAdded] = numberOf(fact.linesAdded, "linesAdded");
+    data[at + RESULT.linesRemoved] = numberOf(fact.linesRemoved, "linesRemoved");
+    data[at + RESULT.spawnedAgentId] = this.#id(fact.spawnedAgentId);
+    data[at + RESULT.durationMs] = numberOf(fact.durationMs, "durationMs");
+    this.#put(table, at, place, fact);
+  }
+
+  other(entry: LooseEntry): void {
+    this.count++;
+    const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
+    if (this.#learn(cleaned)) return;
+    const known = this.#others.get(cleaned.key);
+    this.#others.set(cleaned.key, known === undefined ? cleaned : mergeEntries(known, cleaned));
+  }
+
+  /** All facts so far. */
+  tables(): FactTables {
+    return {
+      texts: this.#texts.list,
+      numberOf: (text) => this.#texts.known(text),
+      tables: { prompt: this.#prompts, model_call: this.#calls, tool_use: this.#uses, tool_result: this.#results },
+      others: [...this.#others.values()],
+    };
+  }
+
+  /** Digests of the facts whose id is unique over sessions; see `digestOf`. */
+  owned(): Float64Array {
+    const tables = [this.#prompts, this.#calls, this.#uses, this.#results];
+    const all = new Float64Array(tables.reduce((sum, { rows }) => sum + rows, this.#others.size));
+    let length = 0;
+    for (const { digests } of tables) {
+      for (const digest of digests) if (!Number.isNaN(digest)) all[length++] = digest;
+    }
+    for (const { globalKey } of this.#others.values()) {
+      if (globalKey !== undefined) all[length++] = this.#digestOf(globalKey);
+    }
+    return all.slice(0, length);
+  }
+
+  #place(data: Float64Array, at: number, { timeMs, promptKey, agentId }: Place): void {
+    data[at + CALL.timeMs] = timeOf(timeMs);
+    data[at + CALL.promptKey] = this.#id(promptKey);
+    data[at + CALL.agentId] = this.#id(agentId);
+  }
+
+  /** Ends the row at a place: a new one, or joined with the row that has its key. */
+  #put(table: KeyedTable, at: number, place: Place, ids: KeyIds | undefined): void {
+    this.count++;
+    let { key } = place;
+    const { globalKey } = place;
+    let known = table.keys.get(key);
+    if (known === undefined && !isPlainId(key)) {
+      key = this.#clean.id(key);
+      known = table.keys.get(key);
+    }
+    const { data } = table;
+    const global = globalKey === undefined ? Number.NaN : globalKey === place.key ? SAME : this.#id(globalKey);
+    if (known === undefined) {
+      data[at + CALL.key] =
+        ids !== undefined && derivedKey(table.kind, ids) === key ? Number.NaN : this.#texts.numberOf(key);
+      data[at + CALL.globalKey] = global;
+      table.digests.push(this.#digest(key, global));
+      table.keys.set(key, table.rows);
+      table.rows++;
+      return;
+    }
+    const into = known * table.stride;
+    // What it would be derived from may change
+    if (Number.isNaN(data[into + CALL.key]) && !hasSameIds(table, into, at)) {
+      data[into + CALL.key] = this.#texts.numberOf(key);
+    }
+    const before = data[into + CALL.globalKey] ?? Number.NaN;
+    if (before !== global && !Number.isNaN(global)) {
+      const [a, b] = [before, global].map((n) => JSON.stringify(n === SAME ? key : this.#texts.list[n]));
+      if (Number.isNaN(before) || String(b) < String(a)) {
+        data[into + CALL.globalKey] = global;
+        table.digests[known] = this.#digest(key, global);
+      }
+    }
+    mergeRow(table, into, at, this.#texts.list);
+  }
+
+  /** NaN for a fact whose id is not unique over sessions. */
+  #digest(key: string, global: number): number {
+    return Number.isNaN(global) ? global : this.#digestOf(global === SAME ? key : (this.#texts.list[global] ?? ""));
+  }
+
+  #id(text: string | undefined): number {
+    if (text === undefined) return Number.NaN;
+    // What is stored already is as an id may be
+    return this.#texts.known(text) ?? this.#texts.numberOf(isPlainId(text) ? text : this.#clean.id(text));
+  }
+
+  #name(text: string | undefined): number {
+    if (text === undefined) return Number.NaN;
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    const number = this.#texts.numberOf(this.#clean.name(text));
+    this.#names.set(text, number);
+    return number;
+  }
+}
+
+// --- internal ---
+
+class KeyedTable extends FactTable {
+  /** Numbers of rows by key. */
+  readonly keys = new Map<string, number>();
+  /** By row; NaN where there is none. */
+  readonly digests: number[] = [];
+}
+
+class Texts {
+  readonly list: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  known(text: string): number | undefined {
+    return this.#numbers.get(text);
+  }
+
+  numberOf(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.list.length;
+      this.list.push(text);
+      this.#numbers.set(text, number);
+    }
+    return number;
+  }
+}
+
+/** Whether two rows have the same ids where keys are made of them. */
+function hasSameIds({ data, kind }: FactTable, a: number, b: number): boolean {
+  const places = kind === "model_call" ? [CALL.responseId, CALL.requestId] : [USE.callId];
+  return places.every((place) => Object.is(data[a + place], data[b + place]));
+}
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const isPlainId = (id: string): boolean => id.length <= 256 && PLAIN.test(id);
+
+function timeOf(ms: number | undefined): number {
+  if (ms === undefined) return Number.NaN;
+  return ms >= 946_684_800_000 && ms <= 7_258_118_400_000 ? ms : (limitNumber(ms, "timeMs") ?? Number.NaN);
+}
+
+function numberOf(value: number | undefined, member: string): number {
+  if (value === undefined) return Number.NaN;
+  return value >= 0 && value <= 1e11 ? value : (limitNumber(value, member) ?? Number.NaN);
+}
+
+const tokensOf = (n: number | undefined): number => (n === undefined ? Number.NaN : n);
+
+function putUsage(data: Float64Array, at: number, reported: TokenUsage | undefined): void {
+  const usage = reported === undefined || isPlainUsage(reported) ? reported : correctedUsage(reported);
+  data[at + CALL.input] = tokensOf(usage?.input);
+  data[at + CALL.output] = tokensOf(usage?.output);
+  data[at + CALL.cacheRead] = tokensOf(usage?.cacheRead);
+  data[at + CALL.cacheWrite] = tokensOf(usage?.cacheWrite);
+  data[at + CALL.cacheWrite5m] = tokensOf(usage?.cacheWrite5m);
+  data[at + CALL.cacheWrite1h] = tokensOf(usage?.cacheWrite1h);
+  data[at + CALL.reasoning] = tokensOf(usage?.reasoning);
+}

@@ -1,0 +1,51 @@
+import { defined } from "./defined.ts";
+import type { FactOf, FactSink, LooseEntry, Place } from "./fact-sink.ts";
+import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
+
+/** Collects facts as transcript entries, in the order in which they were found. */
+export class EntrySink implements FactSink {
+  #entries: TranscriptEntry[] = [];
+  #taken = 0;
+
+  get count(): number {
+    return this.#taken + this.#entries.length;
+  }
+
+  prompt(place: Place, fact: FactOf<"prompt">): void {
+    this.#add({ kind: "prompt", ...place, ...fact });
+  }
+
+  modelCall(place: Place, fact: FactOf<"model_call">): void {
+    const usage = fact.usage && defined<TokenUsage>(fact.usage as never);
+    this.#add({ kind: "model_call", ...place, ...fact, usage });
+  }
+
+  toolUse(place: Place, fact: FactOf<"tool_use">): void {
+    this.#add({ kind: "tool_use", ...place, ...fact });
+  }
+
+  toolResult(place: Place, fact: FactOf<"tool_result">): void {
+    this.#add({ kind: "tool_result", ...place, ...fact });
+  }
+
+  other(entry: LooseEntry): void {
+    this.#add(entry);
+  }
+
+  /** Entries from the given count on that were not taken yet. */
+  since(count: number): readonly TranscriptEntry[] {
+    return this.#entries.slice(count - this.#taken);
+  }
+
+  /** Returns the collected entries and starts anew; `count` goes on. */
+  take(): TranscriptEntry[] {
+    const entries = this.#entries;
+    this.#taken += entries.length;
+    this.#entries = [];
+    return entries;
+  }
+
+  #add(entry: TranscriptEntry): void {
+    this.#entries.push(defined<TranscriptEntry>(entry as never));
+  }
+}

@@ -1,0 +1,153 @@
+import { deepStrictEqual } from "node:assert";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { cleanWith } from "../../src/import/clean-entries.ts";
+import { RowSink } from "../../src/import/row-sink.ts";
+import type { TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
+import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
+import { putEntry } from "../../src/model/fact-sink.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import { mergeEntries } from "../../src/model/merge.ts";
+import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
+import { redact } from "../../src/privacy/redact.ts";
+import { type MadeFile, smallestFailing } from "./claude-lines.ts";
+
+/** What a file holds besides its facts. */
+export interface FileResult {
+  readonly next: Offset;
+  readonly records: number;
+  readonly unreadable: number;
+  readonly unknownKinds: ReadonlyMap<string, number>;
+}
+
+/** What a session's files hold, each fact once. */
+export interface SessionResult {
+  readonly files: readonly FileResult[];
+  /** Facts about the session as a whole, in order. */
+  readonly about: readonly TranscriptEntry[];
+}
+
+const clean = cleanWith(redact);
+
+/** A session as drains read it. */
+export async function readAsEntries(
+  reader: TranscriptReader,
+  files: readonly TranscriptFile[],
+): Promise<SessionResult & { readonly entries: ReadonlyMap<string, TranscriptEntry> }> {
+  const entries = new Map<string, TranscriptEntry>();
+  const about: TranscriptEntry[] = [];
+  const read = await readFiles(reader, files, undefined, (one) => {
+    const entry = clean.entry(one);
+    if (isAboutSession(entry)) about.push(entry);
+    else {
+      const known = entries.get(entry.key);
+      entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+    }
+  });
+  return { files: read, about, entries };
+}
+
+/** A session as imports read it. */
+export async function readAsRows(
+  reader: TranscriptReader,
+  source: string,
+  files: readonly TranscriptFile[],
+): Promise<SessionResult & { readonly rows: RowSink }> {
+  const about: TranscriptEntry[] = [];
+  const rows = new RowSink(source, clean, (entry) => isAboutSession(entry) && about.push(entry) > 0);
+  const read = await readFiles(reader, files, rows, (entry) => putEntry(rows, entry));
+  return { files: read, about, rows };
+}
+
+/** Both ways, compared: the same facts, offsets, memos and counts. @returns the facts, by key, and the rows */
+export async function compareBoth(reader: TranscriptReader, source: string, files: readonly TranscriptFile[]) {
+  const [asEntries, asRows] = [await readAsEntries(reader, files), await readAsRows(reader, source, files)];
+  const entries = decodeTables(encodeTables(asRows.rows.tables()));
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  same(byKey.size, entries.length);
+  same(sorted(byKey), sorted(asEntries.entries));
+  same(asRows.about, asEntries.about);
+  same(asRows.files, asEntries.files);
+  // The order of requests decides which is forgotten first
+  same(asRows.files.map(requestsOf), asEntries.files.map(requestsOf));
+  return { entries: asEntries.entries, rows: asRows.rows };
+}
+
+/** The files of made sessions, one session after the other. */
+export class MadeFiles {
+  readonly #folder = mkdtempSync(join(tmpdir(), "openhook-at-once-"));
+
+  /** @param modifiedMs when all of it was last written */
+  put(files: readonly MadeFile[], modifiedMs = 1_795_000_000_000): readonly TranscriptFile[] {
+    return files.map(({ agentId, bytes, meta }) => {
+      const path = join(this.#folder, agentId === undefined ? "main.jsonl" : `agent-${agentId}.jsonl`);
+      writeFileSync(path, bytes);
+      utimesSync(path, modifiedMs / 1_000, modifiedMs / 1_000);
+      const beside = path.replace(/\.jsonl$/, ".meta.json");
+      if (meta === undefined) rmSync(beside, { force: true });
+      else writeFileSync(beside, meta);
+      return { path, ...(agentId !== undefined && { agentId }) };
+    });
+  }
+
+  /** @throws what `check` throws of a made session, with the least of its lines that it throws of */
+  async check(files: readonly MadeFile[], check: (files: readonly TranscriptFile[]) => Promise<void>): Promise<void> {
+    const errorOf = (some: readonly MadeFile[]): Promise<unknown> =>
+      check(this.put(some)).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    if ((await errorOf(files)) === undefined) return;
+    const least = await smallestFailing(files, async (some) => (await errorOf(some)) !== undefined);
+    const texts = least.map(({ agentId = "main", bytes }) => `${agentId}:\n${bytes.toString("utf8")}`);
+    throw new Error(`not the same:\n${texts.join("\n")}`, { cause: await errorOf(least) });
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+/** Quick where all is well. */
+export function same(found: unknown, wanted: unknown): void {
+  if (!isDeepStrictEqual(found, wanted)) deepStrictEqual(found, wanted);
+}
+
+// --- internal ---
+
+const isAboutSession = ({ kind }: TranscriptEntry): boolean => kind === "session" || kind === "reported_usage";
+
+async function readFiles(
+  reader: TranscriptReader,
+  files: readonly TranscriptFile[],
+  sink: RowSink | undefined,
+  put: (entry: TranscriptEntry) => void,
+): Promise<readonly FileResult[]> {
+  const read: FileResult[] = [];
+  for (const file of files) {
+    let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
+    const unknownKinds = new Map<string, number>();
+    for await (const batch of reader.read(file, INITIAL_OFFSET, {
+      blocks: true,
+      ...(sink !== undefined && { sink }),
+    })) {
+      for (const entry of batch.entries) put(entry);
+      next = batch.next;
+      records += batch.records ?? 0;
+      unreadable += batch.unreadable;
+      for (const [kind, n] of batch.unknownKinds ?? []) unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + n);
+    }
+    read.push({ next, records, unreadable, unknownKinds });
+  }
+  return read;
+}
+
+const sorted = (entries: ReadonlyMap<string, TranscriptEntry>): readonly TranscriptEntry[] =>
+  [...entries.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+
+function requestsOf({ next }: FileResult): readonly string[] {
+  const { state } = next.memo as { readonly state?: { readonly requests?: object } };
+  return Object.keys(state?.requests ?? {});
+}

@@ -1,0 +1,13 @@
+import type { Clean } from "../../src/import/clean-entries.ts";
+import { RowSink } from "../../src/import/row-sink.ts";
+import { putEntry } from "../../src/model/fact-sink.ts";
+import type { TranscriptEntry } from "../../src/model/transcript.ts";
+
+const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
+
+/** Entries in the tables of an import, as they are unless they are cleaned. */
+export function rowsOf(entries: readonly TranscriptEntry[], clean: Clean = UNCHANGED): RowSink {
+  const rows = new RowSink("claude-code", clean, () => false);
+  for (const entry of entries) putEntry(rows, entry);
+  return rows;
+}
