@@ -26,8 +26,8 @@ export async function benchRead({ runs, mb }) {
       const list = join(scratch, `${agent.source}.txt`);
       writeFileSync(list, corpus.paths.join("\n"));
       const kinds = {
-        ours: "our reader",
-        ...(agent.scans && { scan: "our reader, sessions at once" }),
+        ours: "our reader, as drains read",
+        rows: "our reader, as imports read",
         parse: "JSON.parse of every line",
         usage: "JSON.parse of lines with usage",
       };
@@ -54,7 +54,7 @@ export async function benchRead({ runs, mb }) {
       texts.push(
         `${agent.source}: ${inWhole(bytes / 1e6)} MB, ${inWhole(lines)} lines, ${inWhole(corpus.paths.length)} files; medians of ${runs}, interleaved; totals of all are right\n\n${comparison(measured, kinds.parse)}`,
       );
-      const peaks = [kinds.ours, kinds.scan].map((name) => measured[name]?.map((one) => one.peakKib ?? Number.NaN));
+      const peaks = [kinds.ours, kinds.rows].map((name) => measured[name]?.map((one) => one.peakKib ?? Number.NaN));
       const peakKib = Math.max(...peaks.flatMap((of) => (of === undefined ? [] : [median(of)])));
       const isKnown = Number.isFinite(peakKib);
       goals.push(

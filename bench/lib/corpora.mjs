@@ -7,7 +7,7 @@ import { ROOT } from "./options.mjs";
 
 /** Agents with a corpus. `folder` below the home is what the agent's files and the totals lie in. */
 export const AGENTS = [
-  { source: "claude-code", folder: ".claude", make: makeClaudeCorpus, scans: true },
+  { source: "claude-code", folder: ".claude", make: makeClaudeCorpus },
   { source: "codex", folder: ".codex", make: makeCodexCorpus },
 ];
 

@@ -1,9 +1,10 @@
-// node reader.cjs ours|scan|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
+// node reader.cjs ours|rows|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
 // `parse` and `usage` are no readers: they show what a line costs before anything is made of it.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
+import { RowSink } from "../../src/import/row-sink.ts";
 import { CALL } from "../../src/model/fact-tables.ts";
 import { START } from "../../src/model/initial-offset.ts";
 
@@ -15,7 +16,7 @@ const MARKS = { "claude-code": '"usage":{', codex: '"total_token_usage":' };
 
 const [, , kind, agent, list] = process.argv;
 const paths = readFileSync(list, "utf8").split("\n");
-const read = kind === "ours" ? readByEntries : async () => (kind === "scan" ? readAtOnce() : readByLines());
+const read = { ours: readByEntries, rows: readByRows }[kind] ?? (async () => readByLines());
 read().then((totals) => console.log(JSON.stringify(totals)));
 
 async function readByEntries() {
@@ -43,26 +44,30 @@ function totalsOf(answers) {
     : { ...both, input: sum((u) => u.input - u.cacheRead - u.cacheWrite), cache_creation: sum((u) => u.cacheWrite) };
 }
 
-/** As imports read: a file at once. */
-function readAtOnce() {
+/** As imports read: facts go into tables. */
+async function readByRows() {
   const answers = new Map();
+  const clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
   for (const path of paths) {
     const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
-    const scan = READERS[agent].scan((entries) => entries);
-    const file = scan.file({ path, ...(agentId !== undefined && { agentId }) });
-    const tables = file === undefined ? undefined : scan.tables();
-    if (tables === undefined) throw new Error(`${path} was not read at once`);
-    const ints = tables.calls;
-    for (let row = 0; row < ints.length; row += CALL.ints) {
-      const key = tables.text(ints[row + CALL.id]);
-      const known = answers.get(key);
-      if (known !== undefined && known.output >= ints[row + CALL.output]) continue;
-      const told = (place) => (ints[row + place] === -1 ? undefined : ints[row + place] >>> 0);
+    const sink = new RowSink(agent, clean, () => false);
+    const file = { path, ...(agentId !== undefined && { agentId }) };
+    for await (const _ of READERS[agent].read(file, INITIAL_OFFSET, { blocks: true, sink }));
+    const { texts, tables } = sink.tables();
+    const { data, stride, rows } = tables.model_call;
+    for (let at = 0; at < rows * stride; at += stride) {
+      const known = (place) => (Number.isNaN(data[at + place]) ? undefined : data[at + place]);
+      const global = data[at + CALL.globalKey];
+      const ids = texts[known(CALL.responseId)] ?? "";
+      const key = global >= 0 ? texts[global] : (texts[known(CALL.key)] ?? ids);
+      const output = known(CALL.output) ?? 0;
+      if ((answers.get(key)?.output ?? -1) >= output) continue;
       answers.set(key, {
-        input: told(CALL.input),
-        output: told(CALL.output),
-        cacheRead: told(CALL.cacheRead),
-        cacheWrite: told(CALL.cacheWrite),
+        input: known(CALL.input),
+        output,
+        cacheRead: known(CALL.cacheRead),
+        cacheWrite: known(CALL.cacheWrite),
+        reasoning: known(CALL.reasoning),
       });
     }
   }

@@ -30,9 +30,10 @@ import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
-import { pack, type Unpriced } from "./pack.lazy.ts";
+import { pack } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
+import type { Unpriced } from "./unpriced.ts";
 
 /** A session that was read, on its way into the store. */
 export interface Arrived {

@@ -2,34 +2,16 @@ import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { decodeTables, encodeTables } from "../model/fact-columns.ts";
 import { putEntry } from "../model/fact-sink.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
-import type { Packed } from "../model/packed.ts";
-import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session, type SessionFacts } from "../model/session.ts";
+import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildSession } from "../session/build.ts";
-import { segmentTotals, type Totals } from "../telemetry/totals.ts";
+import { segmentTotals } from "../telemetry/totals.ts";
 import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./record-digests.ts";
 import { RowSink } from "./row-sink.ts";
 import { sumsOfRows } from "./row-sums.ts";
 import { sumsOf } from "./sums.ts";
-
-/** What is the same for all facts of a session that is packed. */
-export interface PackOptions {
-  readonly facts: SessionFacts;
-  /** Its agent writes tokens into transcripts. */
-  readonly expectsTranscript: boolean;
-  /** The agent's own sums. */
-  readonly reported: Totals["reported"];
-}
-
-/** A packed session whose model calls have no prices yet: the table of them is in another thread. */
-export interface Unpriced extends Omit<Packed, "segments"> {
-  readonly segments: readonly { readonly segment: Packed["segments"][number]["segment"]; readonly totals: Totals }[];
-  /** Calls that may have a price, `CALL_NUMBERS` each; -1 for what nobody told. */
-  readonly calls: Float64Array;
-  /** Who answered, where calls do not all have the same provider. */
-  readonly providers: readonly (string | null)[];
-}
+import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
  * A whole session as one value, with its sums.

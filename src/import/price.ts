@@ -2,7 +2,7 @@ import { CALL_NUMBERS, type Packed, type PackedUsage } from "../model/packed.ts"
 import type { Writable } from "../model/writable.ts";
 import { costsOfTokens } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
-import type { Unpriced } from "./pack.lazy.ts";
+import type { Unpriced } from "./unpriced.ts";
 
 /** A packed session with the prices of its calls, each added where the call is counted. */
 export function priced(unpriced: Unpriced, provider: string | undefined): Packed {

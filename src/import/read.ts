@@ -12,9 +12,10 @@ import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { cleanWith } from "./clean-entries.ts";
-import { packRows, type Unpriced } from "./pack.lazy.ts";
+import { packRows } from "./pack.lazy.ts";
 import { RowSink } from "./row-sink.ts";
 import { spanOf } from "./row-sums.ts";
+import type { Unpriced } from "./unpriced.ts";
 
 /** One session to read, whole. */
 export interface ReadTask {

@@ -4,8 +4,8 @@ import { CALL_NUMBERS, type PackedTools, type PackedTurns, type PackedUsage, QUA
 import { ENDED_IDLE } from "../model/session.ts";
 import type { Writable } from "../model/writable.ts";
 import { NO_TOTALS, type Totals } from "../telemetry/totals.ts";
-import type { PackOptions, Unpriced } from "./pack.lazy.ts";
 import { type RowRun, type RowTool, runsOf } from "./row-runs.ts";
+import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
  * What the rows of a session add up to: the same as `buildSession` and the sums of what it builds, without building it.

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import reader from "../../src/agents/claude-code/transcript.ts";
-import { pack, type Unpriced } from "../../src/import/pack.lazy.ts";
+import { pack } from "../../src/import/pack.lazy.ts";
 import { packOptions } from "../../src/import/read.ts";
 import { spanOf, sumsOfRows } from "../../src/import/row-sums.ts";
+import type { Unpriced } from "../../src/import/unpriced.ts";
 import type { Agent, TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
 import { CALL_NUMBERS } from "../../src/model/packed.ts";
 import { compareBoth, MadeFiles, same } from "../support/both-sinks.ts";

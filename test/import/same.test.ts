@@ -81,8 +81,10 @@ test.each(cases)(
 
 /** As an earlier version may have read: records under other names, and of no call what was used. */
 const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
-  async function* read(...args: Parameters<TranscriptReader["read"]>): ReturnType<TranscriptReader["read"]> {
-    for await (const batch of reader.read(...args)) {
+  async function* read(
+    ...[file, from, { sink: _, ...options } = {}]: Parameters<TranscriptReader["read"]>
+  ): ReturnType<TranscriptReader["read"]> {
+    for await (const batch of reader.read(file, from, options)) {
       const entries = batch.entries.map((entry): TranscriptEntry => {
         const { usage: _, ...rest } = { usage: undefined, ...entry, key: `before:${entry.key}` };
         return rest as TranscriptEntry;

@@ -1,7 +1,7 @@
 import type { FactSink, Place } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import type { JsonLine } from "../shared/transcript/jsonl.ts";
+import type { JsonLine } from "../shared/transcript/json-line.ts";
 import type { NamelessAnswer } from "./nameless.ts";
 
 export type Line = Readonly<Record<string, unknown>>;

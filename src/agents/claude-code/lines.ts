@@ -1,6 +1,6 @@
 import type { FactSink } from "../../model/fact-sink.ts";
 import { asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import type { JsonLine } from "../shared/transcript/jsonl.ts";
+import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { assistantLine } from "./assistant-lines.ts";
 import { isEnough } from "./cut-lines.ts";

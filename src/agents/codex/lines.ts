@@ -3,7 +3,7 @@ import type { FactSink } from "../../model/fact-sink.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
-import type { JsonLine } from "../shared/transcript/jsonl.ts";
+import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { isEnough } from "./enough.ts";
 import { agentTypeOf, headOf } from "./head.ts";

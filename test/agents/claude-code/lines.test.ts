@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
 import { readLine } from "../../../src/agents/claude-code/lines.ts";
 import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
 import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { runs } from "../../support/whole.ts";

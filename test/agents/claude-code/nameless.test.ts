@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
 import { readLine } from "../../../src/agents/claude-code/lines.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { readWith, wholeLine } from "../shared/line.ts";
 

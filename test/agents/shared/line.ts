@@ -1,4 +1,4 @@
-import type { JsonLine } from "../../../src/agents/shared/transcript/jsonl.ts";
+import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
 import { UNREADABLE } from "../../../src/agents/shared/transcript/read-lines.ts";
 import { makeShortener } from "../../../src/agents/shared/transcript/shorten.ts";
 import { EntrySink } from "../../../src/model/entry-sink.ts";

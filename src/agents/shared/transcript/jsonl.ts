@@ -1,20 +1,11 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../../model/shrink.ts";
+import type { JsonLine } from "./json-line.ts";
 import { openRegular, openRegularNow } from "./open.ts";
 import { isPacked } from "./packed.ts";
 import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
-
-/** One line, to be looked at before the next batch is asked for: its bytes are used again. */
-export interface JsonLine {
-  readonly bytes: Buffer;
-  /** As it stands there, or without its long strings where `isCut`. */
-  text(): string;
-  /** Its first bytes, one character each. */
-  head(bytes: number): string;
-  readonly isCut: boolean;
-}
 
 /** A stretch of complete lines. `endBytes` is the offset behind the last of them, or inside a line that is passed over. */
 export interface LineBatch {

@@ -3,7 +3,8 @@ import type { ContentUpdate } from "../../../model/content.ts";
 import { EntrySink } from "../../../model/entry-sink.ts";
 import type { FactSink } from "../../../model/fact-sink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
-import { type JsonLine, openJsonl } from "./jsonl.ts";
+import type { JsonLine } from "./json-line.ts";
+import { openJsonl } from "./jsonl.ts";
 import { Kinds } from "./kinds.ts";
 
 /** A line that is no JSON object of a shape that its reader knows. */

@@ -1,4 +1,4 @@
-import type { JsonLine } from "./jsonl.ts";
+import type { JsonLine } from "./json-line.ts";
 import { MODULE_BASE64 } from "./shorten/module.ts";
 
 /** A complete line in a stretch of a file, without its line feed; to be used before the next lines are asked for. */
