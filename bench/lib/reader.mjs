@@ -6,7 +6,7 @@ import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
 import { RowSink } from "../../src/import/row-sink.ts";
 import { CALL } from "../../src/model/fact-tables.ts";
-import { START } from "../../src/model/initial-offset.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 
 const READERS = { "claude-code": claudeCode, codex };
 const CHUNK_BYTES = 1 << 20;
@@ -24,7 +24,7 @@ async function readByEntries() {
   const answers = new Map();
   for (const path of paths) {
     const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
-    for await (const { entries } of READERS[agent].read({ path, ...(agentId !== undefined && { agentId }) }, START)) {
+    for await (const { entries } of READERS[agent].read({ path, ...(agentId !== undefined && { agentId }) }, INITIAL_OFFSET)) {
       for (const entry of entries) {
         if (entry.kind !== "model_call") continue;
         const key = entry.globalKey ?? `${path} ${entry.key}`;
