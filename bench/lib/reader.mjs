@@ -24,7 +24,10 @@ async function readByEntries() {
   const answers = new Map();
   for (const path of paths) {
     const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
-    for await (const { entries } of READERS[agent].read({ path, ...(agentId !== undefined && { agentId }) }, INITIAL_OFFSET)) {
+    for await (const { entries } of READERS[agent].read(
+      { path, ...(agentId !== undefined && { agentId }) },
+      INITIAL_OFFSET,
+    )) {
       for (const entry of entries) {
         if (entry.kind !== "model_call") continue;
         const key = entry.globalKey ?? `${path} ${entry.key}`;

@@ -8,6 +8,7 @@ import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
 import { rowsOf } from "../support/rows.ts";
+import { runs } from "../support/whole.ts";
 
 const clean = cleanWith(redact);
 
@@ -40,7 +41,7 @@ describe.each(Object.entries(ENTRIES))("rows of %s", (_, entry) => {
         const at = entries.length === 0 ? 0 : turn % entries.length;
         expect(stored([...entries.slice(at), ...entries.slice(0, at), ...entries])).toEqual(wanted);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -51,7 +52,7 @@ describe.each(Object.entries(ENTRIES))("rows of %s", (_, entry) => {
           [...recordDigests("claude-code", joined(entries))].sort(),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mergeEntries } from "../../src/model/merge.ts";
 import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
-import { runs } from "../support/whole.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
+import { runs } from "../support/whole.ts";
 
 const PROPERTY = { numRuns: runs(400) };
 
