@@ -1,6 +1,7 @@
 import type { CallSums } from "../model/call-sums.ts";
 import type { ToolCall } from "../model/session.ts";
-import { type SessionView, sumOf } from "./session-view.ts";
+import { sumOf } from "./call-totals.ts";
+import type { SessionView } from "./session-view.ts";
 
 type Call = SessionView["calls"][number];
 

@@ -1,9 +1,9 @@
 import { maxOf } from "../model/min-max.ts";
 import { costText, count, duration, plural, pricelessOf } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
+import { sumOf } from "./call-totals.ts";
 import type { Explanation } from "./explain.ts";
 import type { Cause } from "./explain-money.ts";
-import { sumOf } from "./session-view.ts";
 
 /** Something worth saying about a session. */
 export interface Finding {

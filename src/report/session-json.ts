@@ -3,7 +3,9 @@ import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { type StoredModelCall, settledSpans } from "../store/queries.ts";
 import { isoTime, usd } from "../text/figures.ts";
-import { hasUsage, type SessionSummary, type SessionView, sumOf } from "./session-view.ts";
+import { hasUsage, sumOf } from "./call-totals.ts";
+import type { SessionSummary } from "./session-summary.ts";
+import type { SessionView } from "./session-view.ts";
 
 /**
  * One session as a JSON document, in parts that are written one after the other: its spans are never in memory at once.

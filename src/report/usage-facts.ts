@@ -6,7 +6,7 @@ import type { Database, Row } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { offsetsBetween } from "./buckets.ts";
-import { sumOf } from "./session-view.ts";
+import { sumOf } from "./call-totals.ts";
 
 export type CallFigures = CallSums & {
   readonly modelMs: number;

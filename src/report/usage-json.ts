@@ -1,12 +1,12 @@
 import { PRICE_TABLE } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
+import { hasUsage } from "./call-totals.ts";
 import type { Question } from "./question.ts";
-import { hasUsage } from "./session-view.ts";
-import type { Answer } from "./text/usage-notes.ts";
 import type { UsageRow } from "./usage.ts";
+import type { UsageReport } from "./usage-report.ts";
 
 /** The report as a JSON document. Unknown is `null`, never 0; what a grouping cannot tell is absent. */
-export const reportJson = ({ query }: Question, answer: Answer, timeZone: string) => ({
+export const reportJson = ({ query }: Question, report: UsageReport, timeZone: string) => ({
   since: isoTime(query.sinceMs),
   until: isoTime(query.untilMs),
   time_zone: timeZone,
@@ -17,12 +17,12 @@ export const reportJson = ({ query }: Question, answer: Answer, timeZone: string
     repository: query.repository ?? null,
   },
   price_table: PRICE_TABLE,
-  rows: answer.rows.map(rowJson),
-  rows_left_out: answer.leftOut,
-  ...(answer.agents !== undefined && { agents: answer.agents.map(rowJson) }),
-  ...(answer.models !== undefined && { models: answer.models.map(rowJson) }),
-  total: answer.total === undefined ? null : rowJson(answer.total),
-  unpriced: answer.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
+  rows: report.rows.map(rowJson),
+  rows_left_out: report.leftOut,
+  ...(report.agents !== undefined && { agents: report.agents.map(rowJson) }),
+  ...(report.models !== undefined && { models: report.models.map(rowJson) }),
+  total: report.total === undefined ? null : rowJson(report.total),
+  unpriced: report.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
 });
 
 /** One row; the same as `--csv` has. */

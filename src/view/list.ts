@@ -1,6 +1,6 @@
 import type { Repository } from "../model/session.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
-import { summarise } from "../report/session-view.ts";
+import { summarise } from "../report/session-summary.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Value } from "../store/database.ts";

@@ -1,6 +1,7 @@
 import { cardOf } from "../model/card-of.ts";
+import { hasUsage } from "../report/call-totals.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
-import { activeMs, hasUsage, type SessionSummary } from "../report/session-view.ts";
+import { activeMs, type SessionSummary } from "../report/session-summary.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";

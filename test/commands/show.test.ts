@@ -8,8 +8,8 @@ import { placesOf } from "../../src/config/places.ts";
 import { UserError } from "../../src/context.ts";
 import { Envelope } from "../../src/model/envelope.ts";
 import { SpanRecord } from "../../src/model/telemetry.ts";
+import { NO_CALLS, sumOf } from "../../src/report/call-totals.ts";
 import { sumsJson } from "../../src/report/session-json.ts";
-import { NO_CALLS, sumOf } from "../../src/report/session-view.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addEvents, eventsOf } from "../../src/store/facts.ts";
 import { settledCalls, settledSums } from "../../src/store/queries.ts";
@@ -420,7 +420,7 @@ describe("any store", () => {
     addEvents(db, session, [envelope("quiet", "session.start", 1_000)]);
     db.close();
     expect(await run()).toMatch(
-      /nobody · quiet\nstarted .* · open\n0 turns · 0 model calls · 0 tool calls\n\nnothing has happened in it yet\n$/,
+      /nobody · quiet\nstarted .* · open\n0 turns · 0 model calls · 0 tool calls\n\nno turn yet\n$/,
     );
     const doc = JSON.parse(await run({ json: true })) as Document;
     expect(doc.totals).toMatchObject({ model_calls: 0, input: 0, output: 0, cost_usd: 0 });

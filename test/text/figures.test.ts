@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sumOf } from "../../src/report/session-view.ts";
+import { sumOf } from "../../src/report/call-totals.ts";
 import { costText, count, dollars, megabytes, tokensText } from "../../src/text/figures.ts";
 
 const NONE = sumOf([]);

@@ -1,7 +1,7 @@
 import { count, dollars, duration } from "../../text/figures.ts";
 import type { Column } from "../../text/table.ts";
+import { hasUsage } from "../call-totals.ts";
 import type { Dimension } from "../query.ts";
-import { hasUsage } from "../session-view.ts";
 import type { UsageRow } from "../usage.ts";
 import type { UsageLine } from "./usage-line.ts";
 import type { Measure } from "./usage-measure.ts";

@@ -1,36 +1,12 @@
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
-import { localTime, plural, pricelessOf } from "../../text/figures.ts";
+import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
-import type { Question } from "../question.ts";
 import type { UsageRow } from "../usage.ts";
+import type { UsageReport } from "../usage-report.ts";
 import { unnamed } from "./usage-keys.ts";
 
-/** What the store says to a question. */
-export interface Answer {
-  readonly rows: readonly UsageRow[];
-  /** Rows beyond the limit; the total has them. */
-  readonly leftOut: number;
-  readonly agents?: readonly UsageRow[];
-  readonly models?: readonly UsageRow[];
-  /** Absent: nothing happened in that time. */
-  readonly total: UsageRow | undefined;
-  /** By model, those with calls whose price is not known, most first. */
-  readonly unpriced: readonly UsageRow[];
-}
-
-/** What is shown, in one line: `usage since 2026-10-23 · claude-code`. */
-export function titleOf({ query }: Question): string {
-  const since = localTime(query.sinceMs);
-  const shortened = (time: string): string => (time.endsWith("00:00:00") ? time.slice(0, 10) : time.slice(0, 16));
-  const filters = [query.agent, query.model, query.repository].flatMap((name) =>
-    name === undefined ? [] : [printable(name)],
-  );
-  const until = query.untilMs === undefined ? "" : ` until ${shortened(localTime(query.untilMs))}`;
-  return [`usage since ${shortened(since)}${until}`, ...filters].join(" · ");
-}
-
-/** What a reader must know to believe the figures, one sentence each. */
-export function notesOf({ total, unpriced, leftOut, rows }: Answer): readonly string[] {
+/** What limits the figures, one sentence each: rows left out, prices, unknown tokens. */
+export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readonly string[] {
   const calls = total?.calls;
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);

@@ -1,0 +1,99 @@
+import type { CallSums } from "../model/call-sums.ts";
+import { cardOf } from "../model/card-of.ts";
+import type { Segment, SessionFacts } from "../model/session.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
+import type { Database } from "../store/database.ts";
+import { isPacked } from "../store/packed.ts";
+import { hasReadTranscript } from "../store/positions.ts";
+import { settledSubagents, settledSums, settledTools, settledTurnCounts, wasUsed } from "../store/queries.ts";
+import { segmentsOf } from "../store/segments.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import type { Totals } from "../telemetry/totals.ts";
+import { addSums, openCalls, sumOf } from "./call-totals.ts";
+import { wholeSegments, widened } from "./whole-segments.ts";
+
+/** A session in numbers: settled and open parts together. */
+export interface SessionSummary {
+  readonly stored: StoredSession;
+  readonly facts: SessionFacts;
+  /** By time; none before the first activity. */
+  readonly segments: readonly Segment[];
+  /** `turns`: those that started with a prompt; `prompts`: those whose prompt a human sent. */
+  readonly turns: number;
+  readonly prompts: number;
+  readonly subagents: number;
+  readonly sums: CallSums;
+  /** By status; `open` for those without an end. */
+  readonly tools: ReadonlyMap<string, number>;
+}
+
+export type Agents = Pick<SessionSource, "agents">;
+
+/** The cost of this depends on what is open, not on the length of the session. */
+export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+  if (isPacked(db, stored.id)) return summarisePacked(db, stored, { agents });
+  const session = unsettledSession({ db, agents }, stored);
+  const facts = shownFacts(db, agents, stored);
+  const runs = [...session.turns, ...session.subagents];
+  const tools = new Map(settledTools(db, stored.id));
+  for (const { status } of runs.flatMap((run) => run.toolCalls)) tools.set(status, (tools.get(status) ?? 0) + 1);
+  const origins = new Map(settledTurnCounts(db, stored.id));
+  for (const { origin } of session.turns) origins.set(origin, (origins.get(origin) ?? 0) + 1);
+  const subagents = new Set(settledSubagents(db, stored.id).map((s) => s.agentId));
+  for (const { agentId } of session.subagents) subagents.add(agentId);
+  const prompts = origins.get("human") ?? 0;
+  return {
+    stored,
+    facts,
+    segments: wholeSegments(db, stored, session, facts).map(({ segment }) => segment),
+    turns: prompts + (origins.get("machine") ?? 0),
+    prompts,
+    subagents: subagents.size,
+    sums: addSums(settledSums(db, stored.id), sumOf(openCalls(session, facts))),
+    tools,
+  };
+}
+
+/** The session's facts. Tokens are unknown, not zero, if its transcript was never read or its hooks did not report them. */
+export function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
+  const { usageUnknown, ...facts } = sessionFactsOf({ agents }, stored);
+  const isUnread = cardOf({ agents }, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
+  const isUnknown = (usageUnknown === true || isUnread) && wasUsed(db, stored.id);
+  return isUnknown ? { ...facts, usageUnknown: true } : facts;
+}
+
+/** Time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */
+export const activeMs = (segments: readonly Segment[]): number =>
+  segments.reduce((sum, s) => sum + Math.max(0, (s.endMs ?? s.lastActivityMs) - s.startMs), 0);
+
+/** Tool calls of every status. */
+export const toolCallCount = (tools: SessionSummary["tools"]): number => [...tools.values()].reduce((a, b) => a + b, 0);
+
+/** Tool calls that failed or were denied. */
+export const failedCalls = (tools: SessionSummary["tools"]): number =>
+  (tools.get("error") ?? 0) + (tools.get("denied") ?? 0);
+
+export const isOpen = ({ segments }: SessionSummary): boolean => segments.at(-1)?.endMs === undefined;
+
+// --- internal ---
+
+/** From the stored sums alone, without the packed facts. */
+function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+  const whole = segmentsOf(db, stored.id).map(({ segment, totals }) => ({
+    segment,
+    totals: JSON.parse(totals) as Totals,
+  }));
+  const origins = settledTurnCounts(db, stored.id);
+  const prompts = origins.get("human") ?? 0;
+  return {
+    stored,
+    facts: sessionFactsOf({ agents }, stored),
+    segments: whole.map(({ segment, totals }) => widened(segment, totals)),
+    turns: prompts + (origins.get("machine") ?? 0),
+    prompts,
+    subagents: whole.reduce((sum, { totals }) => sum + totals.subagents, 0),
+    sums: settledSums(db, stored.id),
+    tools: settledTools(db, stored.id),
+  };
+}

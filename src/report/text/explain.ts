@@ -1,0 +1,49 @@
+import { PRICE_TABLE } from "../../telemetry/cost.ts";
+import { localTime } from "../../text/figures.ts";
+import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
+import type { Explanation } from "../explain.ts";
+import { findingsOf, unknownsOf } from "../findings.ts";
+import { moneyTable, timeTable } from "./explain-tables.ts";
+
+/** An explanation for people: findings, where the time went, where the money went, notes. @param title the agent's */
+export function* explanationLines(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
+  yield* flow(identity(explanation, title), terminal);
+  const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
+  if (findings.length > 0) yield "";
+  for (const { text } of findings) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
+  for (const lines of [timeTable(explanation, terminal), moneyTable(explanation, terminal)]) {
+    yield* afterSpace(lines);
+  }
+  const notes = [
+    ...unknownsOf(explanation),
+    ...(explanation.money.total.costNanoUsd === undefined ? [] : [`list prices of ${PRICE_TABLE}`]),
+  ];
+  if (notes.length > 0) yield "";
+  for (const note of notes) yield* wrapped({ text: "" }, note, terminal);
+}
+
+// --- internal ---
+
+/** With the tables below, this fills a screen. */
+const MAX_FINDINGS = 5;
+
+function* afterSpace(lines: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const line of lines) {
+    if (isFirst) yield "";
+    isFirst = false;
+    yield line;
+  }
+}
+
+function identity({ view }: Explanation, title: string): readonly (readonly Piece[])[] {
+  const { stored, facts, segments } = view;
+  const version = stored.agentVersion === undefined ? "" : ` ${stored.agentVersion}`;
+  const branch = facts.repository?.branch === undefined ? "" : `@${facts.repository.branch}`;
+  return [
+    [{ text: printable(title), style: "bold" }, { text: printable(version) }],
+    ...(facts.repository === undefined ? [] : [[{ text: printable(`${facts.repository.name}${branch}`) }]]),
+    [{ text: printable(stored.sessionId) }],
+    [{ text: `started ${localTime(segments[0]?.startMs ?? stored.firstMs)}` }],
+  ];
+}

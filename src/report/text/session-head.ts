@@ -1,0 +1,117 @@
+import type { Segment } from "../../model/session.ts";
+import { count, dollars, duration, localTime, plural, pricelessOf } from "../../text/figures.ts";
+import { type Piece, printable } from "../../text/terminal.ts";
+import { hasUsage } from "../call-totals.ts";
+import { activeMs } from "../session-summary.ts";
+import type { SessionView } from "../session-view.ts";
+
+/** One fact of a line: `flow` joins them. */
+export type Part = readonly Piece[];
+
+/** Agent, repository, session id. @param title the agent's */
+export function identity({ stored, facts }: SessionView, title: string): readonly Part[] {
+  const { repository } = facts;
+  const branch = repository?.branch === undefined ? "" : `@${repository.branch}`;
+  const version = stored.agentVersion === undefined ? "" : ` ${stored.agentVersion}`;
+  return [
+    [{ text: printable(title), style: "bold" }, { text: printable(version) }],
+    ...(repository === undefined ? [] : [plain(printable(`${repository.name}${branch}`))]),
+    plain(printable(stored.sessionId)),
+  ];
+}
+
+/** When it started, how long it was active, how it ended. */
+export function life({ stored, segments }: SessionView): readonly Part[] {
+  const last = segments.at(-1);
+  return [
+    plain(`started ${localTime(segments[0]?.startMs ?? stored.firstMs)}`),
+    plain(duration(activeMs(segments))),
+    last === undefined ? plain("open") : ending(last),
+  ];
+}
+
+/** Turns, model calls, tool calls, tokens and cost. */
+export function totals({ turns, subagents, sums, tools, facts }: SessionView): readonly Part[] {
+  const toolCalls = [...tools.values()].reduce((a, b) => a + b, 0);
+  const marked = (["error", "denied", "unfinished", "open"] as const).flatMap((status) => {
+    const n = tools.get(status) ?? 0;
+    return n === 0 ? [] : [`${n} ${status === "error" ? "failed" : status}`];
+  });
+  return [
+    plain(plural(turns, "turn")),
+    ...(sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true)
+      ? []
+      : [plain(plural(sums.modelCalls, "model call"))]),
+    plain(`${plural(toolCalls, "tool call")}${marked.length === 0 ? "" : ` (${marked.join(", ")})`}`),
+    ...(subagents === 0 ? [] : [plain(plural(subagents, "subagent"))]),
+    ...(hasUsage(sums)
+      ? [...tokens(sums), plain(costInWords(sums))]
+      : facts.usageUnknown === true
+        ? [plain("tokens unknown")]
+        : []),
+  ];
+}
+
+/** Tokens and cost as the agent reports them, which include its side requests; nothing if they equal ours. */
+export function agentReported({ reported, sums }: SessionView): readonly Part[] {
+  if (reported === undefined) return [];
+  const all = Object.values(reported);
+  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number =>
+    all.reduce((n, usage) => n + (pick(usage) ?? 0), 0);
+  const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
+  const cost = all.some((usage) => usage.costUsd !== undefined) ? sum((usage) => usage.costUsd) * 1e9 : undefined;
+  const costText = cost === undefined || cost === 0 ? undefined : dollars(cost);
+  const isSameCost =
+    costText === undefined || (sums.costNanoUsd !== undefined && costText === dollars(sums.costNanoUsd));
+  if (input === (sums.input ?? 0) && output === (sums.output ?? 0) && isSameCost) return [];
+  return [
+    [{ text: "reported by the agent:", style: "dim" }, { text: ` in ${count(input)}` }],
+    plain(`out ${count(output)}`),
+    ...(costText === undefined ? [] : [plain(costText)]),
+  ];
+}
+
+/** The line above the waterfall of a segment. */
+export function segmentTitle(segment: Segment, of: number): readonly Part[] {
+  const { ordinal, startOrigin, startMs } = segment;
+  return [
+    [{ text: `segment ${ordinal + 1} of ${of}`, style: "bold" }],
+    ...(startOrigin === undefined ? [] : [plain(printable(startOrigin))]),
+    plain(localTime(startMs)),
+    plain(duration(activeMs([segment]))),
+    ending(segment),
+  ];
+}
+
+// --- internal ---
+
+const plain = (text: string): Part => [{ text }];
+
+function ending({ endMs, reason, nativeReason }: Segment): Part {
+  if (endMs === undefined) return [{ text: "open", style: "cyan" }];
+  const native = nativeReason === undefined || nativeReason === reason ? "" : ` (${printable(nativeReason)})`;
+  const text = `${reason ?? "ended"}${native}`;
+  return [reason === "error" ? { text, style: "red" } : { text }];
+}
+
+function tokens(sums: SessionView["sums"]): readonly Part[] {
+  if (sums.input === undefined && sums.output === undefined) return [plain("tokens unknown")];
+  const share = (part: number | undefined, name: string): readonly string[] =>
+    part === undefined || part === 0 || !sums.input ? [] : [`${name} ${Math.round((part / sums.input) * 100)}%`];
+  const cache = [...share(sums.cacheRead, "cache read"), ...share(sums.cacheWrite, "cache write")].join(", ");
+  const isLeastInput = sums.callsWithoutUsage > 0;
+  const isLeastOutput = isLeastInput || sums.incompleteCalls > 0;
+  return [
+    plain(`in ${isLeastInput ? "≥ " : ""}${count(sums.input)}${cache === "" ? "" : ` (${cache})`}`),
+    plain(`out ${isLeastOutput ? "≥ " : ""}${count(sums.output)}`),
+  ];
+}
+
+/** `$1.20`, `≥ $1.20 (2 calls unpriced)`, `cost unknown`. */
+function costInWords(sums: SessionView["sums"]): string {
+  const { costNanoUsd, unpricedCalls, incompleteCalls } = sums;
+  if (costNanoUsd === undefined) return "cost unknown";
+  const priceless = pricelessOf(sums);
+  const unpriced = priceless === 0 ? "" : ` (${plural(priceless, "call")} unpriced)`;
+  return `${unpricedCalls + incompleteCalls > 0 ? "≥ " : ""}${dollars(costNanoUsd)}${unpriced}`;
+}

@@ -1,0 +1,40 @@
+import type { Agent } from "../../model/agent.ts";
+import { cardOf } from "../../model/card-of.ts";
+import type { Database } from "../../store/database.ts";
+import { settledSpans } from "../../store/queries.ts";
+import { flow, type Terminal } from "../../text/terminal.ts";
+import type { SessionView } from "../session-view.ts";
+import { waterfall } from "../waterfall/waterfall.ts";
+import { agentReported, identity, life, segmentTitle, totals } from "./session-head.ts";
+
+/** A session for people: head, then one waterfall per segment, each with its own time axis. */
+export function* sessionLines(
+  db: Database,
+  view: SessionView,
+  agents: readonly Agent[],
+  terminal: Terminal,
+): Generator<string> {
+  const { stored } = view;
+  const title = cardOf({ agents }, stored.source)?.title ?? stored.source;
+  yield* flow(identity(view, title), terminal);
+  yield* flow(life(view), terminal);
+  yield* flow(totals(view), terminal);
+  yield* flow(agentReported(view), terminal);
+  let turnsBefore = 0;
+  for (const segment of view.segments) {
+    yield "";
+    if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length), terminal);
+    const settled = settledSpans(db, stored.id, segment.ordinal).map((record) => ({ record }));
+    const open = view.openSpans.filter((span) => span.segment === segment.ordinal);
+    yield* waterfall([...settled, ...open], terminal, turnsBefore);
+    turnsBefore += view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;
+  }
+  if (view.segments.length === 0) {
+    yield "";
+    yield* flow([[{ text: "no turn yet", style: "dim" }]], terminal);
+  }
+}
+
+// --- internal ---
+
+const isPrompted = (origin: string): boolean => origin === "human" || origin === "machine";

@@ -1,0 +1,98 @@
+import type { Agent } from "../model/agent.ts";
+import type { Database } from "../store/database.ts";
+import { sessionCounts } from "../store/queries.ts";
+import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "./buckets.ts";
+import type { Dimension } from "./query.ts";
+import type { Question } from "./question.ts";
+import { inReadingOrder } from "./text/usage-order.ts";
+import { type UsageRow, usageInWays } from "./usage.ts";
+
+/** The rows of a usage report. */
+export interface UsageReport {
+  readonly rows: readonly UsageRow[];
+  /** Number of rows beyond the limit; the total includes them. */
+  readonly leftOut: number;
+  readonly agents?: readonly UsageRow[];
+  readonly models?: readonly UsageRow[];
+  /** Absent: no session in that time. */
+  readonly total: UsageRow | undefined;
+  /** Models with calls of unknown price, most calls first. */
+  readonly unpriced: readonly UsageRow[];
+}
+
+export const EMPTY_REPORT: UsageReport = { rows: [], leftOut: 0, total: undefined, unpriced: [] };
+
+/**
+ * @param isData for JSON and CSV: rows only where something happened; a table for people also has empty days
+ * @returns `undefined` when the store has no session at all
+ */
+export function usageReport(
+  db: Database,
+  agents: readonly Agent[],
+  { query, isOverview, limit }: Question,
+  nowMs: number,
+  isData: boolean,
+): UsageReport | undefined {
+  if (sessionCounts(db).sessions === 0) return undefined;
+  const ofTools = query.by.includes("tool");
+  const ways: readonly (readonly Dimension[])[] = [
+    [],
+    query.by,
+    ...(ofTools ? [] : [["model"] as const]),
+    ...(isOverview ? [["agent"] as const] : []),
+  ];
+  const [[total] = [], found = [], models = [], byAgent = []] = usageInWays(db, { agents }, query, ways).map(
+    (rows, i) => inReadingOrder(ways[i] ?? [], rows),
+  );
+  if (total === undefined) return EMPTY_REPORT;
+  const all = isData ? found : withEmptyBuckets(found, query, nowMs);
+  const isTimeFirst = TIME_UNITS.some((unit) => unit === query.by[0]);
+  const rows = limit === undefined ? all : isTimeFirst ? all.slice(-limit) : all.slice(0, limit);
+  return {
+    rows,
+    leftOut: all.length - rows.length,
+    ...(isOverview && { agents: byAgent, models }),
+    total: ofTools ? withoutCalls(total) : total,
+    unpriced: models
+      .filter(({ calls }) => (calls?.unpricedCalls ?? 0) > 0)
+      .sort((a, b) => (b.calls?.unpricedCalls ?? 0) - (a.calls?.unpricedCalls ?? 0)),
+  };
+}
+
+// --- internal ---
+
+/** Longer calendars leave out days without sessions. */
+const MAX_CALENDAR = 400;
+
+/** Tools have neither tokens nor turns. */
+const withoutCalls = ({ key, sessions, tools }: UsageRow): UsageRow => ({
+  key,
+  sessions,
+  ...(tools !== undefined && { tools }),
+  untold: [],
+  untoldSessions: 0,
+});
+
+/** Adds empty buckets between the first row and the end of the range, so that a calendar shows days without sessions. */
+function withEmptyBuckets(
+  rows: readonly UsageRow[],
+  { by, untilMs }: Question["query"],
+  nowMs: number,
+): readonly UsageRow[] {
+  const [only] = by;
+  const unit = TIME_UNITS.find((one) => one === only);
+  const first = rows[0]?.key[unit ?? "day"];
+  if (unit === undefined || by.length !== 1 || typeof first !== "string") return rows;
+  const fromMs = startOfBucket(first);
+  const toMs = Math.min(untilMs ?? nowMs, nowMs);
+  if ((toMs - fromMs) / SHORTEST_MS[unit] > MAX_CALENDAR) return rows;
+  const byName = new Map(rows.map((row) => [row.key[unit] ?? "", row]));
+  for (const name of bucketsBetween(fromMs, toMs, unit)) {
+    if (!byName.has(name)) byName.set(name, { key: { [unit]: name }, sessions: 0, untold: [], untoldSessions: 0 });
+  }
+  return [...byName].sort(([a], [b]) => compareBuckets(a, b)).map(([, row]) => row);
+}
+
+const HOUR_MS = 3_600_000;
+/** The shortest that a bucket can be (daylight saving time, February): bounds the number of buckets. */
+const SHORTEST_MS = { hour: HOUR_MS, day: 23 * HOUR_MS, week: 167 * HOUR_MS, month: 28 * 23 * HOUR_MS } as const;
