@@ -117,6 +117,9 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
 
 type Files = Readonly<Record<string, string>>;
 
+/** A command that needs more lines holds logic that belongs to another room. */
+const MAX_COMMAND_LINES = 120;
+
 /** A cycle of types alone, which the compiler would accept. */
 const CYCLE_OF_TYPES: Files = {
   "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
@@ -172,6 +175,24 @@ describe("who may import whom", () => {
   });
 });
 
+describe("commands parse, call and print", () => {
+  test(`no file in src/commands is longer than ${MAX_COMMAND_LINES} lines`, () => {
+    expect(longer(join(ROOT, "src", "commands"), MAX_COMMAND_LINES)).toEqual([]);
+  });
+
+  test("a longer file would be found", () => {
+    const folder = mkdtempSync(join(tmpdir(), "openhook-layout-"));
+    try {
+      mkdirSync(join(folder, "below"));
+      writeFileSync(join(folder, "below", "long.ts"), "\n".repeat(MAX_COMMAND_LINES + 1));
+      writeFileSync(join(folder, "short.ts"), "\n".repeat(MAX_COMMAND_LINES));
+      expect(longer(folder, MAX_COMMAND_LINES)).toEqual(["below/long.ts"]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    }
+  });
+});
+
 describe("nobody outside its folder names an agent", () => {
   const agents = readdirSync(join(ROOT, "src", "agents"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !["shared", "openhook"].includes(entry.name))
@@ -220,6 +241,15 @@ function cruise(root: string): { readonly violations: readonly Violation[]; read
       .filter((source) => source.startsWith("src/"))
       .sort(),
   };
+}
+
+/** Files below a folder with more lines than that, as paths from the folder, with slashes. */
+function longer(folder: string, maxLines: number): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter(
+      (path) => path.endsWith(".ts") && readFileSync(join(folder, path), "utf8").split("\n").length - 1 > maxLines,
+    )
+    .map((path) => path.split(sep).join("/"));
 }
 
 /** Paths from the repository's root, with slashes. */

@@ -11,6 +11,7 @@ import { withOpenStore } from "../sessions/open-store.ts";
 import { storeBytes } from "../store/size.ts";
 import { localTime, megabytes, plural } from "../text/figures.ts";
 import { ProgressLine } from "../text/progress.ts";
+import { ageOf } from "../text/times.ts";
 import { drainNow } from "./drain.ts";
 
 export interface PruneOptions {
@@ -35,7 +36,8 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
   if (options.olderThan === undefined && isUnknown(loaded, "store.retentionDays")) {
     throw new UserError("E_CONFIG", `store.retentionDays cannot be read: ${loaded.errors[0]}; or give --older-than`);
   }
-  const olderThanMs = options.olderThan === undefined ? config.store.retentionDays * DAY_MS : ageMs(options.olderThan);
+  const olderThanMs =
+    options.olderThan === undefined ? config.store.retentionDays * DAY_MS : ageOf("--older-than", options.olderThan);
   const request = { olderThanMs, quarantine: options.quarantine };
   if (!existsSync(context.places.storePath)) {
     context.stdout.write(options.json ? `${JSON.stringify(NOTHING)}\n` : "there is no store yet\n");
@@ -75,19 +77,8 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
 
 // --- internal ---
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
+const DAY_MS = 86_400_000;
 const NOTHING = { sessions: 0, rows: 0, kept: 0, quarantined: 0, store_bytes: 0 };
-
-function ageMs(text: string): number {
-  const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
-  const unitMs = UNITS[unit ?? ""];
-  if (amount === undefined || unitMs === undefined) {
-    throw new UserError("E_USAGE", `--older-than takes an age like 90d, 12w or 36h, not ${JSON.stringify(text)}`);
-  }
-  return Number(amount) * unitMs;
-}
 
 async function showDryRun(
   { olderThanMs, quarantine = false }: PruneRequest,

@@ -21,6 +21,19 @@ export function timeOf(option: string, text: string, nowMs: number): number {
 }
 
 /**
+ * An age: `90d`, `36h`, `12w`.
+ *
+ * @returns milliseconds
+ * @throws UserError when it is none
+ */
+export function ageOf(option: string, text: string): number {
+  const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit ?? ""];
+  if (amount !== undefined && unitMs !== undefined) return Number(amount) * unitMs;
+  throw new UserError("E_USAGE", `${option} takes an age like 90d, 12w or 36h, not ${JSON.stringify(text)}`);
+}
+
+/**
  * The same for the beginning of what is asked for.
  *
  * @throws UserError also where it is still to come

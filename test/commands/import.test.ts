@@ -219,12 +219,12 @@ describe("import", () => {
       expect(error.exitCode).toBe(2);
       return error.message;
     };
-    expect(await wrong(["claude"])).toMatch(/there is no agent "claude".*claude-code/);
+    expect(await wrong(["claude"])).toMatch(/unknown agent "claude".*claude-code/);
     expect(await wrong([], { since: "2099-01-01" })).toMatch(/--since "2099-01-01" is still to come/);
     expect(await wrong(["cursor"])).toMatch(/Cursor keeps no past sessions that can be read/);
     expect(await wrong([], { export: true })).toMatch(/config set otlp\.endpoint/);
     const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_SDK_DISABLED: "true" };
-    expect(await wrong([], { export: true }, { env })).toMatch(/sending is switched off/);
+    expect(await wrong([], { export: true }, { env })).toMatch(/export is off/);
     expect(everything()).toEqual(before);
   });
 

@@ -107,7 +107,7 @@ describe("with an endpoint of the user's", () => {
     try {
       const { code, stdout } = await run([], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
       expect(code).toBe(1);
-      expect(stdout).toContain(`${receiver.url} did not take all`);
+      expect(stdout).toContain(`${receiver.url} took only`);
       expect(stdout).toContain("who are you?");
       expect(stdout).toMatch(/^input .*exact$/m);
     } finally {

@@ -69,7 +69,7 @@ describe("preview", () => {
 
       const human = contextAt(other.places, { now: () => nowMs, columns: 100 });
       await preview(ids[0], { json: false }, human.context);
-      expect(human.out()).toContain("no destination is set: it would stay here");
+      expect(human.out()).toContain("not sent: no endpoint is set");
       expect(human.out()).toMatch(/gen_ai\.conversation\.id = /);
       await expect(preview("nobody", { json: true }, at(other).context)).rejects.toThrow(
         /no session begins with "nobody"; .*the newest is "/,

@@ -1,0 +1,70 @@
+import { suggest } from "../model/suggest.ts";
+import type { ReceivedSpan } from "../receiver/receiver.ts";
+import { waterfall } from "../report/waterfall/waterfall.ts";
+import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
+import { plural } from "../text/figures.ts";
+import { lineOf, type Terminal } from "../text/terminal.ts";
+import { toRecord } from "./arrived.ts";
+import type { Recording } from "./recordings.ts";
+
+/** What the demo is about to do. */
+export function introduction(recordings: readonly Recording[], terminal: Terminal): readonly string[] {
+  const sessions = recordings.flatMap((recording) => recording.sessions).length;
+  const agents = sourcesOf(recordings).join(", ");
+  return [
+    heading(
+      `${plural(sessions, "recorded session")} of ${agents}, through the real hook, drain and exporter`,
+      terminal,
+    ),
+    "These are real runs of the agent against a scripted model, so the correct totals are known. Only the home folder,",
+    "the session ids and the times were changed: the last session ended a minute ago.",
+    "Your own state and settings are not touched.",
+    "",
+  ];
+}
+
+/** One session as the receiver has it. Each of its segments is a trace; all share one time axis. */
+export function* sessionLines(
+  recording: Recording,
+  spans: readonly ReceivedSpan[],
+  terminal: Terminal,
+): Generator<string> {
+  for (const [index, { sessionId }] of recording.sessions.entries()) {
+    const own = spans.filter((span) => span.attributes[GEN_AI_CONVERSATION_ID] === sessionId);
+    const traces = new Set(own.map((span) => span.traceId)).size;
+    const number = recording.sessions.length > 1 ? ` ${index + 1} of ${recording.sessions.length}` : "";
+    const about = `session ${sessionId}, ${plural(traces, "trace")}, ${plural(own.length, "span")}`;
+    yield "";
+    yield lineOf(
+      [
+        { text: `${recording.name}${number}`, style: "bold" },
+        { text: `  ${about}`, style: "dim" },
+      ],
+      terminal.colour,
+    );
+    yield* waterfall(
+      own.map((span) => ({ record: toRecord(span) })),
+      terminal,
+    );
+  }
+}
+
+/** Commands to go on with. */
+export const nextSteps = (recordings: readonly Recording[]): readonly string[] => [
+  "",
+  "Next",
+  ...sourcesOf(recordings).map((source) => `  ${suggest(`enable ${source}`)}`),
+  "      records your own sessions, from the next one on",
+  `  ${suggest("config set otlp.endpoint http://127.0.0.1:4318")}`,
+  "      exports them to your backend; without an endpoint they stay on this machine",
+  `  ${suggest("show")}`,
+  "      shows your newest session like those above",
+];
+
+export const heading = (text: string, { colour }: Terminal): string => lineOf([{ text, style: "bold" }], colour);
+
+// --- internal ---
+
+const sourcesOf = (recordings: readonly Recording[]): readonly string[] => [
+  ...new Set(recordings.map((recording) => recording.source)),
+];

@@ -1,0 +1,59 @@
+import type { LoadedConfig } from "../config/load.ts";
+import { shownValue } from "../config/redact.ts";
+import { SETTINGS } from "../config/settings.ts";
+import { whyUnsent } from "../config/unsent.ts";
+import { plural } from "../text/figures.ts";
+import { type Json, otlpLines } from "../text/otlp-json.ts";
+import { flow, printable, type Terminal, wrapped } from "../text/terminal.ts";
+import type { Preview, PreviewedRequest } from "./preview.ts";
+
+/** The requests of a preview for people, secrets masked. @param session what the user named, if anything */
+export function* previewLines(
+  { requests, settings }: Preview,
+  session: string | undefined,
+  loaded: LoadedConfig,
+  terminal: Terminal,
+): Generator<string> {
+  if (requests.length === 0) {
+    const what = session === undefined ? "nothing is queued" : "nothing of this session is queued";
+    yield* wrapped({ text: "" }, `${what}: everything has been sent, or no turn has ended yet`, terminal);
+    return;
+  }
+  for (const [i, request] of requests.entries()) {
+    if (i > 0) yield "";
+    yield* head(request, `request ${i + 1} of ${requests.length}`, settings, loaded, terminal);
+    yield* otlpLines(JSON.parse(request.body) as Json, terminal);
+  }
+}
+
+// --- internal ---
+
+function* head(
+  { signal, body }: PreviewedRequest,
+  title: string,
+  settings: Preview["settings"],
+  loaded: LoadedConfig,
+  terminal: Terminal,
+): Generator<string> {
+  const to = settings[signal];
+  yield* flow(
+    [
+      [{ text: title, style: "bold" }],
+      [{ text: signal }],
+      [{ text: plural(Buffer.byteLength(body), "byte") }],
+      [
+        {
+          text:
+            to === undefined
+              ? (whyUnsent(signal, loaded) ?? "not sent: no endpoint is set")
+              : `to ${printable(shownUrl(to.url))}`,
+        },
+      ],
+      ...Object.keys(to?.headers ?? {}).map((name) => [{ text: `header ${printable(name)}: ***` }]),
+    ],
+    terminal,
+  );
+}
+
+const ENDPOINT = SETTINGS.find(({ key }) => key === "otlp.endpoint");
+const shownUrl = (url: string): string => (ENDPOINT === undefined ? "" : shownValue(ENDPOINT, url));

@@ -1,0 +1,29 @@
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import type { Context } from "../context.ts";
+import type { Drain } from "../drain/context.ts";
+import { cardOf } from "../model/card-of.ts";
+import { type Readers, readersHere, Threads } from "./readers.ts";
+
+/** Readers of transcripts: worker threads if there is much to read, else this thread alone. */
+export function readersFor(drain: Drain, bytes: number, context: Context): Readers {
+  const here = readersHere((source) => cardOf(drain, source), drain.redact);
+  const threads = bytes < WORTH_THREADS_BYTES ? undefined : threadsOf(drain, context);
+  return threads?.readers(here) ?? here;
+}
+
+// --- internal ---
+
+/** Starting threads takes as long as reading this much without them. */
+const WORTH_THREADS_BYTES = 128 << 20;
+/** More threads wait for each other, and each takes memory. */
+const MAX_THREADS = 4;
+
+/** `undefined` on a machine with one processor. */
+function threadsOf({ loaded, places }: Drain, { programPath }: Context): Threads | undefined {
+  // One fewer than processors, because this thread reads too
+  const count = Math.min(availableParallelism() - 1, MAX_THREADS);
+  if (count < 1) return undefined;
+  const settings = { redaction: loaded.config.redaction, home: places.home };
+  return new Threads(join(dirname(programPath), "reader.cjs"), count, settings);
+}
