@@ -6,13 +6,13 @@ import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./dra
 import { deliver } from "./drain/deliver.ts";
 import { deriveSession } from "./drain/derive.ts";
 import { ensureInstance } from "./drain/instance.ts";
-import { checkStore } from "./drain/integrity-check.ts";
+import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
 import { ensurePrivateState } from "./drain/private-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
-import { measureDrain } from "./drain/self-telemetry.ts";
+import { measureDrain } from "./drain/self-counters.ts";
 import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { withDrainLock } from "./store/lock.ts";
@@ -21,26 +21,27 @@ import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
 
-/** What a drain is asked for beside its daily work. */
+/** What a drain does besides its usual work. */
 export interface DrainOptions {
   /** End every open session now, whatever its age. */
   readonly endIdle?: boolean;
-  /** Asked for by hand: a backend that failed lately is asked at once. */
+  /** The user started the drain: a backend that failed recently is tried immediately. */
   readonly isEager?: boolean;
-  /** In the place of sending: for a look at what would leave. */
+  /** Replaces sending: for a preview of what would be sent. */
   readonly deliver?: typeof deliver;
-  /** Numbers of sessions whose transcripts have something new, whether or not hooks told. */
+  /** Numbers of sessions whose transcripts contain something new, even without an event in the inbox. */
   readonly sessions?: readonly number[];
-  /** Take old sessions out of the store, after all else is done. */
+  /** Remove old sessions from the store, after everything else. */
   readonly prune?: PruneRequest;
 }
 
 /**
- * One drain: inbox → store → session → spans and counters → backend. One at a time per state directory; when another is
- * at work, that one looks again and this one is done.
+ * One drain: inbox → store → session → spans and counters → backend. One at a time per state directory: if another drain is at
+ * work, that one repeats its pass, and this one returns.
  *
- * @returns what was done; `undefined` when another drain does it
- * @throws StoreError when the store cannot be used, RuleError when a redaction rule cannot, StateError when the state directory is another user's; everything that waits keeps waiting
+ * @returns what was done; `undefined` if another drain does it
+ * @throws StoreError if the store cannot be used, RuleError if a redaction rule cannot, StateError if the state directory belongs
+ *         to another user; inbox and queue stay as they are
  */
 export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promise<DrainReport | undefined> {
   const report = emptyReport();
@@ -61,20 +62,20 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
 
 // --- internal ---
 
-/** Sessions whose transcripts are read at once; reading waits for the disk more than for us. */
+/** Sessions whose transcripts are read in parallel; reading waits mostly for the disk. */
 const READERS = 4;
-/** Agents write the last line of a turn up to a second after its hook ran; measured, see the agents' READMEs. */
+/** Agents write a turn's last line up to a second after its hook ran; measured, see the agents' READMEs. */
 const LATE_LINES_MS = 2_000;
-const LOOK_AGAIN_MS = 100;
-/** Some write it only after their last hook: sessions are looked at again by the drains of this long. */
+const RETRY_MS = 100;
+/** Some agents write the last lines after their last hook: drains read sessions again for this long. */
 const LATE_FILES_MS = 3_600_000;
-/** A gigabyte takes a minute or two. */
+/** Limit for reading large transcripts; a gigabyte takes one or two minutes. */
 const LONG_READ_MS = 5 * 60_000;
-/** More of them than this are not worth their time. */
+/** At most this many sessions are read again. */
 const LATE_SESSIONS = 50;
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
-  checkStore(work, options.isEager === true);
+  checkStoreDaily(work, options.isEager === true);
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
@@ -90,43 +91,46 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
       ...late,
     ]),
   );
-  let awaiting = derive(work, sessions);
+  let incomplete = derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
-  // Counted as well: a clock that steps back must not hold a drain up
-  for (let looks = 0; awaiting.size > 0 && looks < LATE_LINES_MS / LOOK_AGAIN_MS && work.now() < untilMs; looks++) {
-    await work.sleep(LOOK_AGAIN_MS);
-    const news = await readInbox(work);
-    const again = await read(work, new Set([...awaiting, ...news]));
-    awaiting = derive(work, again);
+  // The number of attempts is limited too: a clock that is set back must not delay the drain
+  for (
+    let attempts = 0;
+    incomplete.size > 0 && attempts < LATE_LINES_MS / RETRY_MS && work.now() < untilMs;
+    attempts++
+  ) {
+    await work.sleep(RETRY_MS);
+    const added = await readInbox(work);
+    incomplete = derive(work, await read(work, new Set([...incomplete, ...added])));
   }
-  for (const session of awaiting) deriveSession(work, session, { patient: false });
+  for (const session of incomplete) deriveSession(work, session, { patient: false });
   await endIdle(work, options);
   await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
-  await readOn(work, options);
+  await readRest(work, options);
   removeRemnants(work);
   if (options.prune === undefined) await pruneDaily(work);
   else work.report.pruned ??= await prune(work, options.prune);
 }
 
-/** Large transcripts, slice by slice, when everything else is done and sent. What is left then is the next drain's. */
-async function readOn(work: Drain, options: DrainOptions): Promise<void> {
+/** Reads large transcripts slice by slice, after everything else is sent. The next drain reads what is left. */
+async function readRest(work: Drain, options: DrainOptions): Promise<void> {
   const startMs = performance.now();
   while (work.partlyReadUntilMs.size > 0 && performance.now() - startMs < LONG_READ_MS) {
-    const begun = [...work.partlyReadUntilMs.keys()];
-    const sessions = await read(work, new Set([...begun, ...(await readInbox(work))]));
+    const started = [...work.partlyReadUntilMs.keys()];
+    const sessions = await read(work, new Set([...started, ...(await readInbox(work))]));
     for (const session of derive(work, sessions)) deriveSession(work, session, { patient: false });
     await endIdle(work, options);
     await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
   }
 }
 
-/** @returns the sessions that what was read belongs to */
+/** @returns the sessions that the read entries belong to */
 async function read(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const readers = new PQueue({ concurrency: READERS });
   return new Set(await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session))));
 }
 
-/** @returns the sessions worth waiting for: lines come late by moments, what is older has been said or never will be */
+/** @returns the sessions that still expect transcript lines: those with recent activity, since lines are late by moments only */
 function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number> {
   const isFresh = (session: number): boolean =>
     Math.abs(work.now() - sessionById(work.db, session).lastMs) < LATE_LINES_MS;
@@ -137,7 +141,7 @@ function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number>
   );
 }
 
-/** Of a session whose transcript is read in part, what is known for sure by then. @returns false where all of it is */
+/** Derives the part of a session up to which its transcript is read. @returns false if the transcript is read completely */
 function derivePart(work: Drain, session: number): boolean {
   const untilMs = work.partlyReadUntilMs.get(session);
   if (untilMs === undefined) return false;
@@ -145,7 +149,7 @@ function derivePart(work: Drain, session: number): boolean {
   return true;
 }
 
-/** A session that went silent is ended by us; its transcript has the last word on whether it did. */
+/** Ends idle sessions. Their transcripts are read first, because they may show later activity. */
 async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   const { idleTimeoutMs } = work.loaded.config.session;
   const sinceMs = options.endIdle === true ? Number.POSITIVE_INFINITY : work.now() - idleTimeoutMs;

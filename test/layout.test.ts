@@ -215,6 +215,26 @@ describe("nobody outside its folder names an agent", () => {
   });
 });
 
+describe("the store is the only writer of store.db", () => {
+  test("no string outside src/store changes a database", () => {
+    const found = filesBelow(join(ROOT, "src"))
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("src/store/"))
+      .flatMap((file) => writesIn(readFileSync(join(ROOT, file), "utf8")).map((text) => `${file}: ${text}`));
+    expect(found).toEqual([]);
+  });
+
+  test("such a string would be found, a SELECT and plain words would not", () => {
+    expect(writesIn('db.prepare("DELETE FROM meta WHERE key = ?").run(key);')).toEqual([
+      "DELETE FROM meta WHERE key = ?",
+    ]);
+    expect(writesIn("db.prepare(`\n  INSERT OR REPLACE INTO meta VALUES (?, $" + "{value})`);")).toHaveLength(1);
+    expect(writesIn('const [a, b] = ["UPDATE sessions SET id = 1", "CREATE TABLE planted (id)"];')).toHaveLength(2);
+    expect(
+      writesIn('const text = "update openhook-otel"; db.prepare("SELECT 1 FROM meta"); // DELETE FROM meta'),
+    ).toEqual([]);
+  });
+});
+
 // --- internal ---
 
 interface Violation {
@@ -262,13 +282,23 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** String literals and pieces of templates that hold one of the names as a word, but for a help's `e.g. kiro`. */
+/** String literals and pieces of templates that contain one of the names as a word, except for a help's `e.g. kiro`. */
 function namedIn(text: string, names: readonly string[]): readonly string[] {
   const name = new RegExp(`(?<![\\w-])(?:${names.join("|")})(?![\\w-])`);
+  return stringsIn(text).filter((string) => name.test(string.replaceAll(/\be\.g\. [\w-]+/g, "")));
+}
+
+/** String literals and pieces of templates with an SQL statement that writes. */
+const writesIn = (text: string): readonly string[] => stringsIn(text).filter((string) => WRITES.test(string));
+const WRITES =
+  /\b(?:(?:INSERT|REPLACE)(?: OR \w+)? INTO|DELETE FROM|UPDATE(?: OR \w+)? \w+\s+SET|(?:CREATE|DROP|ALTER)(?: TEMP| UNIQUE)? (?:TABLE|INDEX|VIEW|TRIGGER))\b/;
+
+/** String literals and pieces of templates in a TypeScript file. */
+function stringsIn(text: string): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
-      if (name.test(node.text.replaceAll(/\be\.g\. [\w-]+/g, ""))) found.push(node.text);
+      found.push(node.text);
     }
     ts.forEachChild(node, visit);
   };

@@ -9,6 +9,7 @@ import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 import { levelOf } from "./level.ts";
 import { markRemnants } from "./remnants.ts";
+import { reportProblemOnce } from "./report-problem.ts";
 
 /**
  * Reads the settings of the projects in these folders, before anything of a session in them is stored. Each folder is read once
@@ -23,7 +24,7 @@ export async function loadProjectSettings(
     if (folder === undefined || known.has(folder)) continue;
     const settings = await readProjectSettings(folder);
     known.set(folder, settings);
-    for (const warning of settings.warnings) reportOnce(drain, warning);
+    for (const warning of settings.warnings) reportProblemOnce(drain, warning);
   }
 }
 
@@ -97,10 +98,4 @@ function settingsByFolder({ report }: CaptureContext): Map<string, ProjectSettin
   const own = known.get(report) ?? new Map<string, ProjectSettings>();
   known.set(report, own);
   return own;
-}
-
-function reportOnce(drain: CaptureContext, line: string): void {
-  if (drain.report.problems.includes(line)) return;
-  drain.report.problems.push(line);
-  drain.log(line);
 }

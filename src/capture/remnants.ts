@@ -1,6 +1,7 @@
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { vacuum } from "../store/vacuum.ts";
 import type { CaptureContext } from "./context.ts";
+import { reportProblemOnce } from "./report-problem.ts";
 
 // SQLite leaves deleted rows in the pages of its file until it needs the space. Deleted content must not stay there.
 
@@ -12,14 +13,12 @@ export const markRemnants = (db: CaptureContext["db"]): void => writeMeta(db, RE
  * reports a problem, and the next drain tries again.
  */
 export function removeRemnants(drain: CaptureContext): void {
-  const { db, places, report } = drain;
+  const { db, places } = drain;
   if (readMeta(db, REMNANTS) !== YES) return;
   const done = vacuum(db, places.storePath);
   if (typeof done === "string") {
     const line = `content that was deleted may still be found in ${JSON.stringify(places.storePath)}: ${done}`;
-    if (report.problems.includes(line)) return;
-    report.problems.push(line);
-    drain.log(line);
+    reportProblemOnce(drain, line);
     return;
   }
   db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();

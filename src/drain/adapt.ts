@@ -7,26 +7,26 @@ import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
 import { type UnknownNames, unknownNamesIn } from "./drift.ts";
 
-/** What one payload tells. */
+/** The result of one payload. */
 export interface AdaptedPayload {
   readonly events: readonly Event[];
-  /** Of the session that the events are of. */
+  /** Of the same session as the events. */
   readonly entries: readonly TranscriptEntry[];
-  /** Of these events and entries; empty where it is not wanted. */
+  /** Of these events and entries; empty unless requested. */
   readonly content: readonly Content[];
-  /** For the log. */
+  /** For the log, one line each; no content. */
   readonly remarks: readonly string[];
-  /** Of the card that read it. */
+  /** Source of the card that recognised it. */
   readonly source: string;
-  /** What the card does not know of it. */
+  /** Names in it that the card does not know. */
   readonly unknown: UnknownNames;
 }
 
 /**
- * One payload → what it tells, within bounds.
+ * Native payload → events, entries and content, within limits.
  *
- * @param wanted whether what was written is wanted too
- * @returns the reason where nobody knows it, or it cannot be converted or stored
+ * @param wanted.content whether to return content
+ * @returns a text with the reason if no agent recognises it, or it cannot be converted or stored
  * @throws never
  */
 export function adapt(
@@ -40,7 +40,7 @@ export function adapt(
     if (agent === undefined) return "no agent recognises it";
     const events = limitEvents(agent.toEvents(payload, facts), facts.timeMs);
     const entries = events.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
-    // A payload that nobody can store must not stop the ones behind it
+    // A payload that cannot be stored must not block the next ones
     const fault = invalidMember(events, entries);
     if (fault !== undefined) return `it cannot be stored: ${fault}`;
     const unknown = unknownNamesIn(agent, payload, facts);
@@ -53,12 +53,12 @@ export function adapt(
 
 // --- internal ---
 
-/** The member that is not what the store takes; never its value. */
+/** The member that the store would not accept, never its value; `undefined`: all are valid. */
 function invalidMember(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {
   for (const [schema, values] of [[Event, events] as const, [TranscriptEntry, entries] as const]) {
     for (const value of values) {
       const parsed = schema.safeParse(value);
-      if (!parsed.success) return `${placeIn(parsed.error.issues)} is not what it should be`;
+      if (!parsed.success) return `${pathIn(parsed.error.issues)} is not valid`;
     }
   }
   return undefined;
@@ -66,13 +66,13 @@ function invalidMember(events: readonly Event[], entries: readonly TranscriptEnt
 
 interface Issue {
   readonly path: readonly PropertyKey[];
-  /** Of a union: those of each of its members. */
+  /** The issues of each member of a union. */
   readonly errors?: readonly (readonly Issue[])[];
 }
 
-/** Of a union the deepest place: the member that fits best fails last. */
-function placeIn(issues: readonly Issue[]): string {
-  const places = issues.flatMap((issue) => [issue.path, ...(issue.errors ?? []).flat().map(({ path }) => path)]);
-  const deepest = places.reduce((a, b) => (b.length > a.length ? b : a), []);
-  return deepest.length === 0 ? "what it tells" : deepest.map(String).join(".");
+/** The deepest path: in a union, the member that fits best fails deepest. */
+function pathIn(issues: readonly Issue[]): string {
+  const paths = issues.flatMap((issue) => [issue.path, ...(issue.errors ?? []).flat().map(({ path }) => path)]);
+  const deepest = paths.reduce((a, b) => (b.length > a.length ? b : a), []);
+  return deepest.length === 0 ? "its result" : deepest.map(String).join(".");
 }

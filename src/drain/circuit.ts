@@ -4,29 +4,29 @@ import type { DeliverySummary } from "../otlp/deliver.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 
-export type Signal = "traces" | "metrics";
+export type DestinationSignal = "traces" | "metrics";
 
-/** What is known of a destination before it is asked. */
+/** The state of a destination before a delivery. */
 export interface Circuit {
   readonly isDue: boolean;
-  /** In a row, of this destination, nothing taken between them. */
+  /** Failures of this destination in a row, without a success between them. */
   readonly failures: number;
-  /** Of the first request: what it could take when it failed last. */
+  /** How often the first request is halved: the size that the destination accepted last. */
   readonly halvings: number;
-  /** Until when the backend itself asked to wait; in the future, or absent. */
+  /** Time until which the backend asked to wait; in the future, or absent. */
   readonly askedUntilMs?: number;
 }
 
 /**
- * Whether a destination is to be asked now. One that failed is left alone for a while that grows with each failure, so
- * that a dead backend does not cost a timeout at every turn of every agent. Another address, header or certificate is
- * another destination: what was wrong may be mended.
+ * Circuit breaker: whether to send to a destination now. After a failure it is skipped for a time that increases with each
+ * failure, so that a dead backend does not cost a timeout at every turn of every agent. Another address, header or certificate is
+ * another destination, because the error may be fixed.
  *
- * @param isEager a user asks by hand: only what the backend itself asked for (Retry-After) is kept
+ * @param isEager the user started the drain: wait only if the backend asked for it (Retry-After)
  */
 export function circuitOf(
   db: Database,
-  signal: Signal,
+  signal: DestinationSignal,
   settings: OtlpSignalSettings,
   nowMs: number,
   isEager: boolean,
@@ -34,7 +34,7 @@ export function circuitOf(
   if (readMeta(db, `${signal}.destination`) !== fingerprint(settings)) return { isDue: true, failures: 0, halvings: 0 };
   const untilMs = (name: string): number => {
     const ms = Number(readMeta(db, `${signal}.${name}`) ?? "0");
-    // No wait is that long: the clock was ahead when it was noted
+    // No wait is that long: the clock was ahead when it was stored
     return ms > nowMs + MAX_WAIT_MS ? 0 : ms;
   };
   const askedUntilMs = untilMs("asked_until_ms");
@@ -48,31 +48,33 @@ export function circuitOf(
 }
 
 /**
- * Notes how it went, for the next drain and for `status`.
+ * Stores the result of a delivery, for the next drain and for `status`.
  *
- * @param summary of a delivery that had something to deliver
+ * @param summary of a delivery with at least one record
+ * @param before the state before it
  */
 export function recordDelivery(
   db: Database,
-  signal: Signal,
+  signal: DestinationSignal,
   settings: OtlpSignalSettings,
   summary: DeliverySummary,
   before: Circuit,
   nowMs: number,
 ): void {
-  const isTaken = summary.sent + summary.rejected > 0;
-  const failures = summary.stopped === "backend" ? (isTaken ? 1 : before.failures + 1) : isTaken ? 0 : before.failures;
+  const isAccepted = summary.sent + summary.rejected > 0;
+  const failures =
+    summary.stopped === "backend" ? (isAccepted ? 1 : before.failures + 1) : isAccepted ? 0 : before.failures;
   const askedUntilMs = summary.afterMs === undefined ? 0 : nowMs + summary.afterMs;
   const ownMs = summary.stopped === "backend" ? nowMs + delayMs(failures) : 0;
   db.transaction(() => {
-    const note = (name: string, value: string | number): void => writeMeta(db, `${signal}.${name}`, String(value));
-    note("destination", fingerprint(settings));
-    note("failures", failures);
-    note("halvings", summary.halvings ?? (isTaken ? 0 : before.halvings));
-    note("asked_until_ms", askedUntilMs);
-    note("not_before_ms", Math.max(askedUntilMs, ownMs));
-    note("last_reason", summary.reason ?? "");
-    if (isTaken) note("last_ok_ms", nowMs);
+    const store = (name: string, value: string | number): void => writeMeta(db, `${signal}.${name}`, String(value));
+    store("destination", fingerprint(settings));
+    store("failures", failures);
+    store("halvings", summary.halvings ?? (isAccepted ? 0 : before.halvings));
+    store("asked_until_ms", askedUntilMs);
+    store("not_before_ms", Math.max(askedUntilMs, ownMs));
+    store("last_reason", summary.reason ?? "");
+    if (isAccepted) store("last_ok_ms", nowMs);
   });
 }
 
@@ -80,15 +82,15 @@ export function recordDelivery(
 
 const FIRST_DELAY_MS = 15_000;
 const MAX_DELAY_MS = 30 * 60_000;
-/** Of Retry-After: the transport takes no longer one for true. */
+/** The transport accepts no longer Retry-After. */
 const MAX_WAIT_MS = 60 * 60_000;
 
-/** Between half of it and all: machines that lost a backend together do not come back together. */
+/** Random, between half and all of the delay: machines that lost a backend together do not return together. */
 function delayMs(failures: number): number {
   const fullMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 20), MAX_DELAY_MS);
   return Math.round(fullMs * (0.5 + Math.random() / 2));
 }
 
-/** Only its equality matters. */
+/** A digest: only its equality matters. */
 const fingerprint = (settings: OtlpSignalSettings): string =>
   createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);

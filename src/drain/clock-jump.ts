@@ -2,8 +2,10 @@ import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
 
 /**
- * Whether the clock can be trusted with what takes things away by their age. After a jump of weeks nobody knows whether the
- * machine was off or its clock is wrong: this drain takes nothing away, the next one does.
+ * Whether things may be removed by age. If the last drain was weeks ago, either the machine was off or its clock is wrong: this
+ * drain removes nothing, the next one does.
+ *
+ * @param nowMs milliseconds since the epoch
  */
 export function hasNoClockJump(db: Database, nowMs: number): boolean {
   const last = readMeta(db, "last_drain");

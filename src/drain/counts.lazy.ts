@@ -3,8 +3,8 @@ import { sessionById } from "../store/sessions.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
 import type { Drain } from "./context.ts";
 
-/** Keys of what an unsettled session has been counted by, or will be. */
-export function countsOf(drain: Drain, sessionNumber: number): readonly string[] {
+/** The keys under which the unsettled part of a session is counted. */
+export function countKeysOf(drain: Drain, sessionNumber: number): readonly string[] {
   const stored = sessionById(drain.db, sessionNumber);
   const facts = sessionFactsOf(drain, stored);
   const session = unsettledSession(drain, stored);

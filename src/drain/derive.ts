@@ -27,17 +27,17 @@ import type { Drain } from "./context.ts";
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */
   readonly endIdle?: SessionInput["endIdle"];
-  /** Look at nothing later: what happened then is not all known yet. */
+  /** Only facts up to this time: later ones are not all known yet. In milliseconds since the epoch. */
   readonly untilMs?: number;
-  /** Leave a session that waits for its transcript as it is; the caller comes again. */
+  /** Leave a session that expects more transcript lines as it is; the caller tries again. */
   readonly patient: boolean;
 }
 
 /**
- * Builds what is not settled of a session, and settles what has closed: spans into the outbox, counts into the counters,
- * facts marked as taken, all in one commit.
+ * Builds the unsettled part of a session, and settles what has closed: spans go into the outbox, counts into the counters, and
+ * facts are marked as settled, all in one commit.
  *
- * @returns whether it was left as it is, because it waits for its transcript
+ * @returns true if the session was left as it is, because it expects more transcript lines
  */
 export function deriveSession(drain: Drain, sessionNumber: number, options: DeriveOptions): boolean {
   const { db } = drain;
@@ -60,7 +60,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const settings = spanSettings(drain);
     const turnOf = (key: string | undefined) => {
       const settled = context.turns.get(key ?? "");
-      // The span of a turn that was renamed has the old key; that of its first further part is there or comes now
+      // The span of a renamed turn has the old key; the span of its first further part exists or is built now
       const part = key !== undefined && settled?.renamed === true ? `${key}~1` : key;
       const segment = session.turns.find((t) => t.key === part)?.segment ?? settled?.segment;
       return part === undefined || segment === undefined ? undefined : { key: part, segment };
@@ -74,9 +74,11 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       ? { pieces: contentOf(db, sessionNumber), ...sourcesOf(open.events, open.entries, context) }
       : NO_CONTENT;
     const spans: StoredSpan[] = [
-      ...turns.flatMap((turn) => inSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content))),
+      ...turns.flatMap((turn) =>
+        spansOfSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content)),
+      ),
       ...subagents.flatMap((s) =>
-        inSegment(s.segment, withContent(subagentSpans(s, placeOf(s), facts, settings), s, content)),
+        spansOfSegment(s.segment, withContent(subagentSpans(s, placeOf(s), facts, settings), s, content)),
       ),
     ];
     const counts: Counted[] = [
@@ -88,11 +90,11 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       const before = kept.get(segment.ordinal);
       const totals = addTotals(
         before === undefined ? NO_TOTALS : (JSON.parse(before.totals) as Totals),
-        segmentTotals(session, segment, costsOf(facts.provider), reportedOf(stored)),
+        segmentTotals(session, segment, costsOf(facts.provider), reportedTotals(stored)),
       );
       const ends = segment.endMs !== undefined && before?.delivered !== true;
       if (ends) {
-        spans.push(...inSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
+        spans.push(...spansOfSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
         counts.push(segmentCounts(segment, facts));
       }
       return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };
@@ -142,8 +144,8 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
 
 // --- internal ---
 
-const reportedOf = ({ reported }: StoredSession): Totals["reported"] =>
+const reportedTotals = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);
 
-const inSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
+const spansOfSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
   spans.map((span) => ({ ...span, segment }));

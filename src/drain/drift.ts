@@ -1,14 +1,14 @@
 import type { Agent, IntakeFacts } from "../model/agent.ts";
 import type { UnknownName } from "../store/self.ts";
 
-/** Names with how often they came, by name. */
+/** Unknown names with their number, by kind and name. */
 export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: number }>;
 
 /**
- * What of a payload's names its agent's card does not know: the event, and the members at the top. Nothing below them is
- * looked at: there names are content.
+ * Names in a payload that the agent's card does not know: the event, and the top-level members. Deeper names can be content and
+ * are not read.
  *
- * @returns empty for a card that declares nothing
+ * @returns empty if the card declares no names
  */
 export function unknownNamesIn({ known }: Agent, payload: unknown, intake: IntakeFacts): UnknownNames {
   if (known === undefined || typeof payload !== "object" || payload === null || Array.isArray(payload)) return NOTHING;
@@ -25,17 +25,17 @@ export function unknownNamesIn({ known }: Agent, payload: unknown, intake: Intak
   return unknown;
 }
 
-/** Kinds of transcript records that their reader has never heard of, with how often they came. */
+/** Kinds of transcript records that the reader does not know, with their number. */
 export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
   new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
 
 // --- internal ---
 
 const NOTHING: UnknownNames = new Map();
-/** A hostile payload has as many members as it likes. */
+/** A hostile payload can have any number of members. */
 const NAMES_PER_PAYLOAD = 50;
 
-/** Where most agents name their events. */
+/** The member in which most agents name the event. */
 function namedEvent(payload: object): string | undefined {
   const named = (payload as { hook_event_name?: unknown }).hook_event_name;
   return typeof named === "string" && named !== "" ? named : undefined;

@@ -4,7 +4,7 @@ import { personHere } from "../repository/person.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import type { Drain } from "./context.ts";
 
-/** What everything that is sent says about the user: nothing, unless the settings want it. */
+/** Resource attributes that identify the user. Empty unless the settings ask for them. */
 export async function identityOf({
   db,
   loaded: { config },
@@ -19,7 +19,7 @@ export async function identityOf({
 
 const KEY = "identity.key";
 
-/** Of this machine and user: made once, and never sent. */
+/** The key for pseudonyms on this machine; created once, never sent. */
 function ownKey(db: Drain["db"]): string {
   return db.transaction(() => {
     const known = readMeta(db, KEY);

@@ -8,41 +8,39 @@ import { unsettledSessions } from "../store/sessions.ts";
 import { SERVICE_NAME } from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
-import { countsOf } from "./counts.lazy.ts";
+import { countKeysOf } from "./counts.lazy.ts";
 
 /**
- * Gives a store that has none, and the copy of one, an instance id of its own before anything is counted in it. A copy counts
- * from zero: what had been told and not counted when it was copied is counted by the original; as spans both tell it, with
- * the same ids.
+ * Gives a new store, and the copy of a store, its own instance id before anything is counted in it. A copy counts from zero: facts
+ * that were stored but not counted when it was copied are counted by the original. Both send their spans, with the same ids.
  */
 export function ensureInstance(drain: Drain): void {
   const { db, places } = drain;
-  db.transaction(() => setLabels(db, protectResource(drain, labelsOfSettings(drain))));
+  db.transaction(() => setLabels(db, protectResource(drain, configuredLabels(drain))));
   const wasCopied = isCopy(db, places);
   if (!wasCopied && hasInstanceId(db)) {
     renewAfterLongAbsence(drain);
     return;
   }
   db.transaction(() => {
-    if (wasCopied) for (const session of unsettledSessions(db)) markCounted(db, countsOf(drain, session));
+    if (wasCopied) for (const session of unsettledSessions(db)) markCounted(db, countKeysOf(drain, session));
     instanceId(db, places);
   });
-  // Sums that were sent under an id which a torn log then takes along would come again under the next one
+  // If the id were lost with a torn log, sums that were sent under it would be sent again under the next id
   checkpoint(db);
-  if (wasCopied)
-    drain.log("the store is a copy, of another machine or another folder: it has a new service.instance.id now");
+  if (wasCopied) drain.log("the store was copied from another machine or folder, so it has a new service.instance.id");
 }
 
 // --- internal ---
 
-/** Dashboards look for the value that a counter had up to 30 days before, see `dashboards/src/promql.ts`. */
+/** Dashboards look for values of a counter up to 30 days back, see `dashboards/src/promql.ts`. */
 const AWAY_MS = 28 * 86_400_000;
-/** Nobody was told anything before this program was: never, or by a clock that stood at its beginning. */
+/** Earlier times are impossible: nothing was ever sent, or the clock was not set. */
 const BEFORE_US_MS = Date.UTC(2025, 0);
 
 /**
- * A machine that comes back after a month goes on as another one: of the one that it was the value is out of sight, and all
- * it ever counted would be taken for what it counted today.
+ * A machine that returns after a month continues under another instance id: dashboards no longer see the last value of the old
+ * one, and would show everything that it ever counted as counted today.
  */
 function renewAfterLongAbsence(drain: Drain): void {
   const { db, places, now } = drain;
@@ -53,11 +51,11 @@ function renewAfterLongAbsence(drain: Drain): void {
     writeMeta(db, "metrics.last_ok_ms", String(now()));
   });
   checkpoint(db);
-  drain.log("no backend has taken metrics for 28 days: they go on under a new service.instance.id");
+  drain.log("no backend has accepted metrics for 28 days: they continue under a new service.instance.id");
 }
 
-/** What the settings say of every counter that is counted from now on. */
-function labelsOfSettings({ loaded }: Drain): Readonly<Record<string, string>> {
+/** The labels from the settings, for everything that is counted from now on. */
+function configuredLabels({ loaded }: Drain): Readonly<Record<string, string>> {
   const { attributes, serviceName } = loaded.config.resource;
   const all = { ...attributes, ...(serviceName !== undefined && { [SERVICE_NAME]: serviceName }) };
   return Object.fromEntries(Object.entries(all).filter(([name]) => SERIES_LABELS.includes(name)));

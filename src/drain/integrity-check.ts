@@ -5,12 +5,12 @@ import { storeBytes } from "../store/size.ts";
 import type { Drain } from "./context.ts";
 
 /**
- * Looks through the store once a day, and whenever a drain is asked for by hand. A damaged page would else be seen only when
- * something on it is needed, long after the damage.
+ * Checks the store once a day, and whenever the user starts a drain. Otherwise a damaged page shows only when something on it is
+ * needed, long after the damage.
  *
- * @throws StoreError (damaged), which has the store set aside and read as far as it can be
+ * @throws StoreError `E_STORE_DAMAGED`, so that the store is set aside and salvaged
  */
-export function checkStore({ db, places, now }: Drain, isEager: boolean): void {
+export function checkStoreDaily({ db, places, now }: Drain, isEager: boolean): void {
   const lastMs = Number(readMeta(db, CHECKED) ?? "0");
   if (!isEager && Math.abs(now() - lastMs) < CHECK_AFTER_MS) return;
   const [problem] = checkIntegrity(db, storeBytes(places.storePath)).problems;

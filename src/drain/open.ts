@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { reportProblem } from "../capture/report-problem.ts";
 import { step } from "../model/fault-points.ts";
 import { suggest } from "../model/suggest.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
@@ -7,21 +8,21 @@ import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
 import type { DrainDeps } from "./context.ts";
 
 type Deps = Pick<DrainDeps, "places" | "now" | "log"> & {
-  readonly report?: { readonly problems: string[] };
-  /** The work is an import: it reads again what a damaged store has lost. @default false */
+  readonly report: { readonly problems: string[] };
+  /** The work is an import, which reads again what a damaged store lost. @default false */
   readonly isImport?: boolean;
 };
 
 /**
- * Opens the store, works on it, and closes it. Damage that only shows while it is worked on is treated like that which
- * shows at once: the store is set aside, what can be read of it becomes a new one, and the work is done again from the
- * start. All of it can be interrupted and is taken up where it was left.
+ * Opens the store, runs the work on it, and closes it. If the store is damaged, even if that shows only during the work, it is
+ * set aside, a new store is filled with what can be read from it, and the work starts again. All of this can be interrupted and
+ * is resumed.
  *
- * @throws StoreError when the store cannot be used for another reason than damage; what `work` throws
+ * @throws StoreError if the store cannot be used for another reason than damage; what `work` throws
  */
 export async function withStore(deps: Deps, work: (db: Database) => Promise<void>): Promise<void> {
-  // Kept until the end: SQLite really closes one when it is collected, and then removes the log under its old name,
-  // which by then would be that of the new store
+  // Keep references until the end: SQLite closes a connection when it is garbage collected, and then removes the log under its
+  // old name, which by then is the new store's log
   const damaged: Database[] = [];
   for (;;) {
     const db = openStore(deps);
@@ -41,23 +42,20 @@ export async function withStore(deps: Deps, work: (db: Database) => Promise<void
 }
 
 /**
- * Opens the store. One that is damaged is set aside, never emptied: a new one begins with what can be read of it, and the
- * transcripts and the inbox tell the rest again.
+ * Opens the store. A damaged one is set aside, never emptied: a new store is filled with what can be read from it, and the rest is
+ * read again from transcripts.
  *
- * @throws StoreError when it cannot be opened for another reason
+ * @throws StoreError if it cannot be opened for another reason
  */
 export function openStore(deps: Deps): Database {
   const { storePath } = deps.places;
-  // A drain died between setting one aside and beginning the new one
+  // A drain died between setting a store aside and creating the new one
   if (sizeOf(waitingPath(deps)) !== undefined && sizeOf(storePath) === undefined)
     moveStore(storePath, waitingPath(deps));
   const wrong = problemWith(storePath);
   if (wrong !== undefined) setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
   else if (sizeOf(storePath) === 0) {
-    reportProblem(
-      deps,
-      `${JSON.stringify(storePath)} was empty: a new store was begun; what the old one held, if anything, is gone`,
-    );
+    reportProblem(deps, `${JSON.stringify(storePath)} was empty: started a new store; anything in the old one is lost`);
   }
   for (let set = 0; ; set++) {
     try {
@@ -71,23 +69,23 @@ export function openStore(deps: Deps): Database {
 
 // --- internal ---
 
-/** The second new store that is damaged at once: it is the disk. */
+/** If two new stores are damaged immediately, the disk is broken. */
 const MAX_DAMAGED = 2;
-/** When a damaged store was taken over. */
+/** Set when a damaged store was salvaged; the time, in milliseconds since the epoch. */
 const ASIDE = "store.set_aside";
 
-/** Where a damaged store lies until what can be read of it was taken over. */
+/** Path of a damaged store until it is salvaged. */
 const waitingPath = ({ places }: Deps): string => `${places.storePath}.damaged`;
 
 function setAside(deps: Deps, reason: string): void {
   const waiting = waitingPath(deps);
-  // What an earlier drain set aside and did not come to take over is not covered by this one
+  // Do not overwrite a store that an earlier drain set aside but did not salvage
   if (sizeOf(waiting) !== undefined) nameAside(deps);
   step("store.set-aside", () => moveStore(deps.places.storePath, waiting));
   reportProblem(deps, `${reason}; it was set aside`);
 }
 
-/** Takes over what can be read of a store that was set aside; does nothing where there is none. */
+/** Salvages a store that was set aside into the new one; does nothing if there is none. @returns the new store */
 function salvageSetAside(deps: Deps, db: Database): Database {
   if (sizeOf(waitingPath(deps)) === undefined) return db;
   try {
@@ -100,7 +98,7 @@ function salvageSetAside(deps: Deps, db: Database): Database {
       reportProblem(deps, describe(taken, deps.isImport === true));
     }
     const aside = nameAside(deps);
-    reportProblem(deps, `the damaged store lies in ${JSON.stringify(aside)}`);
+    reportProblem(deps, `the damaged store is now ${JSON.stringify(aside)}`);
     return db;
   } catch (error) {
     db.close();
@@ -108,7 +106,7 @@ function salvageSetAside(deps: Deps, db: Database): Database {
   }
 }
 
-/** Gives it its last name. @returns that name */
+/** Renames the damaged store to its final name. @returns that name */
 function nameAside(deps: Deps): string {
   const aside = `${waitingPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
   step("store.name-aside", () => moveStore(waitingPath(deps), aside));
@@ -118,20 +116,20 @@ function nameAside(deps: Deps): string {
 const isEmpty = (db: Database): boolean =>
   ["sessions", "spans", "counters"].every((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
 
-/** What SQLite would wait for, or silently begin anew. */
+/** Problems that SQLite would wait for, or solve by starting an empty store. `undefined`: none. */
 function problemWith(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   if (found.isDirectory()) return "it is a directory";
   if (!found.isFile()) return "it is not a regular file";
-  // An empty main file makes SQLite delete the log, which may hold everything
+  // If the main file is empty, SQLite deletes the log, which may contain everything
   const logBytes = sizeOf(filesOf(path)[1]) ?? 0;
   return found.size === 0 && logBytes > 0 ? "it is empty, but its log is not" : undefined;
 }
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
-/** An error that nobody expected can be the store's fault as well: a text in it is no JSON, an id leads nowhere. */
+/** An unexpected error can have its cause in the store: invalid JSON, an id without a row. `undefined`: the store is sound. */
 function damageBehind({ places }: Deps, db: Database, error: unknown): StoreError | undefined {
   if (error instanceof StoreError) return error.code === "E_STORE_DAMAGED" ? error : undefined;
   try {
@@ -144,7 +142,7 @@ function damageBehind({ places }: Deps, db: Database, error: unknown): StoreErro
   }
 }
 
-/** SQLite brings its log into the main file when it closes, which damage can make fail. */
+/** When SQLite closes a store, it writes the log into the main file, which fails if the store is damaged. */
 function closeQuietly(db: Database, isDamaged: boolean): void {
   try {
     db.close();
@@ -157,14 +155,9 @@ function describe({ rows, incomplete, countsAnew }: Salvaged, isImport: boolean)
   const missing = incomplete.length === 0 ? "all of it" : `not all of ${incomplete.join(", ")}`;
   const reader = isImport ? "this import" : suggest("import");
   const counters =
-    (countsAnew ? "; metrics begin anew as a new service.instance.id" : "") +
-    (incomplete.some((table) => table.startsWith("packed")) ? `; ${reader} reads again what was imported` : "");
+    (countsAnew ? "; metrics restart under a new service.instance.id" : "") +
+    (incomplete.some((table) => table.startsWith("packed")) ? `; ${reader} reads the imported sessions again` : "");
   return rows === 0
-    ? `a new store was begun: nothing could be read of the damaged one${counters}`
-    : `a new store was begun with what could be read of the damaged one: ${rows} rows, ${missing}${counters}`;
-}
-
-function reportProblem({ log, report }: Deps, line: string): void {
-  report?.problems.push(line);
-  log(line);
+    ? `started a new store; nothing could be read from the damaged one${counters}`
+    : `started a new store with what could be read from the damaged one: ${rows} rows, ${missing}${counters}`;
 }

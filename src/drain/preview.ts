@@ -2,9 +2,9 @@ import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
 import { deliverMetrics, deliverSpans } from "../otlp/deliver.ts";
 import { createSender } from "../otlp/send.ts";
 import type { Drain } from "./context.ts";
-import { metricRows, settingsOf, spanRows } from "./deliver.ts";
+import { deliverySettings, metricRows, spanRows } from "./delivery-rows.ts";
 
-/** One request as it would be made, its body as OTLP/JSON. */
+/** One request as it would be sent, its body as OTLP/JSON. */
 export interface PreviewedRequest {
   readonly signal: "traces" | "metrics";
   readonly body: string;
@@ -12,18 +12,18 @@ export interface PreviewedRequest {
 
 export interface Preview {
   readonly requests: readonly PreviewedRequest[];
-  /** Where they would go. A signal that is not sent has none: its bodies show what would be sent if it were. */
+  /** Where they would be sent. A signal without an endpoint is absent; its bodies show what would be sent with one. */
   readonly settings: OtlpSettings;
 }
 
 /**
- * What a delivery would send now: the same rows through the same bounds and the same encoder, up to the network. Nothing
- * is sent, nothing settled.
+ * What a delivery would send now: the same rows through the same limits and the same encoder, up to the network. Nothing is sent
+ * or acknowledged.
  *
- * @param ofSession with one, the spans of it alone, and no counters: those are of all sessions together
+ * @param ofSession only the spans of this session, and no counters, which are sums over all sessions
  */
 export async function previewDelivery(drain: Drain, ofSession?: number): Promise<Preview> {
-  const settings = await settingsOf(drain);
+  const settings = await deliverySettings(drain);
   const requests: PreviewedRequest[] = [];
   const sender = createSender(
     { ...settings, traces: asJson(settings.traces), metrics: { ...asJson(settings.metrics), ...temporalityOf(drain) } },
@@ -38,7 +38,7 @@ export async function previewDelivery(drain: Drain, ofSession?: number): Promise
       }),
     },
   );
-  // Nobody is flooded by a look, and one request after the other keeps their order
+  // No rate limit for a preview; one request after the other, in order
   const bounds = { ...settings, concurrency: 1, maxSpansPerSecond: 1e9, maxDeliveryMs: 1e9 };
   try {
     await deliverSpans(ofSession === undefined ? spanRows(drain) : rowsOf(drain, ofSession), sender, bounds, () => {});
@@ -59,7 +59,7 @@ const NOWHERE: OtlpSignalSettings = {
   timeoutMs: 1_000,
 };
 
-/** Protobuf says the same in other bytes. */
+/** Protobuf would contain the same. */
 const asJson = (signal: OtlpSignalSettings | undefined): OtlpSignalSettings => ({
   ...NOWHERE,
   ...signal,

@@ -3,9 +3,9 @@ import { ensureStateDirs } from "../intake/inbox-dirs.ts";
 import type { DrainDeps } from "./context.ts";
 
 /**
- * The state directory is there, this user's own, and closed to others.
+ * Creates the state directories if needed, and makes them accessible to this user only.
  *
- * @throws StateError when it is another user's
+ * @throws StateError if the state directory belongs to another user
  */
 export async function ensurePrivateState({
   places,
@@ -15,5 +15,5 @@ export async function ensurePrivateState({
   const owner = { uid: ownUid(platform) };
   for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
   await ensureStateDirs(places);
-  for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to others`);
+  for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to other users`);
 }

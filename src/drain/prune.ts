@@ -14,24 +14,24 @@ import { deriveSession } from "./derive.ts";
 import type { Pruned } from "./pruned.ts";
 import { readTranscripts } from "./read-transcripts.ts";
 
-/** What a user asks for; a drain asks for the setting's age and for as much as fits into its time. */
+/** What a user asks for. A drain by itself prunes by the configured age, for a limited time. */
 export interface PruneRequest {
   readonly olderThanMs: number;
-  /** Also payloads that were set aside this long ago. @default false */
+  /** Also delete payloads that were quarantined this long ago. @default false */
   readonly quarantine?: boolean;
-  /** From now and then: how many of the sessions that are to go have gone. */
+  /** Called repeatedly: how many of the sessions are pruned. */
   readonly onProgress?: (sessions: number, ofSessions: number) => void;
 }
 
-/** All that is old enough, however long it takes, and the space of it given back. */
+/** Prunes everything that is old enough, however long it takes, and frees the disk space. */
 export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned> {
   const { db, places } = drain;
   const beforeMs = drain.now() - request.olderThanMs;
   let [sessions, rows] = [0, 0];
   const ofSessions = prunableSessions(db, beforeMs, Number.MAX_SAFE_INTEGER).length;
-  // As it goes: on a disk that is full there is room for a few sessions at a time
+  // Free pages along the way: on a full disk there is room for a few sessions at a time
   let freed = shrink(db);
-  // What a power failure undoes is there again, whole: waiting for the disk after each session was most of the time
+  // Do not wait for the disk after each session, which took most of the time: what a power failure undoes is still in the store
   deferSync(db);
   try {
     for (;;) {
@@ -48,19 +48,19 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   recordPruned(drain, sessions);
   const kept = keptSessions(db, beforeMs, 0);
   const { freePages, pages, isIncremental } = spaceOf(db);
-  const anew = !isIncremental && freePages > pages * WORTH_IT ? vacuum(db, places.storePath) : 0;
+  const rewritten = !isIncremental && freePages > pages * MIN_FREE_SHARE ? vacuum(db, places.storePath) : 0;
   checkpoint(db);
   return {
     sessions,
     rows,
     kept,
     quarantined: request.quarantine === true ? await pruneQuarantine(places.quarantineDir, beforeMs) : 0,
-    freedBytes: freed + (typeof anew === "number" ? anew : 0),
-    ...(typeof anew === "string" && { notSmaller: anew }),
+    freedBytes: freed + (typeof rewritten === "number" ? rewritten : 0),
+    ...(typeof rewritten === "string" && { notSmaller: rewritten }),
   };
 }
 
-/** Sessions that would go. Looks only. */
+/** Sessions that would be pruned. Changes nothing. */
 export function pruneDryRun(
   db: Drain["db"],
   beforeMs: number,
@@ -74,12 +74,12 @@ export function pruneDryRun(
   };
 }
 
-/** How many payloads that were set aside would go. */
+/** How many quarantined payloads would be deleted. */
 export async function quarantinedBefore(dir: string, beforeMs: number): Promise<number> {
   return (await quarantinedFilesBefore(dir, beforeMs)).filter((name) => !name.endsWith(REASON_SUFFIX)).length;
 }
 
-/** What a drain does by itself, once a day and for no longer than a moment; the rest is for the next one. */
+/** Prunes by the configured age, once a day and for a second at most; the next drain continues. */
 export async function pruneDaily(drain: Drain): Promise<void> {
   const { db, now, loaded } = drain;
   if (isUnknown(loaded, "store.retentionDays")) return;
@@ -104,17 +104,17 @@ export async function pruneDaily(drain: Drain): Promise<void> {
 const DAY_MS = 86_400_000;
 const BUDGET_MS = 1_000;
 const SESSIONS_AT_ONCE = 50;
-/** A quarter of the file. */
-const WORTH_IT = 0.25;
+/** The file is rewritten if more than a quarter of it is free. */
+const MIN_FREE_SHARE = 0.25;
 
-/** @returns by how many bytes the store's file is smaller: it is only once its log has been brought into it */
+/** Frees pages. The file gets smaller only with the checkpoint. @returns how many bytes were freed */
 function shrink(db: Drain["db"]): number {
   const freed = releasePages(db, Number.POSITIVE_INFINITY);
   checkpoint(db);
   return freed;
 }
 
-/** @returns `isAll`: nothing is left that is old enough */
+/** Prunes one batch. @returns `isAll`: no session is left that is old enough */
 async function pruneSome(
   drain: Drain,
   beforeMs: number,
@@ -128,7 +128,7 @@ async function pruneSome(
   let [sessions, rows] = rowsOfPacked === undefined ? [0, 0] : [packed.length, rowsOfPacked];
   for (const session of rowsOfPacked === undefined ? found : found.filter((one) => !packed.includes(one))) {
     if (performance.now() >= untilMs) return { sessions, rows, isAll: false };
-    // What was written after anybody last looked is counted first; a session that goes on has it stay
+    // Count first what was written since the last drain; a session that continues is not pruned
     if (!isPacked(db, session.id)) {
       await readTranscripts(drain, session.id);
       deriveSession(drain, session.id, { patient: false });
@@ -137,20 +137,20 @@ async function pruneSome(
     rows += pruneSession(db, session, now());
     sessions++;
   }
-  // Those that were looked at and stay would be found again and again
+  // Without progress the same sessions would be found again
   return { sessions, rows, isAll: found.length < SESSIONS_AT_ONCE || sessions === 0 };
 }
 
 /**
- * In one commit: their digests lie all over the store, and each page is written once for all of them.
+ * Prunes sessions in one commit: their digests are spread over the store, and each page is written only once.
  *
- * @returns how many rows went; `undefined` where they could not, and all of them are still there
+ * @returns how many rows were deleted; `undefined` if that failed, and nothing was deleted
  */
 function pruneInOneCommit({ db, now }: Drain, sessions: readonly Prunable[]): number | undefined {
   try {
     return db.transaction(() => sessions.reduce((rows, session) => rows + pruneSession(db, session, now()), 0));
   } catch {
-    // One by one those before the one that fails still go, as on a disk that is nearly full; what is wrong is told then
+    // Fall back to one by one, so that earlier sessions are still pruned, as on a nearly full disk; that reports the error
     return undefined;
   }
 }
@@ -158,17 +158,17 @@ function pruneInOneCommit({ db, now }: Drain, sessions: readonly Prunable[]): nu
 function recordPruned({ db, log }: Drain, sessions: number): void {
   if (sessions === 0) return;
   addToMeta(db, PRUNED_SESSIONS, sessions);
-  log(`took ${sessions} old ${sessions === 1 ? "session" : "sessions"} out of the store`);
+  log(`pruned ${sessions} old ${sessions === 1 ? "session" : "sessions"}`);
 }
 
-/** @returns how many payloads went */
+/** @returns how many payloads were deleted */
 async function pruneQuarantine(dir: string, beforeMs: number): Promise<number> {
   const names = await quarantinedFilesBefore(dir, beforeMs);
   for (const name of names) await unlink(join(dir, name)).catch(() => {});
   return names.filter((name) => !name.endsWith(REASON_SUFFIX)).length;
 }
 
-/** By when they were set aside: a payload keeps the time of its event. */
+/** Quarantined files and their reasons. The age is that of the reason: a payload keeps the time of its event. */
 async function quarantinedFilesBefore(dir: string, beforeMs: number): Promise<readonly string[]> {
   const names = await readdir(dir).catch(() => []);
   const old: string[] = [];

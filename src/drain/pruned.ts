@@ -2,11 +2,12 @@
 export interface Pruned {
   readonly sessions: number;
   readonly rows: number;
-  /** Old enough, but waiting for a backend or not settled. */
+  /** Sessions that are old enough, but not sent or not settled. */
   readonly kept: number;
+  /** Deleted quarantined payloads. */
   readonly quarantined: number;
-  /** By which the store's file is smaller. */
+  /** How much smaller the store's file is. */
   readonly freedBytes: number;
-  /** Why the file was not made smaller, where it could have been. */
+  /** Why the file was not rewritten although that would make it smaller. */
   readonly notSmaller?: string;
 }

@@ -4,9 +4,9 @@ import type { Database } from "../store/database.ts";
 import { moveEvent, unplacedEvents } from "../store/move-facts.ts";
 import { type StoredSession, sessionsOfProcess, setProcess, updateSession } from "../store/sessions.ts";
 
-/** Payloads without a session id: they belong to the session that is open in the same agent process. */
+// Payloads without a session id belong to the session that is open in the same agent process
 
-/** The event under the session id of its process, where it has none of its own and there is exactly one. */
+/** The event with the session id of its process, if it has none and the process has exactly one open session; otherwise unchanged. */
 export function withSessionOfProcess(db: Database, event: Event): Event {
   const { process } = extrasOf(event);
   if (process === undefined || !hasAssignedSessionId(event)) return event;
@@ -14,7 +14,7 @@ export function withSessionOfProcess(db: Database, event: Event): Event {
   return session === undefined ? event : { ...event, session_id: session.sessionId };
 }
 
-/** Notes which process told a session's id; what that process told before without one is given its place. */
+/** Stores which process reported a session's id, and moves the process's earlier events without an id into the session. */
 export function noteProcess(db: Database, session: StoredSession, event: Event): void {
   const { process } = extrasOf(event);
   if (process === undefined) return;

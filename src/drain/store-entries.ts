@@ -17,15 +17,15 @@ import { reviseTotals, type Totals } from "../telemetry/totals.ts";
 import type { Drain } from "./context.ts";
 
 /**
- * Entries → store. What was counted already and is told more fully now, counts what it is more, also in its segment's sums.
- * Call it inside the transaction that also settles where they came from.
+ * Entries → store. If a model call was counted and its record is more complete now, the difference is added to counters and to the
+ * segment's sums. Call it inside the transaction that also stores the position, or the name of the inbox file.
  */
 export function storeEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
   const kept = entriesAtLevel(drain, session, entries);
   for (const revision of addEntries(drain.db, session, kept)) applyRevision(drain, session, revision);
 }
 
-/** Entries without secrets, and without names where only figures are kept. */
+/** Entries without secrets, and without names if the session's capture level keeps none. */
 export function entriesAtLevel(
   drain: Drain,
   session: StoredSession,

@@ -12,6 +12,7 @@ import type { Database } from "../store/database.ts";
 import { unpack } from "../store/facts.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { queuedCount } from "../store/outbox.ts";
+import { removePositions } from "../store/positions.ts";
 import { sessionById } from "../store/sessions.ts";
 
 export interface ExportOptions {
@@ -98,7 +99,7 @@ async function openUp(drain: Drain, number: number): Promise<void> {
   const isReadAgain = keepsContent(levelOf(drain, session));
   db.transaction(() => {
     unpack(db, session);
-    if (isReadAgain) db.prepare("DELETE FROM positions WHERE session = ?").run(number);
+    if (isReadAgain) removePositions(db, number);
   }, "commit.transcript");
   if (isReadAgain) {
     do await readTranscripts(drain, number);

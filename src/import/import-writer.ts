@@ -4,7 +4,7 @@ import { protectRepository } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
 import type { Drain } from "../drain/context.ts";
 import { unknownRecordKinds } from "../drain/drift.ts";
-import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-telemetry.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { factsOf } from "../model/fact-columns.ts";

@@ -202,7 +202,7 @@ async function quarantineNow(
 }
 
 function reportLeft(path: string, error: unknown, { onProblem }: ClaimOptions): void {
-  onProblem({ path, reason: `cannot take ${JSON.stringify(path)}: ${messageOf(error)}`, outcome: "left" });
+  onProblem({ path, reason: `cannot read ${JSON.stringify(path)}: ${messageOf(error)}`, outcome: "left" });
 }
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

@@ -60,7 +60,7 @@ function named<T>(path: string, work: () => T): T {
 function tryNamed(path: string): (() => void) | undefined {
   return tryNameLock(`${path}.name`, {
     onLost: (holder) => {
-      const text = `this drain stood still for so long that ${holder} took ${JSON.stringify(path)} over: it ends here, the other one does its work`;
+      const text = `this drain was suspended for so long that ${holder} took over ${JSON.stringify(path)}: it stops, and the other one continues`;
       throw new StoreError("E_STORE", text);
     },
   });

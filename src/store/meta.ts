@@ -1,11 +1,12 @@
 import type { Database } from "./database.ts";
 
-/** A note of the program to itself. @returns `undefined` when it was never written */
+/** A value that the program stored for later runs. @returns `undefined` if it was never written */
 export function readMeta(db: Database, key: string): string | undefined {
   const value = db.prepare("SELECT value FROM meta WHERE key = ?").get(key)?.["value"];
   return typeof value === "string" ? value : undefined;
 }
 
+/** Stores a value under a key, instead of the former one. */
 export function writeMeta(db: Database, key: string, value: string): void {
   db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value").run(
     key,
@@ -13,7 +14,12 @@ export function writeMeta(db: Database, key: string, value: string): void {
   );
 }
 
-/** Adds to a count that `status` shows. */
+/** Removes a value; does nothing if there is none. */
+export function removeMeta(db: Database, key: string): void {
+  db.prepare("DELETE FROM meta WHERE key = ?").run(key);
+}
+
+/** Adds to a stored number; one that was never written counts as 0. */
 export function addToMeta(db: Database, key: string, amount: number): void {
   if (amount !== 0) writeMeta(db, key, String(Number(readMeta(db, key) ?? "0") + amount));
 }

@@ -45,7 +45,7 @@ export function vacuum(db: Database, path: string): number | string {
   const wanted = 2 * (before.pages - before.freePages) * before.pageBytes;
   const { bavail, bsize } = statfsSync(dirname(path));
   if (bavail * bsize < wanted + SPARE_BYTES) {
-    return `writing it anew needs ${Math.ceil((wanted + SPARE_BYTES) / 1e6)} MB of free disk, there are ${Math.floor((bavail * bsize) / 1e6)} MB`;
+    return `rewriting it needs ${Math.ceil((wanted + SPARE_BYTES) / 1e6)} MB of free disk space, there are ${Math.floor((bavail * bsize) / 1e6)} MB`;
   }
   db.prepare("PRAGMA auto_vacuum = INCREMENTAL").all();
   db.prepare("VACUUM").all();

@@ -70,9 +70,7 @@ test("events that found no room: how many and when, before a drain has counted t
   for (const name of ["7-8-0.lost", "7-9-0.lost"]) writeFileSync(join(of.places.inboxDir, name), "");
   for (const drainsMore of [0, 1, 2]) {
     const report = drainsMore > 0 ? await of.drain() : undefined;
-    expect(report?.problems ?? []).toEqual(
-      drainsMore === 1 ? ["2 events found no room on the disk when they came, and are lost"] : [],
-    );
+    expect(report?.problems ?? []).toEqual(drainsMore === 1 ? ["2 events were lost because the disk was full"] : []);
     const { text, facts, findings } = await told(of);
     expect(facts.inbox).toMatchObject({
       waiting: 0,

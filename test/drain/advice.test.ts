@@ -18,7 +18,7 @@ test("a backend that takes traces alone: the drain says how to send it no metric
   for (const call of replay.calls) replay.put(call);
   const { problems } = await replay.drain({ endIdle: true, isEager: true });
   expect(problems).toEqual([
-    expect.stringMatching(/^metrics: .* answered 404.*if it takes no metrics, set otlp\.metrics\.enabled to false$/),
+    expect.stringMatching(/^metrics: .* answered 404.*if it accepts no metrics, set otlp\.metrics\.enabled to false$/),
   ]);
   expect(receiver.spans.length).toBeGreaterThan(0);
 });

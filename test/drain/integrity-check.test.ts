@@ -30,7 +30,7 @@ test.each([
     const log: string[] = [];
     await replay.drain(options, { now: () => Date.now() + laterMs, log: (line) => log.push(line) });
     expect(log.join("\n")).toMatch(
-      /store\.db" is damaged: .+; it was set aside\n.*a new store was begun with what could/,
+      /store\.db" is damaged: .+; it was set aside\n.*started a new store with what could/,
     );
     expect((await replay.drain({ isEager: true }))?.problems).toEqual([]);
   } finally {

@@ -88,7 +88,7 @@ export const FAULTS: readonly BackendFault[] = [
     says: /does not answer in HTTP/,
   },
 
-  status(400, /answered 400.*; what is refused waits and holds up nothing/),
+  status(400, /answered 400.*; rejected spans stay queued and block nothing/),
   status(403, /answered 403.*; check otlp\.headers\.authorization/),
   status(404, /answered 404.*; check otlp\.endpoint/),
   status(405, /answered 405.*; check otlp\.endpoint/),
@@ -112,7 +112,7 @@ export const FAULTS: readonly BackendFault[] = [
   answering(
     "413 whatever the size",
     { status: 413, body: "" },
-    /answered 413; \d+ wait although each alone is too large/,
+    /answered 413; \d+ stay queued although each is too large by itself/,
   ),
   {
     name: "413 above 3 KB",

@@ -119,7 +119,9 @@ describe("a store of which nothing can be read", () => {
       /drain moves it aside and starts .*; then openhook-otel import reads/,
     );
     const { problems } = await at.drain();
-    expect(problems).toContainEqual(expect.stringContaining("; openhook-otel import reads again what was imported"));
+    expect(problems).toContainEqual(
+      expect.stringContaining("; openhook-otel import reads the imported sessions again"),
+    );
     expect(packedCount(at.places.storePath)).toBe(0);
     await importInto(at, SOURCE);
     expect(books()).toEqual(TOTALS);

@@ -117,7 +117,12 @@ describe("a store that cannot be used", () => {
     writeFileSync(places.storePath, lost);
     writeFileSync(`${places.storePath}-wal`, "old log");
     const said: string[] = [];
-    const db = openStore({ places, now: () => Date.UTC(2026, 9, 5, 12), log: (line) => said.push(line) });
+    const db = openStore({
+      places,
+      now: () => Date.UTC(2026, 9, 5, 12),
+      log: (line) => said.push(line),
+      report: { problems: [] },
+    });
     expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
     db.close();
     const aside = `${places.storePath}.damaged-2026-10-05T120000.000Z`;
@@ -131,7 +136,7 @@ describe("a store that cannot be used", () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     const db = stores.open(places.storePath);
     db.prepare("PRAGMA user_version = 99").get();
-    expect(() => openStore({ places, now: Date.now, log: () => {} })).toThrow(StoreError);
+    expect(() => openStore({ places, now: Date.now, log: () => {}, report: { problems: [] } })).toThrow(StoreError);
     expect(readdirSync(stores.folder()).filter((name) => name.includes("damaged"))).toEqual([]);
   });
 });

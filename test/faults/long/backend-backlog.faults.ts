@@ -131,7 +131,7 @@ describe("limits on what waits", () => {
           const dropped = Number(report["dropped"]);
           expect(dropped).toBeGreaterThan(600);
           expect(String(report["problems"])).toMatch(
-            /outbox: spans were dropped and will not be sent: 600 waited for more than 8 days \(outbox\.maxAgeDays\), \d+ were beyond 1 MB \(outbox\.maxMegabytes\); they stay in the store/,
+            /outbox: spans were dropped and will not be sent: 600 were queued for more than 8 days \(outbox\.maxAgeDays\), \d+ exceeded the limit of 1 MB \(outbox\.maxMegabytes\); they stay in the store/,
           );
           expect(report).toMatchObject({ sent: 3_000 - dropped, waiting: 0 });
           expect(Math.min(...backend.places)).toBe(dropped);

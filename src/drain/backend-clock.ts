@@ -1,0 +1,72 @@
+import type { ExportOutcome } from "../model/settings.ts";
+import type { Increment } from "../model/telemetry.ts";
+import type { OnAnswer } from "../otlp/send.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import { CLOCK_SKEW } from "../store/meta-keys.ts";
+import { AHEAD_MS } from "../store/pending-streams.ts";
+import { SELF, selfStep } from "../telemetry/self.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import type { Drain } from "./context.ts";
+import { recordSelf } from "./self-counters.ts";
+
+/** Collects the outcomes of requests and the dates in responses: the backend's clock. */
+export class BackendResponses {
+  readonly #steps: Increment[] = [];
+  readonly #now: () => number;
+  #skewMs: number | undefined;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  readonly add: OnAnswer = ({ signal, outcome, dateMs }) => {
+    this.#steps.push(
+      selfStep(SELF.requests, 1, {
+        [semconv.OPENHOOK_SIGNAL]: signal,
+        [semconv.OPENHOOK_OUTCOME]: resultOf(outcome),
+      }),
+    );
+    this.addDate(dateMs);
+  };
+
+  /** @param dateMs the `Date` of a response, in milliseconds since the epoch */
+  addDate(dateMs: number | undefined): void {
+    if (dateMs === undefined) return;
+    // A date has whole seconds: on average half a second is cut off
+    this.#skewMs = this.#now() - dateMs - 500;
+    this.hasDate = true;
+  }
+
+  /** Whether a response of this drain had a date. */
+  hasDate = false;
+
+  /** Stores what was collected since the last call. */
+  store(drain: Drain): void {
+    recordSelf(drain, this.#steps.splice(0));
+    if (this.#skewMs === undefined) return;
+    const known = Number(readMeta(drain.db, CLOCK_SKEW) ?? "0");
+    // Smaller differences are network delay
+    if (Math.abs(known - this.#skewMs) >= SKEW_STEP_MS) writeMeta(drain.db, CLOCK_SKEW, String(this.#skewMs));
+    this.#skewMs = undefined;
+  }
+}
+
+/** Whether this machine's clock differed so much from the backend's, at the last response, that its points would be rejected. */
+export const isClockOff = ({ db }: Drain): boolean => Math.abs(skewOf(db)) > AHEAD_MS;
+
+/**
+ * The time for points, in milliseconds since the epoch: this machine's, or the backend's if this machine's clock is too far off.
+ * Otherwise the backend would reject the points, and everything else that a Collector put into the same request.
+ */
+export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain.db) : 0);
+
+// --- internal ---
+
+const SKEW_STEP_MS = 2_000;
+
+const skewOf = (db: Drain["db"]): number => Number(readMeta(db, CLOCK_SKEW) ?? "0");
+
+const RESULTS = { retry: "retry", refused: "refused", "too-large": "too_large" } as const;
+
+const resultOf = (outcome: ExportOutcome): string =>
+  outcome.status === "ok" ? (outcome.rejected > 0 ? "partial" : "ok") : RESULTS[outcome.status];

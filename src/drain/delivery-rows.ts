@@ -1,0 +1,71 @@
+import { ownNamesOf } from "../capture/level.ts";
+import { protectPoint, protectResource, protectSpan } from "../capture/protect.ts";
+import { otlpSettings } from "../config/otlp.ts";
+import type { OtlpSettings } from "../model/settings.ts";
+import { instanceId } from "../store/instance.ts";
+import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "../store/outbox.ts";
+import { pendingStreams } from "../store/pending-streams.ts";
+import { recordAtLevel } from "../telemetry/level.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import { backendNowMs } from "./backend-clock.ts";
+import type { Drain } from "./context.ts";
+import { identityOf } from "./identity.ts";
+import { isSelfStream, selfGauges } from "./self-gauges.ts";
+
+/** Where the records of this drain are sent, and the resource that they have. A signal without an endpoint is absent. */
+export async function deliverySettings(drain: Drain): Promise<OtlpSettings> {
+  const settings = otlpSettings(drain.loaded.config, {
+    version: drain.version,
+    instanceId: instanceId(drain.db, drain.places),
+    os: drain.platform,
+    arch: drain.arch,
+  });
+  return { ...settings, resource: { ...protectResource(drain, settings.resource), ...(await identityOf(drain)) } };
+}
+
+/** All queued spans as they are sent, in the order of sending. */
+export function* spanRows(drain: Drain): Generator<OutboxRow> {
+  for (const part of OUTBOX_PARTS) for (const row of rowsOf(drain, part)) yield rowAtLevel(drain, row);
+}
+
+/**
+ * Counters and gauges as they are sent. `stream` is set for counters: it counts as sent once its last point (`last`) is accepted;
+ * the points of one stream follow each other.
+ */
+export async function metricRows(drain: Drain, settings: OtlpSettings) {
+  const temporality = drain.loaded.config.otlp.metrics.temporality;
+  const nowMs = backendNowMs(drain);
+  const gauges = await selfGauges(drain, settings.traces !== undefined, nowMs);
+  const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, nowMs).filter(
+    (stream) => drain.loaded.config.selfTelemetry || !isSelfStream(stream),
+  );
+  const rows = [
+    ...streams.flatMap((stream) =>
+      stream.points.map((record, i) => ({ stream, record, last: i === stream.points.length - 1 })),
+    ),
+    // Nothing to store after sending
+    ...gauges.map((record) => ({ stream: undefined, record, last: true })),
+  ];
+  return rows.map(({ record, ...rest }, seq) => ({ seq, record: protectPoint(drain, record), ...rest }));
+}
+
+/** Queued spans of one part of the outbox, oldest first. */
+export function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
+  let after = 0;
+  for (;;) {
+    const rows = queuedSpans(drain.db, after, ROWS_PER_READ, part);
+    if (rows.length === 0) return;
+    yield* rows;
+    after = rows.at(-1)?.seq ?? after;
+  }
+}
+
+/** A row as the current capture level and redaction rules allow it, whatever they were when it was stored. */
+export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
+  seq,
+  record: protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain))),
+});
+
+// --- internal ---
+
+const ROWS_PER_READ = 500;

@@ -1,0 +1,108 @@
+import type { Increment } from "../model/telemetry.ts";
+import { addSteps } from "../store/counters.ts";
+import { readMeta, removeMeta, writeMeta } from "../store/meta.ts";
+import { TOOK } from "../store/meta-keys.ts";
+import { addDrift, lastVersionOf } from "../store/self.ts";
+import { quarantineFamily, SELF, selfStep } from "../telemetry/self.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { METRIC_SHAPES } from "../telemetry/shapes.ts";
+import type { Drain } from "./context.ts";
+import type { UnknownNames } from "./drift.ts";
+
+// The program's own counters: payloads, events, transcript lines, unknown names, drains
+
+/**
+ * Counts one payload.
+ *
+ * @param source of the card that recognised it, otherwise the one named on the command line; `unknown` if there is no such agent
+ * @param reason why it was quarantined
+ */
+export const payloadIncrement = (
+  drain: Pick<Drain, "agents">,
+  outcome: "converted" | "ignored" | "quarantined",
+  source: string | undefined,
+  reason?: string,
+): Increment =>
+  selfStep(SELF.payloads, 1, {
+    [semconv.OPENHOOK_SOURCE]: drain.agents.some((agent) => agent.source === source) ? source : "unknown",
+    [semconv.OPENHOOK_OUTCOME]: outcome,
+    [semconv.OPENHOOK_REASON]: reason === undefined ? undefined : quarantineFamily(reason),
+  });
+
+/** Counts new events. @param source of the card that read them: an event itself can name any source */
+export const eventIncrement = (source: string, events: number): Increment =>
+  selfStep(SELF.events, events, { [semconv.OPENHOOK_SOURCE]: source });
+
+/** Adds to the program's own counters, in the commit of the facts they count. Increments of zero are left out. */
+export const recordSelf = (drain: Drain, steps: readonly Increment[]): void =>
+  addSteps(
+    drain.db,
+    steps.filter(({ amount }) => amount > 0),
+    METRIC_SHAPES,
+    drain.now(),
+  );
+
+/** Stores and counts unknown names, in the commit of the payload they were in. @param version default: the agent's last known version */
+export function recordUnknownNames(drain: Drain, source: string, unknown: UnknownNames, version?: string): void {
+  if (unknown.size === 0) return;
+  addDrift(drain.db, source, version ?? lastVersionOf(drain.db, source), unknown, drain.now());
+  const byKind = new Map<string, number>();
+  for (const { kind, count } of unknown.values()) byKind.set(kind, (byKind.get(kind) ?? 0) + count);
+  recordSelf(
+    drain,
+    [...byKind].map(([kind, count]) =>
+      selfStep(SELF.drift, count, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_DRIFT_KIND]: kind }),
+    ),
+  );
+}
+
+/** Counts the lines of one transcript. */
+export const lineIncrements = (source: string, read: number, unreadable: number): readonly Increment[] =>
+  (
+    [
+      ["understood", read],
+      ["unreadable", unreadable],
+    ] as const
+  ).map(([outcome, lines]) =>
+    selfStep(SELF.lines, lines, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_OUTCOME]: outcome }),
+  );
+
+/**
+ * Counts how a drain ends and how long it took; the next delivery sends these figures. A drain that never ends is counted as
+ * killed by the next one.
+ *
+ * @throws what the work throws
+ */
+export async function measureDrain(drain: Drain, work: () => Promise<void>): Promise<void> {
+  const { db, now } = drain;
+  const beganMs = performance.now();
+  db.transaction(() => {
+    if (readMeta(db, BEGAN) !== undefined) addSteps(db, [drainIncrement("killed")], METRIC_SHAPES, now());
+    writeMeta(db, BEGAN, String(now()));
+  });
+  const end = (outcome: "ok" | "failed"): void =>
+    db.transaction(() => {
+      const tookMs = Math.round(performance.now() - beganMs);
+      removeMeta(db, BEGAN);
+      addSteps(db, [drainIncrement(outcome), selfStep(SELF.drainDuration, tookMs / 1000)], METRIC_SHAPES, now());
+      writeMeta(db, TOOK, String(tookMs));
+    });
+  try {
+    await work();
+  } catch (error) {
+    try {
+      end("failed");
+    } catch {
+      // The store itself failed: the next drain counts this one as killed
+    }
+    throw error;
+  }
+  end("ok");
+}
+
+// --- internal ---
+
+const BEGAN = "drain.began_ms";
+
+const drainIncrement = (outcome: "ok" | "failed" | "killed"): Increment =>
+  selfStep(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome });

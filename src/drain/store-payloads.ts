@@ -1,0 +1,127 @@
+import { levelOf } from "../capture/level.ts";
+import { applyProjectSettings } from "../capture/project.ts";
+import { protectEvent } from "../capture/protect.ts";
+import { storeContent } from "../capture/store-content.ts";
+import { stripEventNames } from "../capture/strip-names.ts";
+import { keepsNames } from "../model/capture.ts";
+import { cardOf } from "../model/card-of.ts";
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Increment } from "../model/telemetry.ts";
+import { hasAssignedSessionId } from "../session/processes.ts";
+import { addEvents } from "../store/facts.ts";
+import { addToMeta } from "../store/meta.ts";
+import { inRoot } from "../store/move-facts.ts";
+import { addLostEvents, markCommitted } from "../store/self.ts";
+import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
+import type { AdaptedPayload } from "./adapt.ts";
+import type { Drain } from "./context.ts";
+import { makeSubagent } from "./make-subagent.ts";
+import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-counters.ts";
+import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
+import { storeEntries } from "./store-entries.ts";
+
+/** What one commit stores. */
+export interface PayloadBatch {
+  readonly payloads: readonly AdaptedPayload[];
+  /** Counts of quarantined payloads. */
+  readonly quarantined: readonly Increment[];
+  /** Times of lost events, in milliseconds since the epoch. */
+  readonly lostMs: readonly number[];
+  /** Names of the claimed files of these payloads and lost events. */
+  readonly files: readonly string[];
+  /** Names of files of earlier commits that are removed by now. */
+  readonly removed: readonly string[];
+}
+
+/** Adapted payloads → store, in one commit. @returns numbers of the sessions they belong to, some more than once */
+export function storePayloads(drain: Drain, batch: PayloadBatch): readonly number[] {
+  const { db, report } = drain;
+  const { payloads, quarantined, lostMs, files, removed } = batch;
+  return db.transaction(() => {
+    const before = report.events;
+    const touched: number[] = [];
+    const steps = [...quarantined];
+    for (const { events, entries, content, source, unknown } of payloads) {
+      const known = report.events;
+      const [assigned] = events.map((event) => storeEvent(drain, event, touched));
+      steps.push(payloadIncrement(drain, events.length === 0 ? "ignored" : "converted", source));
+      steps.push(eventIncrement(source, report.events - known));
+      const version = assigned === undefined ? undefined : extrasOf(assigned.event).agent_version;
+      recordUnknownNames(drain, source, unknown, version);
+      if (assigned === undefined) continue;
+      const { session, subagent } = assigned;
+      const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
+      storeEntries(drain, session, own);
+      storeContent(drain, session, content, levelOf(drain, session));
+    }
+    recordSelf(drain, steps);
+    addLostEvents(db, lostMs);
+    markCommitted(db, files, removed);
+    // Only new events: a drain that died may have stored some of these
+    addToMeta(db, "events", report.events - before);
+    return touched;
+  }, "commit.inbox");
+}
+
+// --- internal ---
+
+interface AssignedEvent {
+  readonly session: StoredSession;
+  readonly event: Event;
+  /** Set for a subagent with its own session id. */
+  readonly subagent?: string;
+}
+
+/** Stores one event and what it reports about its session. @returns `undefined` if its project lets nothing be kept */
+function storeEvent(drain: Drain, payloadEvent: Event, touched: number[]): AssignedEvent | undefined {
+  const { db, report } = drain;
+  const found = assignSession(drain, payloadEvent);
+  const allowed = applyProjectSettings(
+    drain,
+    found.session,
+    found.subagent === undefined ? payloadEvent.cwd : undefined,
+  );
+  if (allowed === undefined) return undefined;
+  const assigned = eventAtLevel(drain, { ...found, session: allowed, event: protectEvent(drain, found.event) });
+  const { session, event } = assigned;
+  touched.push(session.id);
+  if (addEvents(db, session, [event]) === 0) return assigned;
+  report.events++;
+  const extras = extrasOf(event);
+  // A subagent's own folder and file are not the session's
+  if (assigned.subagent !== undefined) {
+    updateSession(db, session.id, { timeMs: timeMsOf(event) });
+    return assigned;
+  }
+  updateSession(db, session.id, {
+    timeMs: timeMsOf(event),
+    cwd: session.cwd === undefined ? event.cwd : undefined,
+    transcriptPath: extras.transcript_path ?? (event.type === "session.end" ? event.data?.transcript_path : undefined),
+    agentVersion: extras.agent_version,
+  });
+  if (extras.continues === "fork") setFork(db, session.id, "waiting");
+  return assigned;
+}
+
+/** Finds the session of an event: for a subagent with its own session id, the session that it works for. */
+function assignSession({ db }: Drain, event: Event): AssignedEvent {
+  const timeMs = timeMsOf(event);
+  const placed = withSessionOfProcess(db, event);
+  let own = ensureSession(db, placed.source, placed.session_id, timeMs);
+  if (!hasAssignedSessionId(event)) noteProcess(db, own, event);
+  const parentId = extrasOf(event).parent_session_id;
+  if (parentId !== undefined && own.parent === undefined) {
+    makeSubagent(db, own, parentId, timeMs);
+    own = ensureSession(db, placed.source, placed.session_id, timeMs);
+  }
+  const root = rootOf(db, own);
+  return root.id === own.id
+    ? { session: own, event: placed }
+    : { session: root, event: inRoot(placed, own, root), subagent: own.sessionId };
+}
+
+/** The event without names, if the session's capture level keeps none. */
+function eventAtLevel(drain: Drain, assigned: AssignedEvent): AssignedEvent {
+  if (keepsNames(levelOf(drain, assigned.session))) return assigned;
+  return { ...assigned, event: stripEventNames(assigned.event, cardOf(drain, assigned.event.source)?.own) };
+}
