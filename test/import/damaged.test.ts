@@ -110,7 +110,7 @@ describe("a store of which nothing can be read", () => {
     const report = await importInto(at, SOURCE);
     expect(books()).toEqual(TOTALS);
     expect(report.problems).toContainEqual(
-      expect.stringMatching(/nothing could be read .*; this import reads again what/),
+      expect.stringMatching(/nothing could be read .*; this import reads the imported sessions again/),
     );
   });
 
