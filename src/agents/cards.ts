@@ -21,8 +21,8 @@ import qwenCode from "./qwen-code/index.ts";
 import windsurf from "./windsurf/index.ts";
 
 /**
- * Every agent we know. Loaded on demand, all at once: a file for each costs more time than what is in it. Readers of transcripts
- * and installers are loaded by the card that is asked for one.
+ * Every agent we know. All cards load together, because one file per card would take longer than its contents. A card loads its
+ * transcript reader and installer on demand.
  */
 export const CARDS: readonly Agent[] = [
   openhook,

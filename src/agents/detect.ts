@@ -1,11 +1,11 @@
 import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
 
 /**
- * Finds the agent that sent a payload by asking the cards: who is certain comes first, whatever the command line says;
- * then the card that the command line names, if it thinks it possible; then the only one that thinks it likely. Between two
- * that are equally sure the command line decides, or nobody: nothing is guessed.
+ * Finds the agent that sent a payload by asking the cards. A certain card wins, whatever the command line says; then the card
+ * that the command line names, if it answers possible; then the only likely one. Between two equally sure cards the command
+ * line decides; otherwise there is no guess.
  *
- * @returns `undefined` when no card is sure enough: the payload goes to quarantine
+ * @returns `undefined` if no card is sure enough: the payload is quarantined
  */
 export function detect(agents: readonly Agent[], payload: unknown, intake: IntakeFacts): Agent | undefined {
   const said = agents.map((agent) => ({ agent, recognition: agent.recognises(payload, intake) }));

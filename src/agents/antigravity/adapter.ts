@@ -11,7 +11,7 @@ import { outcomeOf } from "../shared/payload/outcome.ts";
 import { eventOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "antigravity";
-/** PreInvocation comes before every call of a model; it is no session's start. */
+/** PreInvocation precedes every model call; it is not the start of a session. */
 export const EVENTS = {
   PreInvocation: "model.start",
   PostInvocation: "model.end",
@@ -20,7 +20,7 @@ export const EVENTS = {
   Stop: "turn.end",
 } as const satisfies Readonly<Record<string, EventType>>;
 
-/** Payloads do not name their event: `--event` does. */
+/** Payloads do not name their event; `--event` does. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["conversationId"]) === undefined || p["hook_event_name"] !== undefined) return "no";
@@ -28,7 +28,7 @@ export function recognises(payload: unknown): Recognition {
   return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
 }
 
-/** A tool call without the name of its event: it happened, and nobody knows whether this is its start or its end. */
+/** A tool call without an event name happened, but may be its start or its end. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const sessionId = asString(p?.["conversationId"]);

@@ -3,7 +3,7 @@ import type { Content } from "../../model/content.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { asObject } from "../shared/payload/json.ts";
 
-/** What a payload says: of tool calls alone, since there is no event of a prompt. */
+/** Content of tool calls only, because there is no prompt event. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   return contentOfEvents(events, {

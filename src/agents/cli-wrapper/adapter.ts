@@ -11,14 +11,14 @@ import { eventOf, type PayloadSession } from "../shared/payload/payload-event.ts
 
 export const SOURCE = "cli-wrapper";
 
-/** Nobody else sends these three together. */
+/** No other payload has these three members. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["cli"]) === undefined || !Array.isArray(p["args"])) return "no";
   return p["phase"] === "pre" || p["phase"] === "post" ? "certain" : "no";
 }
 
-/** One payload → one tool call's start or end, in the agent's session where it runs in one. */
+/** One payload → the start or end of one tool call, in the agent's session if it runs inside one. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined || recognises(payload) !== "certain") return [];
@@ -29,7 +29,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const owner = ownerOf(p, intake, cwd);
   const callId = callIdOf(p, intake);
   const exitCode = exitCodeOf(p["exit_code"]);
-  // The wrapper's own parent says nothing of the process that the agent is
+  // The wrapper's parent is a shell and does not identify the agent's process
   const { parentPid: _, ...facts } = intake;
   return [
     eventOf(
@@ -59,8 +59,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 // --- internal ---
 
 /**
- * Variables by which agents tell the commands they run which session they run in. Only those whose id is the one that the
- * agent's hooks and transcripts have.
+ * Variables in which agents pass their session's id to the commands they run. Only those whose id equals the one in the agent's
+ * hooks and transcripts.
  */
 const AGENT_OF: Readonly<Record<string, string>> = {
   CLAUDE_CODE_SESSION_ID: "claude-code",
@@ -81,17 +81,17 @@ function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd:
     return id === undefined ? [] : [{ source, session: { id, origin: "environment" } }];
   });
   const [agent] = agents;
-  // An agent that another one started inherits that one's variable: which is the inner one cannot be told
+  // An agent that another one started inherits its variable, so the inner one cannot be determined
   if (agent !== undefined && agents.length === 1) return agent;
   const inherited = asString(intake.env["OPENHOOK_SESSION_ID"]);
   if (inherited !== undefined) return { source: SOURCE, session: { id: inherited, origin: "environment" } };
   const shell = asString(p["shell"]);
-  // Wrappers of other hands do not tell their shell, and what started the hook is the wrapper: the folder has to do
+  // Other wrappers do not report their shell, and the hook's parent is the wrapper: use the folder
   const id = shell === undefined ? eventId("session", SOURCE, cwd ?? "") : eventId("session", SOURCE, "shell", shell);
   return { source: SOURCE, session: { id, origin: "minted" } };
 }
 
-/** One per run of the wrapper: its own word for it, else its process, which started both hooks. */
+/** One per run of the wrapper: the id it sends, otherwise its process, which started both hooks. */
 function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined {
   const own = asString(p["call"]);
   if (own !== undefined) return eventId("call", SOURCE, own);
@@ -100,7 +100,7 @@ function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): st
   return eventId("call", SOURCE, String(intake.parentPid), intake.parentStart ?? "", digest);
 }
 
-/** A name of low cardinality without path; anything else is no program's name. */
+/** A program's name without path, with few distinct values; anything else is not a program's name. */
 function programOf(cli: unknown): string {
   const name = asString(cli)?.replace(/^.*[/\\]/, "") ?? "";
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(name) ? name : "unknown";

@@ -3,6 +3,6 @@ import type { Content } from "../../model/content.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 
-/** The words behind the program's name. What it printed goes to the user alone, and never through us. */
+/** The arguments. The program's output goes directly to the user and never passes through us. */
 export const toContent = (payload: unknown, { events }: PayloadFacts): readonly Content[] =>
   contentOfEvents(events, { arguments: { args: asArray(asObject(payload)?.["args"]) } });

@@ -15,14 +15,14 @@ import { messagesPath, sessionsFolder } from "./places.ts";
 
 export const SOURCE = "cline";
 
-/** Every payload has the version, be it empty: nobody else does. Without it the command line has to name us. */
+/** Every payload has the version, even if empty; no other agent's has. Otherwise the command line must name us. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (asString(p?.["hookName"]) === undefined) return "no";
   return typeof p?.["clineVersion"] === "string" ? "certain" : "possible";
 }
 
-/** One payload → the events it tells. The end of a run is the end of its turn and, until the next prompt, of the session. */
+/** One payload → its events. The end of a run ends its turn and, until the next prompt, the session. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const run = runOf(payload, intake);
   if (run === undefined) return [];
@@ -75,7 +75,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   }
 }
 
-/** A run that was cut off says so in a hook alone: its messages just end. */
+/** Only a hook reports that a run was interrupted; its messages just end. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const run = runOf(payload, intake);
   if (run === undefined || !/^(?:agent_abort|TaskCancel|session_shutdown|SessionShutdown)$/.test(run.native)) return [];
@@ -92,7 +92,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 
 // --- internal ---
 
-/** What all payloads have, read once. */
+/** What all payloads have. */
 interface Run {
   readonly p: Readonly<Record<string, unknown>>;
   readonly native: string;
@@ -107,7 +107,7 @@ interface Run {
 function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   const p = asObject(payload);
   const native = asString(p?.["hookName"]);
-  // The root's id stays the same for subagents and when the session is gone on with; a task's id does not
+  // The root's id stays the same for subagents and resumed sessions; a task's id does not
   const root = asString(asObject(p?.["sessionContext"])?.["rootSessionId"]);
   const sessionId = root ?? asString(p?.["taskId"]);
   if (p === undefined || native === undefined || sessionId === undefined) return undefined;
@@ -123,7 +123,7 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
     extras: defined<Extras>({
       agent_id: isMain ? undefined : asString(p["agent_id"]),
       agent_version: asString(p["clineVersion"]),
-      // The editor's extension has no root session, and keeps its files elsewhere
+      // The editor extension has no root session and keeps its files elsewhere
       transcript_path:
         root === undefined || home === undefined
           ? undefined
@@ -140,16 +140,16 @@ const told = (run: Run, type: EventType): PayloadEvent => ({
   session: { id: run.sessionId },
   cwd: run.cwd,
   timeMs: run.timeMs,
-  // One payload can tell two things
+  // One payload can contain two events
   key: `${type}:${run.digest}`,
   extras: run.extras,
 });
 
-/** The CLI writes ISO 8601, the extension milliseconds as a text. */
+/** The CLI writes ISO 8601, the extension milliseconds as text. */
 const timeOf = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
 
-/** Each prompt is told as a start of its own: an origin keeps two of them apart where one has just ended. */
+/** Each prompt arrives as a start; the origin distinguishes two if one session has just ended. */
 const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => ({
   model: asString(asObject(p["model"])?.["slug"]),
   extras: {
@@ -161,7 +161,7 @@ const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => (
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param call with the model's id; @param named the extension's form, which has none */
+/** @param call with the model's id; @param named the extension's form, without one */
 function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undefined): Partial<PayloadEvent> {
   const callId = asString(call?.["id"]);
   const name = asString(call?.["name"]) ?? asString(named?.["toolName"]);
@@ -203,21 +203,21 @@ function endOf(run: Run): Partial<PayloadEvent> {
   };
 }
 
-/** A text, or what was thrown, which as JSON can be an object without anything in it. */
+/** A text, or what was thrown, which as JSON may be an empty object. */
 const isError = (error: unknown): boolean => Boolean(error);
 
-/** The extension writes proto3's JSON, which leaves out what is false: a call that failed has no `success` at all. */
+/** The extension writes proto3 JSON, which omits false: a failed call has no `success` member. */
 const plainOutcomeOf = (plain: Fields | undefined): Outcome => ({
   status: plain === undefined || plain["success"] === true ? "success" : "error",
 });
 
-/** `Error` is what everything is called. */
+/** `Error` is too generic. */
 function errorTypeOf(name: unknown): string {
   const code = asCode(name);
   return code === undefined || code === "Error" ? "_OTHER" : code;
 }
 
-/** Of a single command; a call may hold several. */
+/** The executable of a single command; a call may contain several. */
 export function executableIn(input: unknown): string | undefined {
   const commands = asObject(input)?.["commands"];
   return Array.isArray(commands) && commands.length === 1
@@ -225,5 +225,5 @@ export function executableIn(input: unknown): string | undefined {
     : executableOf(asObject(input)?.["command"]);
 }
 
-/** `<server>__<tool>` is how the tools of a server are called. */
+/** Tools of an MCP server are named `<server>__<tool>`. */
 export const mcpServerOf = (name: string | undefined): string | undefined => /^(.+?)__./.exec(name ?? "")?.[1];

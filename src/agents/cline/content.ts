@@ -7,7 +7,7 @@ import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/pa
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { type Message, typedText } from "./messages.ts";
 
-/** What a hook payload says: the CLI's form first, else the extension's. */
+/** Content of a hook payload: the CLI's form first, then the extension's. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const call = asObject(p["tool_call"]) ?? asObject(p["tool_result"]);
@@ -21,7 +21,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   });
 }
 
-/** What a message says, beside the entries that were read from it. */
+/** Content of a message, for the entries that were read from it. */
 export function messageContent(message: Message, entries: readonly TranscriptEntry[]): readonly Content[] {
   const blocks = asArray(message["content"]).map((block) => asObject(block) ?? {});
   const activities = asArray(asObject(message["metadata"])?.["modelToolActivities"]).map((one) => asObject(one) ?? {});

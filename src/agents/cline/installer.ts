@@ -1,4 +1,4 @@
-// https://docs.cline.bot/customization/hooks; what the CLI runs was tried with 3.0.65: README.md beside this file
+// https://docs.cline.bot/customization/hooks; behaviour of the CLI tried with 3.0.65: README.md beside this file
 import { readdir, readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
@@ -17,7 +17,7 @@ export default {
       const event = eventOf(file.path);
       const mayBeOurs = file.text === undefined || isOurs(file.text);
       if (event === undefined || !mayBeOurs) throw foreign(file.path);
-      // Cline runs every file of a name: one of ours is enough
+      // Cline runs every file of a name, so one of ours is enough
       if (done.has(event)) return { ...file, text: undefined };
       done.add(event);
       return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
@@ -38,8 +38,8 @@ export default {
 // --- internal ---
 
 /**
- * The events that were seen to fire. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which 3.0.65
- * knows by name and never fired; what they would tell is in the messages.
+ * The events that were seen to fire. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which 3.0.65 knows
+ * by name but never fired; the messages contain what they would report.
  */
 const DRAINS = {
   TaskStart: "if-waiting",
@@ -59,20 +59,20 @@ const EVENTS: readonly HookEvent[] = [
   "SessionShutdown",
 ];
 
-/** The endings under which our text is run; the first that is free is taken. All files of a name are run. */
+/** Extensions under which our text runs; the first free one is used. All files of a name are run. */
 const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];
 
 const commandFor = (command: HookCommand, event: HookEvent): string =>
   command({ source: "cline", drain: DRAINS[event] });
 
 /**
- * The program's own folder, not `~/Documents/Cline/Hooks`, where it looks too: that one may be synchronised to machines that
- * have no hook program, and is the place where users keep theirs.
+ * The program's own folder, not `~/Documents/Cline/Hooks`, which it also reads: that one may be synchronised to machines without
+ * the hook program, and users keep their own hooks there.
  */
 const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallTarget): string =>
   scope === "user" ? join(clineFolder(env, home), "hooks") : join(project, ".clinerules", "hooks");
 
-/** Per event the files of ours that are there; where there is none, the first name that nobody has taken. */
+/** For each event our existing files; otherwise the first free name. */
 async function hookFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const paths: string[] = [];
@@ -83,7 +83,7 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
       const text = await readFile(join(folder, name), "utf8").catch(() => undefined);
       if (isOurText(text)) ours.push(name);
     }
-    // Names that differ in capitals alone are one file on some systems
+    // On some systems names that differ only in case are one file
     const used = new Set(taken.map((name) => name.toLowerCase()));
     const free = ENDINGS.map((ending) => `${event}${ending}`).find((name) => !used.has(name.toLowerCase()));
     const chosen = ours.length > 0 ? ours : [free ?? `${event}${ENDINGS[0] ?? ""}`];
@@ -94,7 +94,7 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
 
 const isOurText = (text: string | undefined): boolean => text !== undefined && isOurs(text);
 
-/** The event that a file's name stands for, as Cline reads names: any ending it knows, capitals aside. */
+/** The event of a file name, as Cline reads names: any known extension, case-insensitive. */
 function eventOf(path: string): HookEvent | undefined {
   const name = basename(path);
   const ending = extname(name);
@@ -126,7 +126,7 @@ const foreign = (path: string): SettingsError =>
     1,
   );
 
-/** Cline 2 looks for hooks in projects and in `~/Documents/Cline/Hooks` alone (2.18.0 was tried). */
+/** Cline 2 only looks in projects and in `~/Documents/Cline/Hooks` (tried with 2.18.0). */
 async function notLookedInto(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const folder = hooksFolder("user", target);
   if (!files.some(({ path, text }) => dirname(path) === folder && isOurText(text))) return [];
@@ -140,7 +140,7 @@ async function notLookedInto(files: readonly SettingsText[], target: InstallTarg
   ];
 }
 
-/** Files that began as ours and were added to are left alone by everything we do. */
+/** Files of ours that the user has added to are left alone. */
 async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {

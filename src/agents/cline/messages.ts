@@ -6,18 +6,18 @@ import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts"
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { outcomeOf } from "./outcome.ts";
 
-/** What a message means depends on those before it. */
+/** The meaning of a message depends on those before it. */
 export interface State {
   readonly timeMs: number;
-  /** Of the prompt whose turn we are in. */
+  /** Key of the current turn's prompt. */
   readonly promptKey?: string;
-  /** When the model was last given something to answer. */
+  /** When the model last received input. */
   readonly inputMs?: number;
-  /** Message that asked for a call, by the call's id. */
+  /** Call id → the message that contains the call. */
   readonly askedIn: ReadonlyMap<string, string>;
-  /** The last call of an id that several answers gave: some providers count from nought in each. */
+  /** Given id → the last call with it: some providers restart their ids at 0 in each answer. */
   readonly lastOf: ReadonlyMap<string, string>;
-  /** Calls of the last answer that nothing was said of yet, in their order; complete while none of them ran. */
+  /** The last answer's calls without a result, in order; all of them while none has run. */
   readonly unanswered: readonly string[];
   readonly isUntouched: boolean;
 }
@@ -33,8 +33,8 @@ export const firstState = (timeMs: number): State => ({
 /**
  * One message → its entries.
  *
- * @param agentId the subagent whose file it stands in
- * @returns `undefined` for what is no message
+ * @param agentId the subagent whose file contains it
+ * @returns `undefined` if it is no message
  */
 export function readMessage(
   message: Message,
@@ -49,7 +49,7 @@ export function readMessage(
   return role === "user" ? userMessage(here) : assistantMessage(here);
 }
 
-/** The text of a message without what the program wraps around what the user typed; `undefined` where there is none. */
+/** The typed text of a message, without the wrapper that the program adds; `undefined` if there is none. */
 export function typedText(message: Message): string | undefined {
   const whole = wholeText(message);
   return TYPED.exec(whole ?? "")?.[1] ?? whole;
@@ -82,7 +82,7 @@ const blocksOf = (message: Message): readonly Message[] =>
     .map(asObject)
     .filter((block) => block !== undefined);
 
-/** What a user typed, also while the agent was at work. */
+/** What the user typed, including while the agent was working. */
 const TYPED = /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/;
 
 function wholeText(message: Message): string | undefined {
@@ -94,7 +94,7 @@ function wholeText(message: Message): string | undefined {
 const textIn = (block: Message): string | undefined =>
   block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 
-/** Written for the eyes, or by the program in the user's name: no part of the conversation. */
+/** Shown to the user only, or written by the program in the user's name: not part of the conversation. */
 function isAside(message: Message): boolean {
   const metadata = asObject(message["metadata"]);
   const shownAs = asString(metadata?.["displayRole"])?.trim().toLowerCase() ?? "";
@@ -105,7 +105,7 @@ function isAside(message: Message): boolean {
   );
 }
 
-/** What the program says to the model in the user's name, that an answer was cut off or a tool is wanted: the turn goes on. */
+/** Messages from the program to the model in the user's name, e.g. that an answer was cut off: the turn continues. */
 const isReminder = (message: Message): boolean =>
   asObject(message["metadata"])?.["userRunSpan"] === 0 && !TYPED.test(wholeText(message) ?? "");
 
@@ -150,7 +150,7 @@ function resultOf(here: Here, callId: string, output: unknown, failed: boolean):
   const { status, errorType, exitCode } = outcomeOf(output, failed);
   return {
     kind: "tool_result",
-    // The message has a new id when the session is gone on with; the one that asked keeps its own
+    // A resumed session gives the message a new id; the message with the call keeps its id
     ...at(here, `result:${callId}`, `result:${here.state.askedIn.get(callId) ?? here.id}:${callId}`),
     callId,
     status,
@@ -211,7 +211,7 @@ function assistantMessage(here: Here) {
 const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
   useOf(here, asString(block["id"]), asString(block["name"]), block["input"]);
 
-/** Another answer of this conversation gave the same id. */
+/** Another answer of this conversation has the same id. */
 function uniqueId({ id, state }: Here, given: string): string {
   const first = state.askedIn.get(given);
   return first === undefined || first === id ? given : laterId(given, id);
@@ -232,7 +232,7 @@ function useOf(here: Here, given: string | undefined, name: string | undefined, 
   };
 }
 
-/** Tools that ran at the provider, within one answer: no hook knows of them. */
+/** Tools that ran at the provider within one answer; hooks do not report them. */
 function modelToolActivities(here: Here): readonly TranscriptEntry[] {
   const told = asArray(asObject(here.message["metadata"])?.["modelToolActivities"]);
   return told.flatMap((value): TranscriptEntry[] => {
@@ -244,7 +244,7 @@ function modelToolActivities(here: Here): readonly TranscriptEntry[] {
   });
 }
 
-/** Input holds what was read from and written to a cache, output the reasoning; reasoning by itself is written nowhere. */
+/** Input includes cache reads and writes, output includes reasoning; reasoning alone is not recorded. */
 function usageOf(metrics: Message | undefined): TokenUsage | undefined {
   const input = asCount(metrics?.["inputTokens"]);
   const output = asCount(metrics?.["outputTokens"]);

@@ -3,16 +3,16 @@ import { asArray, asObject, asString } from "../shared/payload/json.ts";
 /** How a tool call ended. */
 export interface Outcome {
   readonly status: "success" | "error" | "denied";
-  /** `partial`: one call of several files or commands, of which some failed. */
+  /** `partial`: one call for several files or commands, some of which failed. */
   readonly errorType?: string;
   readonly exitCode?: number;
 }
 
 /**
- * Reads a tool's output for the marks of failure. The program's own `success` says only that the call could be made: it is
- * true for a missing file, an exit code of 3 and a failed MCP tool.
+ * Looks for signs of failure in a tool's output. The program's own `success` only means that the call could be made: it is true
+ * for a missing file, exit code 3 and a failed MCP tool.
  *
- * @param output as the hook has it, or the message file, where objects are JSON texts
+ * @param output from the hook, or from the message file, where objects are JSON texts
  * @param failed the call itself was invalid or threw
  */
 export function outcomeOf(output: unknown, failed: boolean): Outcome {
@@ -41,7 +41,7 @@ export function outcomeOf(output: unknown, failed: boolean): Outcome {
 
 // --- internal ---
 
-/** What the model is told when the user, or a policy, said no. */
+/** What the model gets when the user or a policy refused. */
 const REFUSAL = /NOT a tool or system failure\. Clarify with user|^Tool "[^"]*" is disabled by policy$/;
 
 // Failures are short; a longer text is a tool's own output

@@ -3,23 +3,23 @@ import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything a session wrote lies in a folder of its id; the messages of a subagent beside those of the main agent. */
+/** A session's files are in a folder named after its id; messages of subagents are beside those of the main agent. */
 export const MESSAGES = ".messages.json";
 
 /** `~/.cline`, or where the environment moved it. */
 export const clineFolder = (env: Environment, home: string): string => said(env["CLINE_DIR"]) ?? join(home, ".cline");
 
-/** The folder that holds one folder per session. */
+/** The folder with one folder per session. */
 export function sessionsFolder(env: Environment, home: string): string {
   const data = said(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
   return said(env["CLINE_SESSION_DATA_DIR"]) ?? join(data, "sessions");
 }
 
-/** The main agent's messages; `undefined` for an id that could name anything but a file in that folder. */
+/** The main agent's messages; `undefined` for an id that is no plain file name. */
 export const messagesPath = (folder: string, sessionId: string): string | undefined =>
   isFileName(sessionId) ? join(folder, sessionId, `${sessionId}${MESSAGES}`) : undefined;
 
-/** True for what is one file's name on every system, and not hidden. */
+/** True for a name that is one visible file on every system. */
 export const isFileName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.test(name);
 
 // --- internal ---

@@ -6,11 +6,12 @@ import { type Message, typedText } from "./messages.ts";
 import { MESSAGES } from "./places.ts";
 
 /**
- * The call that started a subagent. Neither its file nor the call's result says so; the task does: it is the call's input
- * and the subagent's first message, letter for letter. Of equal tasks the earlier call started the earlier subagent.
+ * The call that started a subagent. Neither the subagent's file nor the call's result names it; the task does: it is both the
+ * call's input and the subagent's first message, letter for letter. Of equal tasks the earlier call started the earlier
+ * subagent.
  *
  * @param path the subagent's messages
- * @returns `undefined` when no call of any agent of this session asked for that task
+ * @returns `undefined` if no call in this session has that task
  */
 export async function parentCallOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   const folder = dirname(path);
@@ -34,7 +35,7 @@ export async function parentCallOf(path: string, roots: readonly string[] | unde
 interface Part {
   readonly name: string;
   readonly timeMs: number;
-  /** The first message, of a subagent its task. */
+  /** The first message; for a subagent its task. */
   readonly task: string | undefined;
   readonly calls: readonly Spawn[];
 }
@@ -43,11 +44,11 @@ interface Spawn {
   readonly callId: string;
   readonly task: string;
   readonly timeMs: number;
-  /** The file it stands in. */
+  /** The file that contains it. */
   readonly name: string;
 }
 
-/** What one agent was asked, and what it asked of others. */
+/** The tasks that one agent received and gave. */
 async function look(path: string, roots: readonly string[] | undefined): Promise<Part> {
   const name = basename(path);
   const calls: Spawn[] = [];
@@ -62,7 +63,7 @@ async function look(path: string, roots: readonly string[] | undefined): Promise
       calls.push(...spawnsIn(message, timeMs, name));
     }
   } catch {
-    // Gone, or no file: it tells nothing
+    // Gone, or no file
   }
   return { name, calls, task: first?.task, timeMs: first?.timeMs ?? 0 };
 }

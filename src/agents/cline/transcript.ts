@@ -25,12 +25,12 @@ import { parentCallOf } from "./spawned.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** One folder per session, wherever the environment put them. */
+/** One folder per session, wherever the environment moved them. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [sessionsFolder(env, home)];
 }
 
-/** In the order of their ids, which begin with a time. Of a session whose main messages are gone its subagents are left. */
+/** In the order of their ids, which begin with a time. If a session's main messages are gone, its subagents are left. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, string>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
@@ -52,7 +52,7 @@ async function files({ path, sessionId, home, ...query }: TranscriptQuery): Prom
   if (main === undefined || !main.endsWith(MESSAGES)) return [];
   const folder = dirname(main);
   const found: TranscriptFile[] = [];
-  // Whether the run was cancelled stands in the other file, a moment later
+  // The manifest says a moment later whether the run was cancelled
   if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
   for (const name of await namesIn(folder, query)) {
     const part = join(folder, name);
@@ -62,7 +62,7 @@ async function files({ path, sessionId, home, ...query }: TranscriptQuery): Prom
   return found;
 }
 
-/** The file is written anew for each message: all entries come again, under the same keys. */
+/** The program rewrites the file for each message: all entries come again, under the same keys. */
 async function* read(
   { path, agentId, roots }: TranscriptFile,
   _from: Offset,
@@ -98,7 +98,7 @@ async function* read(
     unreadable = 0;
     records = 0;
   }
-  // The last word is told, also where it came without figures; what was said since the run ended is another one's
+  // The last answer closes the turn even without usage; messages after the run's end belong to another run
   const endedMs = manifest?.["status"] === "completed" ? asTimeMs(manifest["ended_at"]) : undefined;
   if (endedMs !== undefined && state.promptKey !== undefined && state.timeMs <= endedMs) {
     entries.push(turnEnd(state.promptKey, state.timeMs));
@@ -112,24 +112,24 @@ async function* read(
 
 // --- internal ---
 
-/** Of a root that is not the folder of sessions itself. */
+/** Paths from a root above the sessions' folder. */
 const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions")];
 
 const isMessages = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(MESSAGES) && isFileName(name);
 
-/** Milliseconds; of an id of another make nought. */
+/** Milliseconds; 0 for ids of another form. */
 const timeIn = (sessionId: string): number => Number(/^\d{13}(?=_|$)/.exec(sessionId)?.[0] ?? 0);
 
-// Enough to share a commit, few enough to hold
+// Enough to share a commit, few enough to hold in memory
 const BATCH_ENTRIES = 500;
 const MAX_MANIFEST_BYTES = 1 << 20;
 
 const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES.length)}.json`;
 
-/** `<agent>`, or `<agent>__<task>` of a team's member. */
+/** `<agent>`, or `<agent>__<task>` for a team's member. */
 const agentIdOf = (name: string): string => name.slice(0, -MESSAGES.length).split("__")[0] ?? name;
 
-/** What is known of a session beside its messages; `undefined` while it is not there, or being written. */
+/** What is known of a session beside its messages; `undefined` while the file is missing or being written. */
 async function readManifest(path: string, roots: TranscriptFile["roots"]): Promise<Message | undefined> {
   const found = await readSmall(path, MAX_MANIFEST_BYTES, roots);
   return found === undefined ? undefined : parsedObject(found.bytes);
@@ -146,8 +146,8 @@ function manifestEntries(manifest: Message, timeMs: number): TranscriptEntry[] {
 }
 
 /**
- * The history as the model is given it since it was shortened; the messages themselves stay whole. Each compaction takes the
- * place of the one before it.
+ * The history that the model gets since the last compaction; the messages themselves stay complete. Each compaction replaces
+ * the one before it.
  */
 function lastCompaction(main: string, roots: TranscriptFile["roots"]): readonly TranscriptEntry[] {
   const path = `${main.slice(0, -MESSAGES.length)}.compaction.json`;
@@ -158,7 +158,7 @@ function lastCompaction(main: string, roots: TranscriptFile["roots"]): readonly 
   return [{ kind: "compaction", key: `compaction:${upTo}`, globalKey: `compaction:${upTo}`, timeMs }];
 }
 
-/** What stands before the messages. */
+/** Enough for everything before the messages. */
 const HEAD_BYTES = 1024;
 
 const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | undefined): EntryOf<"subagent"> => ({
@@ -170,8 +170,8 @@ const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | u
 });
 
 /**
- * All hooks of an answer's calls run before its first call does, and every call that ran has a result, also when it was
- * cut off. So a cancelled run without any result was stopped by a hook, at its first call unless hooks tell more.
+ * All hooks of an answer's calls run before its first call, and every call that ran has a result, even if interrupted. A
+ * cancelled run without any result was therefore stopped by a hook, at its first call unless hooks report more.
  */
 const refusal = (
   callId: string,

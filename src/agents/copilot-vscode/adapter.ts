@@ -1,4 +1,4 @@
-// https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; documentation and public code alone
+// https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; from documentation and public code
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { type Event, extrasOf } from "../../model/event.ts";
 import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
@@ -11,9 +11,9 @@ const { SessionEnd: _, PostToolUseFailure: __, StopFailure: ___, ...EVENTS } = C
 export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
 
 /**
- * Detection. VS Code runs hooks that were registered for Claude Code and for Copilot CLI, so the command line may name either.
- * Its payloads are Claude Code's but for an ISO time, and tools of its own. A subagent's have no transcript path, as those of
- * Copilot CLI, whose environment names it.
+ * VS Code also runs hooks registered for Claude Code and Copilot CLI, so the command line may name either. Its payloads equal
+ * Claude Code's except for an ISO time and its own tools. Payloads of subagents have no transcript path, like those of Copilot
+ * CLI, which is recognised by its environment.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -33,7 +33,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE ? "possible" : "no";
 }
 
-/** One payload → the event it tells. The same payload, through whichever hook it came, is one event. */
+/** One payload → its event. The same payload from several registrations is one event. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const timeMs = asTimeMs(asObject(payload)?.["timestamp"]);
   return claudeLikeEvents(LIKE, payload, intake).map((event) => {
@@ -55,22 +55,22 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 const FOREIGN_MARKS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
 
-/** What a subagent is told to do comes as its prompt; only the sessions of users have a transcript. */
+/** A subagent's task arrives as its prompt; only user sessions have a transcript. */
 const isTask = (event: Event, payload: unknown): event is Extract<Event, { type: "prompt.submit" }> =>
   event.type === "prompt.submit" && asObject(payload)?.["transcript_path"] === undefined;
 
-/** A hook of Copilot CLI's or of Claude Code's that Copilot CLI itself did not run. */
+/** A hook registered for Copilot CLI or Claude Code that Copilot CLI did not run. */
 const isLent = ({ source, env }: IntakeFacts): boolean =>
   (source === "copilot" || source === "claude-code") && env["COPILOT_CLI"] === undefined;
 
-/** What VS Code completes the ids of calls by, since some models use theirs again. */
+/** Suffix that VS Code appends to call ids, because some models reuse theirs. */
 const OWN_CALL = /__vscode-\d+$/;
 
-/** Below VS Code's own storage, of whichever build. */
+/** Inside VS Code's own storage, of any build. */
 const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-chat)[/\\]/;
 const OTHERS_PATH = /[/\\]\.(?:claude|codex|gemini|qwen|factory|cursor|continue|copilot|kiro)[/\\]/;
 
-/** As documentation and public handlers name them; later builds have more. */
+/** From documentation and public handlers; later builds have more. */
 const OWN_TOOLS = new Set(
   `editFiles edit_files createFile create_file createDirectory create_directory readFile read_file listDirectory list_dir
   insert_edit_into_file replace_string_in_file multi_replace_string_in_file applyPatch apply_patch runInTerminal

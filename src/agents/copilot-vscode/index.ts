@@ -5,7 +5,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
-/** No installer: VS Code reads the files that Copilot CLI's card writes, and Claude Code's. */
+/** No installer: VS Code reads the files that the cards of Copilot CLI and Claude Code write. */
 export default {
   source: SOURCE,
   title: "GitHub Copilot in VS Code (local agent)",

@@ -6,10 +6,10 @@ import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.t
 import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "crush";
-/** Older builds know PreToolUse alone: their calls begin and never end. */
+/** Older builds only have PreToolUse, so their calls have no end. */
 export const EVENTS = { ...CLAUDE_EVENTS, TurnStart: "prompt.submit", TurnEnd: "turn.end" } as const;
 
-/** `event` beside `cwd`; the variable that Crush sets for its hooks makes it certain. Inherited, it goes with other shapes. */
+/** `event` beside `cwd`; Crush's variable for hooks makes it certain. Inherited by another agent, it comes with other shapes. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";

@@ -1,4 +1,4 @@
-// https://cursor.com/docs/hooks, and payloads that public repositories captured, read 2026-11-21; the program was not run
+// https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
@@ -14,8 +14,8 @@ import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./p
 export { SOURCE };
 
 /**
- * Detection: the version is in every payload, also when Cursor runs the hooks it found in Claude's settings. Its environment
- * proves nothing: others run in its terminal.
+ * Every payload contains the version, also when Cursor runs hooks from Claude's settings. The environment proves nothing,
+ * because other programs run in Cursor's terminal.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -23,13 +23,13 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   if (asString(p["cursor_version"]) !== undefined) return "certain";
   if (isShaped(p) || /[/\\]\.cursor[/\\]projects[/\\]/.test(asString(p["transcript_path"]) ?? "")) return "likely";
   if (isShell(p)) return "likely";
-  // Camel case in the fields is another's, whatever file it is registered in
+  // Fields in camel case belong to another agent, whatever file registered the hook
   const isForeign = p["hookEventName"] !== undefined || p["toolName"] !== undefined || p["sessionId"] !== undefined;
   const native = asString(p["hook_event_name"]) ?? intake.event;
   return !isForeign && native !== undefined && KNOWN.has(native) ? "possible" : "no";
 }
 
-/** One payload → the event it tells. What repeats a tool call under another name tells nothing. */
+/** One payload → its events. Duplicates of a tool call under another name yield nothing. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const read = payloadOf(payload, intake);
   if (read === undefined) return [];
@@ -59,10 +59,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     case "postToolUseFailure":
       return tell("tool.end", failureOf(read));
     case "beforeShellExecution":
-      // The tool call itself is told too; only a contract that borrowed the name has nothing else
+      // The tool call itself has an event too; a contract that uses only this name has no other
       return read.isNative ? [] : tell("tool.start", shellOf(read));
     case "afterAgentResponse":
-      // No event of its own: it carries the turn's tokens
+      // Not an event, but it carries the turn's tokens
       return read.isNative && p["input_tokens"] !== undefined ? tell("notice") : [];
     case "stop":
       return p["status"] === "error"
@@ -79,7 +79,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   }
 }
 
-/** Cursor's id of a subagent: in a stop of older versions it stands only in the name of its transcript. */
+/** Cursor's id of a subagent; in stop events of older versions it is only in the transcript's file name. */
 export function subagentIdOf(p: Readonly<Record<string, unknown>>): string | undefined {
   const path = asString(p["agent_transcript_path"]);
   return asString(p["subagent_id"]) ?? /[/\\]subagents[/\\]([^/\\]+)\.jsonl$/.exec(path ?? "")?.[1];
@@ -112,8 +112,8 @@ const KNOWN = new Set([
 ]);
 
 /**
- * No payload has a time. The same event told twice, by two registrations, is the same payload; a contract that has nothing
- * but the command tells two equal ones by two processes.
+ * Payloads have no time. The same event from two registrations is the same payload; contracts with nothing but the command
+ * distinguish equal payloads by process.
  */
 function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
   const isPrompt = type === "prompt.submit" || type === "turn.end" || type === "turn.error";
@@ -129,11 +129,11 @@ function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFa
   };
 }
 
-/** A session that is taken up again tells its start in the same words: the process is another one. */
+/** A resumed session sends the same start payload; only the process differs. */
 const startKey = (payload: unknown, { parentPid, parentStart }: IntakeFacts): string =>
   [payloadDigest(payload), parentPid ?? "", parentStart ?? ""].join(":");
 
-/** Tools are put into their turn by time: where nobody told of a prompt, their generation would make one up. */
+/** Tools are assigned to turns by time: without a prompt event, their generation id would create a turn. */
 function extrasOf({ p, native, promptId }: Payload): Extras {
   const hasPrompt = native === "beforeSubmitPrompt" || native === "stop" || native === "afterAgentResponse";
   return defined<Extras>({
@@ -174,7 +174,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   const input = p["tool_input"];
   return {
     tool: { name: asString(p["tool_name"]), callId },
-    // Some calls are told twice, with a path written in two ways
+    // Some calls are reported twice, with differently written paths
     ...(callId !== undefined && { key: callId }),
     extras: defined<Extras>({
       ...extrasOf(read),
@@ -184,7 +184,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   };
 }
 
-/** A shell's exit code is the only word on its failure, in a JSON text. */
+/** A shell's exit code, inside a JSON text, is the only sign of failure. */
 function endOf(read: Payload): Partial<PayloadEvent> {
   const call = callOf(read);
   const output = asObject(jsonIn(read.p["tool_output"]));
@@ -224,7 +224,7 @@ function shellOf(read: Payload): Partial<PayloadEvent> {
   };
 }
 
-/** Told by the parent. The subagent's own events have another conversation's id, and nothing in them says whose. */
+/** Reported by the parent. The subagent's own events have another conversation id and do not name the parent. */
 function subagentOf(read: Payload): Partial<PayloadEvent> {
   const { p, session } = read;
   const parent = asString(p["parent_conversation_id"]);

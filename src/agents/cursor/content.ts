@@ -4,8 +4,8 @@ import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content
 import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
 
 /**
- * What a payload says. A response has no event of its own that a turn would keep: its text goes with the turn's tokens, from
- * versions that tell them.
+ * Content of a payload. A response has no event that a turn keeps, so its text is attached to the turn's usage, in versions that
+ * report usage.
  */
 export function toContent(payload: unknown, { events, entries }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};

@@ -7,8 +7,8 @@ import { subagentIdOf } from "./adapter.ts";
 import { modelOf, type Payload, payloadOf } from "./payload.ts";
 
 /**
- * What hooks alone tell: the tokens of a turn, that a turn was cut off, and which call started a subagent. Transcripts
- * have no ids, no times and no tokens.
+ * What only hooks report: a turn's tokens, interruptions, and the call that started a subagent. Transcripts have no ids, times or
+ * tokens.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const read = payloadOf(payload, intake);
@@ -22,7 +22,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
     case "beforeSubmitPrompt":
       return turnModel(read, intake);
     case "afterAgentResponse":
-      // Which turn's it is, is told by the generation alone
+      // Only the generation id says which turn it belongs to
       if (read.promptId === undefined) return [];
       return [turnUsage(read, intake)].filter((sum) => sum !== undefined);
     case "subagentStart":
@@ -32,7 +32,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   }
 }
 
-/** One line where the counters contradict what they are documented to mean. */
+/** One line if the counters contradict their documentation. */
 export function remarks(payload: unknown): readonly string[] {
   const p = asObject(payload);
   if (p === undefined || p["hook_event_name"] !== "stop" || !isExclusive(p)) return [];
@@ -45,19 +45,19 @@ const at = (key: string, { promptId }: Payload, { timeMs }: IntakeFacts) =>
   defined<{ key: string; timeMs: number; promptKey: string }>({ key, timeMs, promptKey: promptId });
 
 /**
- * The sums of all model calls of a turn. A response and the turn's end tell the same sums: they have one key, and the larger
- * ones count. Where nothing names the turn, its counters do: no two turns of a conversation have the same.
+ * Sums over all model calls of a turn. The response and the turn's end report the same sums under one key, and the larger ones
+ * count. Without a turn id the counters themselves are the key: no two turns of a conversation have the same.
  */
 function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | undefined {
   const usage = usageOf(read.p);
   return usage && { ...sumOf(read, read.promptId ?? payloadDigest(usage), intake), usage };
 }
 
-/** A turn that ended without a word on its tokens, as cancelled ones do, used nobody knows how many. */
+/** A turn that ended without usage, as cancelled ones do: its usage is unknown. */
 const untoldUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
   sumOf(read, read.promptId ?? payloadDigest(payload), intake);
 
-/** A turn's end can name no model where its prompt did: both are of one sum. */
+/** A turn's end may lack the model that its prompt has: both belong to one sum. */
 function turnModel(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
   if (read.promptId === undefined || modelOf(read.p) === undefined) return [];
   return [{ ...sumOf(read, read.promptId, intake), complete: false }];
@@ -72,7 +72,7 @@ const sumOf = (read: Payload, turn: string, intake: IntakeFacts): EntryOf<"model
   ...defined<{ model: string }>({ model: modelOf(read.p) }),
 });
 
-/** Input holds what was read from and written to a cache. */
+/** Input includes cache reads and writes. */
 function usageOf(p: Payload["p"]): TokenUsage | undefined {
   const input = asCount(p["input_tokens"]);
   const output = asCount(p["output_tokens"]);
@@ -97,7 +97,7 @@ const interruption = (read: Payload, payload: unknown, intake: IntakeFacts): Ent
   ...at(`interruption:${read.promptId ?? payloadDigest(payload)}`, read, intake),
 });
 
-/** Two subagents' parents are told by the call alone. */
+/** Only the call distinguishes the parents of two subagents. */
 function subagent({ p }: Payload, { timeMs }: IntakeFacts): readonly EntryOf<"subagent">[] {
   const agentId = subagentIdOf(p);
   if (agentId === undefined) return [];

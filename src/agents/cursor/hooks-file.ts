@@ -23,11 +23,10 @@ export interface Hook {
 }
 
 /**
- * Puts exactly these hooks of ours into a text, one per event, and no other of ours. What is there already stays as it is;
- * everything foreign keeps every byte.
+ * Puts exactly these hooks of ours into a text, one per event. Existing entries stay; everything foreign keeps every byte.
  *
- * @param text the file; `undefined` or blank when there is none yet
- * @returns the same string when nothing had to change
+ * @param text the file; `undefined` or blank if there is none
+ * @returns the same string if nothing had to change
  * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
  */
 export function addHooks(text: string | undefined, wanted: readonly Hook[]): string {
@@ -36,7 +35,7 @@ export function addHooks(text: string | undefined, wanted: readonly Hook[]): str
   const before = readFile(body);
   let edited = removeUnwanted(body, wanted);
   for (const hook of wanted) edited = addOne(edited, hook);
-  // Without its version the file would be refused; where it holds hooks already, it is somebody's to know
+  // Cursor refuses a file without a version; a file that already has hooks is left as it is
   if (isObject(before) && before["version"] === undefined && before["hooks"] === undefined) {
     edited = appendTo(edited, [], "version", VERSION);
   }
@@ -45,9 +44,9 @@ export function addHooks(text: string | undefined, wanted: readonly Hook[]): str
 }
 
 /**
- * Takes out every hook of ours, and the containers that became empty through it unless a comment is in them.
+ * Removes every hook of ours, and containers that became empty unless they contain a comment.
  *
- * @returns the same string when there is none of ours; `undefined` when nothing but the version would be left
+ * @returns the same string if there is none of ours; `undefined` if only the version would be left
  * @throws SettingsError for a text that cannot be read
  */
 export function removeHooks(text: string): string | undefined {
@@ -64,7 +63,7 @@ export function removeHooks(text: string): string | undefined {
   return isBare && edited.trim().length === root.length ? undefined : bomOf(text) + edited;
 }
 
-/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
 export function hookedEvents(text: string): readonly string[] {
   try {
     const hooks = nodeAt(parseDocument(withoutBom(text)), ["hooks"]);
@@ -75,7 +74,7 @@ export function hookedEvents(text: string): readonly string[] {
   }
 }
 
-/** What a file holds beside ours, for whoever looks for what would make Cursor refuse it. `undefined`: it cannot be read. */
+/** The other hooks of a file, to find what would make Cursor refuse it. `undefined`: it cannot be read. */
 export function foreignHooks(text: string): readonly { event: string; command: string | undefined }[] | undefined {
   try {
     const hooks = plainOf(parseDocument(withoutBom(text)));
@@ -136,7 +135,7 @@ function readFile(body: string): Json {
   return plainOf(root);
 }
 
-/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+/** Readers take the last of two equal keys; an edit of one could activate the other. */
 function once(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
@@ -147,7 +146,7 @@ function wrong(body: string, node: Node, what: string): SettingsError {
   return new SettingsError(what, TODO, line, column);
 }
 
-/** Takes out all of ours but the first of each event that is wanted: that is the place of the wanted one. */
+/** Removes all of ours except the first of each wanted event, whose place the wanted hook takes. */
 function removeUnwanted(body: string, wanted: readonly Hook[]): string {
   let text = body;
   for (const { key: event, value } of propertiesOf(nodeAt(parseDocument(body), ["hooks"]))) {
@@ -177,7 +176,7 @@ function addOne(text: string, { event, entry }: Hook): string {
   return same ? text : replaceAt(text, ["hooks", event, at], entry);
 }
 
-/** Where we had to add the version, it stands behind the hooks; people write it first. */
+/** If we added the version, it comes after the hooks; people write it first. */
 function isOurVersion(body: string): boolean {
   const root = parseDocument(body);
   const keys = propertiesOf(root).map(({ key }) => key);
@@ -185,7 +184,7 @@ function isOurVersion(body: string): boolean {
   return keys.at(-1) === "version" && keys.at(-2) === "hooks" && version?.value === VERSION;
 }
 
-/** Proves an edit by reading its result. A failure is a fault of ours; the file was not written yet. */
+/** Verifies an edit by parsing its result. A failure is our bug; the file has not been written. */
 function verify(before: Json, edited: string, wanted: readonly Hook[]): void {
   const after = readFile(edited);
   const hooks = isObject(after) && isObject(after["hooks"]) ? Object.entries(after["hooks"]) : [];
@@ -199,7 +198,7 @@ function verify(before: Json, edited: string, wanted: readonly Hook[]): void {
   throw new SettingsError("the edit would have changed more than our own entries", todo, 1, 1);
 }
 
-/** A file's value without ours, without what is empty on the way to ours, and without the version that we may add. */
+/** A file's value without our hooks, without empty containers around them, and without a version that we may add. */
 function withoutOurs(file: Json): Json {
   if (!isObject(file)) return file;
   const { hooks, version, ...others } = file;

@@ -19,7 +19,7 @@ export function recognises(payload: unknown): Recognition {
     : "certain";
 }
 
-/** Pairs of `pre_` and `post_` are tool calls; there is no event of a failure, nor of a session's start or end. */
+/** `pre_` and `post_` pairs are tool calls; there are no events for failures or for a session's start or end. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = asString(p?.["agent_action_name"]);
@@ -39,7 +39,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     const prompt = asString(info["user_prompt"]);
     return [eventOf({ ...told, type: "prompt.submit", promptLength: prompt?.length }, intake)];
   }
-  // Registered for both, the second one tells the same end again
+  // If both are registered, the second one reports the same end again
   if (native.startsWith("post_cascade_response")) return [eventOf({ ...told, type: "turn.end" }, intake)];
   const [, phase, action] = /^(pre|post)_(read_code|write_code|run_command|mcp_tool_use)$/.exec(native) ?? [];
   if (phase === undefined || action === undefined) return [];
@@ -61,7 +61,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 // --- internal ---
 
-/** The parts of a call that stand in its start and in its end. An execution id is that of a call or of a whole turn. */
+/** Members that a call's start and end share. An execution id identifies a call or a whole turn. */
 const whatBothSay = (p: Readonly<Record<string, unknown>>, info: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     [

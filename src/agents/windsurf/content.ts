@@ -3,7 +3,7 @@ import type { Content } from "../../model/content.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { asObject } from "../shared/payload/json.ts";
 
-/** What a payload says. The result is a member of the same object as the arguments. */
+/** Content of a payload. The result is in the same object as the arguments. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const info = asObject(asObject(payload)?.["tool_info"]) ?? {};
   const { mcp_result: _, response: __, ...given } = info;
