@@ -24,7 +24,7 @@ export default {
     "notice",
   ],
   tokens: "payload",
-  // On the desktop a session's end comes when its window is closed, or never
+  // On the desktop a session ends when its window is closed, or never
   endsSilently: true,
   capabilities: {
     basis: "documented",

@@ -1,4 +1,4 @@
-// https://cursor.com/docs/hooks, read 2026-11-21; what others measured is in README.md beside this file
+// https://cursor.com/docs/hooks, read 2026-11-21; others' measurements are in README.md beside this file
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
@@ -31,14 +31,14 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-// In seconds. The hook takes 3 ms; one that hangs on a dead disk must not hold the agent for an unknown default.
+// In seconds. The hook takes 3 ms; one that hangs on a broken disk must not hold the agent for an unknown default.
 const TIMEOUT_S = 5;
 
 /**
- * Names that 3.12 and 2026.07 sent or documented, no others: one name that Cursor does not know makes it pass over the whole
- * file, foreign hooks included, without a word (measured by others with 2026.09.10).
+ * Names that 3.12 and 2026.07 sent or documented, and no others: one name that Cursor does not know makes it silently skip the whole
+ * file, foreign hooks included (measured by others with 2026.09.10).
  *
- * Left out: what repeats a tool call, and what holds whole files, edits or thoughts.
+ * Left out: duplicates of tool calls, and events with whole files, edits or thoughts.
  */
 const DRAINS = {
   sessionStart: "if-waiting",
@@ -60,7 +60,7 @@ function hooksFor(command: HookCommand): readonly Hook[] {
   });
 }
 
-/** Every name that any version is known to know. */
+/** Every name that any version knows. */
 const KNOWN = new Set([
   ...Object.keys(DRAINS),
   ...["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution"],
@@ -68,7 +68,7 @@ const KNOWN = new Set([
   ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
 ]);
 
-/** What makes Cursor pass over the file that we are in. */
+/** What makes Cursor skip the file with our hooks. */
 function findings({ path, text }: SettingsText): readonly Finding[] {
   if (text === undefined || hookedEvents(text).length === 0) return [];
   return [

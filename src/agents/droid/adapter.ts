@@ -7,7 +7,7 @@ import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/
 export const SOURCE = "droid";
 export const EVENTS = CLAUDE_EVENTS;
 
-/** Some builds name the event `hookEventName`; the folder of the transcripts decides. */
+/** Some builds name the event `hookEventName`; the transcripts' folder decides. */
 export const recognises = (payload: unknown): Recognition => recogniseClaudeLike(payload, /[/\\]\.factory[/\\]/);
 
 export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>

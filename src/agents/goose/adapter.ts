@@ -6,10 +6,10 @@ import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.t
 import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "goose";
-/** BeforeReadFile, AfterFileEdit and the shell's own events tell of calls that the tool events tell already. */
+/** BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report. */
 export const EVENTS = { ...CLAUDE_EVENTS, PreToolUseResult: "tool.end" } as const;
 
-/** `event` in the place of Claude Code's `hook_event_name`, with fields that only Goose has. */
+/** `event` instead of Claude Code's `hook_event_name`, with fields that only Goose has. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";
@@ -20,7 +20,7 @@ export function recognises(payload: unknown): Recognition {
 
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
-  // The only end that a refused call has; what was allowed ends later
+  // The only end of a refused call; an allowed one ends later
   const isVerdict = p?.["event"] === "PreToolUseResult";
   if (isVerdict && p["decision"] !== "deny") return [];
   return claudeLikeEvents({ source: SOURCE, events: EVENTS }, payload, intake).map((event) =>

@@ -6,12 +6,12 @@ import { CLAUDE_EVENTS, claudeLikeEvents, first } from "../shared/payload/claude
 import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "grok";
-/** It also runs the hooks of `.claude/settings.json` and `.cursor/hooks.json`, under Cursor's names there. */
+/** It also runs the hooks of `.claude/settings.json` and `.cursor/hooks.json`, the latter under Cursor's names. */
 export const EVENTS = { ...CLAUDE_EVENTS, beforeSubmitPrompt: "prompt.submit" } as const;
 
 /**
- * Everything in camel case, the event's name too, and neither Cursor's version nor the time that Copilot always gives. What
- * comes with the flag of the two whose files it reads can be nobody else's: both write snake case.
+ * Everything in camel case, including the event's name, with neither Cursor's version nor the time that Copilot always sends. With
+ * the command-line flag of Claude Code or Cursor it is certain, because both of those write snake case.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);

@@ -1,4 +1,4 @@
-// Field tables of the contracts: README.md beside this file
+// The contracts' fields: README.md beside this file
 
 import { basename } from "node:path/posix";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
@@ -13,7 +13,7 @@ import { eventOf, type PayloadEvent, type PayloadSession, sessionOf } from "../s
 
 export const SOURCE = "hook-contract";
 
-/** Names of both contracts and of both ways to write them; a subagent is told as the call of a tool `agent:<name>`. */
+/** Names of both contracts in both spellings; a subagent is reported as a call of the tool `agent:<name>`. */
 export const EVENTS = {
   SessionStart: "session.start",
   SessionEnd: "session.end",
@@ -29,7 +29,7 @@ export const EVENTS = {
 
 export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
 
-/** These payloads carry no identity: the command line is the only sound source, the exact set of fields the next best. */
+/** These payloads do not name their agent: the command line is the only reliable source, the exact set of fields the next best. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -40,7 +40,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
-  // Schemas like Claude Code's name their event and their session themselves
+  // Payloads like Claude Code's name their event and session themselves
   if (asString(p["hook_event_name"]) !== undefined) {
     return claudeLikeEvents({ source: SOURCE, events: CLAUDE_EVENTS }, payload, intake);
   }
@@ -52,10 +52,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Marks of payloads that say themselves whose they are. */
+/** Fields of payloads that name their own agent. */
 const FOREIGN = ["cursor_version", "openhook", "clineVersion", "agent_action_name", "sessionId"];
 
-/** Which contract a set of fields is that of, exactly. */
+/** The contract whose fields these are, exactly. */
 function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
   const names = Object.keys(p).sort().join(" ");
   const holds = (name: string): boolean => typeof p[name] === "string";
@@ -68,7 +68,7 @@ function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
   return isLifecycle ? "lifecycle" : undefined;
 }
 
-/** `{"tool_name", "tool_input"}` for everything: lifecycle events are tools by name, and no tool event says which end it is. */
+/** `{"tool_name", "tool_input"}` for everything: lifecycle events are tool names, and tool events do not say whether they are the start or the end. */
 function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const name = asString(p["tool_name"]);
   if (name === undefined) return undefined;
@@ -93,7 +93,7 @@ function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   };
   const extras = defined<Extras>({ executable: executableOf(input["command"]) });
   if (phase !== "tool.start" && phase !== "tool.end") {
-    // Which end it is, is anybody's guess: an instant of its own, and no input that would pair it with anything
+    // Start or end is unknown: report an instant, with a digest that pairs with nothing
     return { ...tool, type: "tool.end", tool: { name }, extras: { ...extras, input_digest: UNPAIRED } };
   }
   const digest = defined<Extras>({ input_digest: inputDigest(p["tool_input"]) });
@@ -113,10 +113,10 @@ const LIFECYCLE = new Set(
   ),
 );
 
-/** No input has this digest: such an end finds no start. */
+/** No input has this digest, so such an end finds no start. */
 const UNPAIRED = "unpaired";
 
-/** Bare fields, the event on the command line; without it the fields tell, and an empty object tells nothing. */
+/** Bare fields, with the event on the command line; otherwise the fields decide, and an empty object has no event. */
 function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const native = intake.event ?? nameByFields(p);
   const type = native === undefined ? undefined : typeOf(EVENTS, native);
@@ -130,7 +130,7 @@ function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
     case "tool.end":
       return { ...told, type, tool: { name, status: "success" }, extras: { status_origin: "assumed" } };
     case "turn.end":
-      // A transcript is a path or the whole text; a text is nobody's business
+      // A transcript is a path or the whole text; the text is never kept
       return { ...told, type, extras: defined<Extras>({ transcript_path: absolutePath(p["transcript"], intake) }) };
     default:
       return { ...told, type, promptLength: lengthOf(p["prompt"]) };
@@ -148,7 +148,7 @@ const common = (native: string, intake: IntakeFacts) => ({ source: SOURCE, nativ
 
 const lengthOf = (prompt: unknown): number | undefined => asString(prompt)?.length;
 
-/** The session's own word, else the name of its transcript. */
+/** The session in the payload, otherwise the name of its transcript. */
 function ownSession(input: Fields, transcriptPath: string | undefined): PayloadSession | undefined {
   const id = asString(input["session_id"]);
   if (id !== undefined) return { id };

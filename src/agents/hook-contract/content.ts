@@ -3,7 +3,7 @@ import type { Content } from "../../model/content.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { asObject } from "../shared/payload/json.ts";
 
-/** What a payload of either contract says; a subagent's task and result are those of its call. */
+/** Content of either contract's payload; a subagent's task and result belong to its call. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const input = asObject(p["tool_input"]);

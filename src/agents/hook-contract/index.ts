@@ -5,13 +5,13 @@ import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
 import { REPLIES } from "./replies.ts";
 
-/** Programs that follow one of the two public hook contracts, and no agent's own payloads. */
+/** Programs that follow one of the two public hook contracts. */
 export default {
   source: SOURCE,
   title: "Any program with a common hook contract",
   docs: "src/agents/hook-contract/README.md",
   emits: EMITS,
-  // Only one of the contracts has an event for it
+  // Only one of the contracts has a session end
   endsSilently: true,
   tokens: "none",
   capabilities: {

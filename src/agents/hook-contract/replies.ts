@@ -1,6 +1,6 @@
 /**
- * What these programs wait for, by event. UserPromptSubmit belongs to two contracts, of which one has no decision; `{}` is
- * neutral in both. Every other event is a question whether the agent may go on.
+ * The replies that these programs expect, by event. UserPromptSubmit belongs to both contracts, one of which has no decision; `{}` is
+ * neutral in both. Every other event asks whether the agent may continue.
  */
 export const REPLIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

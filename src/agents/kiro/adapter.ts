@@ -12,7 +12,7 @@ import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "kiro";
 
-/** Stands in an event's place on the command lines in agent files: v3 runs those beside its own hook files. */
+/** Replaces the event on command lines in agent files: v3 runs those in addition to its own hook files. */
 export const FROM_AGENT_FILE = "agent";
 
 export const EMITS = [
@@ -24,7 +24,7 @@ export const EMITS = [
   "turn.end",
 ] as const satisfies readonly EventType[];
 
-/** An own event name, the id of v3's sessions and the variable that Kiro sets are certain; its tools' names make it likely. */
+/** Certain: an own event name, the id of v3's sessions, or Kiro's variable. Likely: its tools' names. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -40,13 +40,13 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const inherited = asString(intake.env["KIRO_SESSION_ID"]);
   if (sessionId !== undefined && (sessionId === inherited || V3_SESSION.test(sessionId))) return "certain";
   if (sessionId === undefined && inherited !== undefined) return "certain";
-  // No other agent puts these names under a snake_case payload
+  // No other agent uses these names in a snake_case payload
   const isOwnTool = OWN_TOOL.test(asString(p["tool_name"]) ?? "");
   const isOwnResult = typeof asObject(p["tool_response"])?.["success"] === "boolean" && /^[a-z]/.test(native);
   return (isOwnTool || isOwnResult) && p["permission_mode"] === undefined ? "likely" : "possible";
 }
 
-/** One payload of any of the four hook systems → its event. Nothing tells a call's id, its duration or the time. */
+/** One payload of any of the four hook systems → its event. None has a call id, a duration or a time. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = asString(p?.["hook_event_name"]) ?? intake.event;
@@ -54,7 +54,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (p === undefined || native === undefined || type === undefined) return [];
   const told = asString(p["session_id"]);
   const isV3 = V3_SESSION.test(told ?? "") || /^[A-Z]/.test(native);
-  // Its own hook file tells the same
+  // v3's own hook file reports the same
   if (isV3 && intake.event === FROM_AGENT_FILE) return [];
 
   const cwd = asString(p["cwd"]);
@@ -72,7 +72,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         session: sessionOf(SOURCE, intake, { payload: told, environment: intake.env["KIRO_SESSION_ID"], cwd }),
         cwd,
         key: startKey(type, intake) ?? arrivalKey(intake),
-        // v3 has been seen to send an empty text for any prompt: that is no length
+        // v3 was seen to send an empty text for any prompt, which is no length
         promptLength: prompt?.length,
         reason: type === "session.end" ? "completed" : undefined,
         tool: { name, status: ended?.status },
@@ -93,14 +93,14 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 // --- internal ---
 
-/** Marks of payloads that are somebody else's for sure. */
+/** Fields of other agents' payloads. */
 const FOREIGN = ["cursor_version", "conversation_id", "openhook", "sessionId", "hookEventName"];
 
 const V3_SESSION = /^sess_[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 
 const OWN_TOOL = /^(?:fs_read|fs_write|execute_bash|execute_command|execute_pwsh|use_aws|@[^/]+\/.+)$/;
 
-/** Camel case in CLI 2.x, capitals in v3 and IDE 1.x, names of their own in IDE 0.x. */
+/** Camel case in CLI 2.x, capitals in v3 and IDE 1.x, separate names in IDE 0.x. */
 function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined {
   switch (native?.toLowerCase()) {
     case "agentspawn":
@@ -124,13 +124,13 @@ function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined 
 }
 
 /**
- * Of one process the first tells a session's start: choosing another agent tells it again, and IDE 1.0.52 was seen to tell it
- * before every prompt.
+ * The first start per process counts: choosing another agent repeats it, and IDE 1.0.52 was seen to send it before every
+ * prompt.
  */
 const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): string | undefined =>
   type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
 
-/** IDE 0.x has a flag, CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
+/** IDE 0.x has a flag, the CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
 function endOf(p: Readonly<Record<string, unknown>>): Outcome {
   if (typeof p["toolSuccess"] === "boolean") {
     return { status: p["toolSuccess"] ? "success" : "error", origin: "native" };
@@ -142,7 +142,7 @@ function endOf(p: Readonly<Record<string, unknown>>): Outcome {
   return { status: exitCode === 0 ? "success" : "error", exitCode, origin: "native" };
 }
 
-/** `{items: [{Json: …} | {Text: …}]}`, as the CLI's TUI has it by its source: a shell's status is in the words of the system. */
+/** `{items: [{Json: …} | {Text: …}]}` in the CLI's TUI, from its source; a shell's status is in the system's words. */
 function partsOf(response: unknown): readonly unknown[] | undefined {
   const items = asObject(response)?.["items"];
   if (!Array.isArray(items)) return undefined;
@@ -151,7 +151,7 @@ function partsOf(response: unknown): readonly unknown[] | undefined {
     const words = asString(part?.["exit_status"]);
     if (words === undefined || asExitCode(words) !== undefined) return part;
     const code = /^exit (?:status|code): (-?\d{1,10})$/.exec(words)?.[1];
-    // By a signal, or a code that Windows writes in another way: none of them is 0
+    // Ended by a signal, or a code in Windows' notation: not 0 in any case
     return code === undefined ? { ...part, is_error: true } : { ...part, exit_status: code };
   });
 }

@@ -9,9 +9,9 @@ export default {
   title: "Kiro",
   docs: "https://kiro.dev/docs/cli/hooks/",
   emits: EMITS,
-  // Billed turns mostly have placeholders for their counts; where there are real ones the session file gives them
+  // Billed turns mostly have placeholder counts; where they are real, the session file has them
   tokens: "none",
-  // CLI 1.x, 2.x and the IDE have no event for it
+  // CLI 1.x, 2.x and the IDE have no session end
   endsSilently: true,
   capabilities: {
     basis: "documented",

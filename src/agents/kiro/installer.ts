@@ -17,9 +17,9 @@ import { isOurCommand } from "../shared/settings/settings.ts";
 import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**
- * Two of Kiro's hook systems have files: v3 of the CLI (2.13 and later) and the IDE 1.x read hook files, which are all ours;
- * CLI 2.x has hooks in each agent's own file, and none for its built-in agent. An agent file has them as an object, which v3
- * refuses the whole agent for, or as a list, which older versions cannot read: its own form is kept.
+ * Two of Kiro's hook systems use files. v3 of the CLI (2.13 and later) and IDE 1.x read hook files, which contain only our hooks. CLI
+ * 2.x has hooks in each agent's file, and none for its built-in agent. An agent file has them as an object, for which v3 refuses
+ * the whole agent, or as a list, which older versions cannot read: the file's form is kept.
  */
 export default {
   scopes: ["user", "project"],
@@ -48,14 +48,14 @@ export default {
 // --- internal ---
 
 const HOOK_FILE = "openhook-otel.json";
-/** Of its own: a reader that does not know the event could refuse the whole file. */
+/** A separate file: a reader that does not know the event could refuse a whole file. */
 const END_FILE = "openhook-otel-end.json";
 const SESSION_END_SINCE = "2.25.0";
 
-/** From here on v3 is what the CLI starts; its 2.x engine reads lists too. */
+/** From this version on the CLI starts v3; its 2.x engine also reads lists. */
 const LISTS_SINCE = "3.0.0";
 
-// The hook takes 3 ms; every hook makes the agent wait
+// The hook takes 3 ms; the agent waits for every hook
 const TIMEOUT_S = 5;
 
 const isOurs = (entry: JsonObject): boolean =>
@@ -69,7 +69,7 @@ const V1_FILE: EntryFile = {
   forHooksAlone: true,
 };
 
-/** An event without entries is refused by `kiro-cli agent validate`. */
+/** `kiro-cli agent validate` refuses an event without entries. */
 const AGENT_FILE: EntryFile = {
   frame: {},
   lists: (root) => {
@@ -100,7 +100,7 @@ const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
   stop: "yes",
 };
 
-/** CLI 2.x has all of a user's below `KIRO_HOME`, where that is set; v3 and the IDE were seen to pass over it: both, then. */
+/** CLI 2.x keeps everything of a user below `KIRO_HOME` if it is set; v3 and the IDE were seen to ignore it, so both are used. */
 function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {
   if (scope === "project") return [join(project, ".kiro")];
   const moved = env["KIRO_HOME"];
@@ -126,7 +126,7 @@ const agentFiles = (folder: string): Promise<readonly string[]> =>
 
 function added(file: SettingsText, registration: Registration): string | undefined {
   if (kindOf(file) === AGENT_FILE) {
-    // An agent that is not there is not made: which tools it may use is the user's decision
+    // A missing agent is not created: which tools it may use is the user's decision
     if (file.text === undefined) return undefined;
     const text = readable(file.text, registration);
     return putEntries(text, agentEntries(text, registration), AGENT_FILE);
@@ -159,14 +159,14 @@ const listed = (trigger: string, command: string): JsonObject => ({
 const readsLists = ({ version }: Registration): boolean =>
   version !== undefined && compareVersions(version, LISTS_SINCE) >= 0;
 
-/** An object of hooks that are all ours, from before Kiro was updated, would cost the agent itself: it is made anew. */
+/** An object that contains only our hooks, from before an update of Kiro, would make it refuse the agent: it is rewritten. */
 function readable(text: string, registration: Registration): string {
   if (!readsLists(registration) || formIn(text) !== "object") return text;
   const bare = takeEntries(text, AGENT_FILE) ?? text;
   return formIn(bare) === "none" ? bare : text;
 }
 
-/** Without a matcher, which means all tools: one version was seen not to run a hook with `*`. */
+/** Without a matcher, which means all tools: one version did not run a hook with `*`. */
 function agentEntries(text: string, registration: Registration): readonly OwnEntries[] {
   const { command } = registration;
   const form = formIn(text);
@@ -181,7 +181,7 @@ function agentEntries(text: string, registration: Registration): readonly OwnEnt
   }));
 }
 
-/** How an agent file has its hooks; what cannot be read is told where it is edited. */
+/** The form of an agent file's hooks; unreadable files are reported where they are edited. */
 function formIn(text: string): "list" | "object" | "none" {
   try {
     const hooks = nodeAt(parseDocument(text.replace(/^\uFEFF/, "")), ["hooks"]);
@@ -222,7 +222,7 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
   ];
 }
 
-/** CLI 2.x runs hooks of agent files alone, and its built-in agent cannot be given any. */
+/** CLI 2.x only runs hooks of agent files, and its built-in agent cannot have any. */
 function defaultAgent(version: string | undefined, withHooks: number, chosen: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "3.0.0") >= 0) return [];
   const how =
@@ -250,7 +250,7 @@ async function chosenAgent(target: InstallTarget): Promise<string | undefined> {
   }
 }
 
-/** Kiro gives events no ids: registered in both scopes, each would be told and counted twice. */
+/** Kiro's events have no ids: registered in both scopes, each would be counted twice. */
 async function twice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const hookFile = files.find((file) => basename(file.path) === HOOK_FILE && triggersIn(file).length > 0);
   if (hookFile === undefined) return [];

@@ -1,4 +1,4 @@
-// ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; why only this much: README.md
+// ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; the reasons for this subset: README.md
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type {
@@ -32,8 +32,8 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * Sessions of the CLI's TUI, the only ones that are kept in files we can read. Whose subagent one is stands inside: each file
- * is read, here and for `files` together once.
+ * Sessions of the CLI's TUI, the only ones in files that we can read. Only the contents name a subagent's parent, so each file is
+ * read, once for this function and `files` together.
  */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated & { readonly parent: string | undefined }>();
@@ -51,7 +51,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const told = new Set<string>();
   for (const session of oldestFirst(sessions.values())) {
     const sessionId = topOf(parents, session.sessionId);
-    // The root tells its subagents; where it is gone, the first of them stands for it
+    // The root leads to its subagents; if it is gone, the first subagent stands for it
     if (told.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
     told.add(sessionId);
     yield located({ sessionId, path: session.path }, query);
@@ -59,13 +59,13 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 }
 
 /**
- * The session's own file, then those of the subagents below it, which are sessions that name their parent. Where it is gone
- * they are left, in the folder of the path.
+ * The session's file, then those of its subagents, which are sessions that name their parent. If the session's file is gone,
+ * the subagents in the path's folder are left.
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!SAFE_ID.test(sessionId)) return [];
   const usual = join(home, ".kiro", SESSIONS);
-  // Hooks tell no path: of the folders that are known the one that has it
+  // Hooks report no path: take the known folder that contains the session
   const folders = path === undefined ? [usual, ...(roots ?? [])] : [dirname(path)];
   let own = join(folders[0] ?? usual, `${sessionId}.json`);
   for (const folder of folders) {
@@ -82,7 +82,7 @@ async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise
   return session === undefined ? children : [{ path: own }, ...children];
 }
 
-/** The file is written anew each time: all of it, each time. */
+/** The program rewrites the file each time, so it is read as a whole each time. */
 async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<TranscriptBatch> {
   const session = await load(file.path, file.roots);
   const { size } = await stat(file.path);
@@ -108,12 +108,12 @@ interface SessionFile {
 }
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
-// Metadata and one record per turn; a larger file is none of these, and all of it is held
+// Metadata and one record per turn; a larger file is something else, and would have to be held in memory
 const MAX_BYTES = 16 << 20;
 
 const SESSIONS = join("sessions", "cli");
 
-/** Of a root that is not the folder of sessions itself. */
+/** Paths from a root above the sessions' folder. */
 const LAYOUTS = [SESSIONS, join(".kiro", SESSIONS)];
 
 const isThere = (path: string): Promise<boolean> =>
@@ -131,7 +131,7 @@ async function refuseTooLarge(path: string): Promise<void> {
   if (bytes > MAX_BYTES) throw new Error(`it has ${bytes} bytes; one file of more than ${MAX_BYTES} is not read`);
 }
 
-/** `undefined` for a file that is not there, or is no session. */
+/** `undefined` for a missing file, or one that is no session. */
 async function load(path: string, roots: readonly string[] | undefined): Promise<SessionFile | undefined> {
   const read = await readSmall(path, MAX_BYTES, roots);
   if (read === undefined) return undefined;
@@ -153,7 +153,7 @@ async function load(path: string, roots: readonly string[] | undefined): Promise
   };
 }
 
-/** Subagents of subagents too. Files that were last written before the session began are nobody's children here. */
+/** Subagents of subagents too. Files last written before the session began cannot be its subagents. */
 async function descendants(
   main: string,
   root: string,
@@ -164,7 +164,7 @@ async function descendants(
   const paths = new Map<string, string>();
   const parents = new Map<string, string | undefined>();
   for (const path of sessionFiles.of(folder)) {
-    // Who is nobody's child stays so: most are, and are not looked at again
+    // A file without a parent stays without one: most have none and are not read again
     const known = heads.get(path);
     if (path === main || (known !== undefined && known.head.parent === undefined)) continue;
     const child = await headOf(path, roots, sinceMs);
@@ -175,7 +175,7 @@ async function descendants(
   return [...paths].filter(([id]) => topOf(parents, id) === root).map(([agentId, path]) => ({ path, agentId }));
 }
 
-/** The session at the top, as far as the parents are known. */
+/** The topmost session, as far as the parents are known. */
 function topOf(parents: ReadonlyMap<string, string | undefined>, id: string, depth = 0): string {
   const parent = parents.get(id);
   return parent === undefined || depth > MAX_DEPTH ? id : topOf(parents, parent, depth + 1);
@@ -185,9 +185,9 @@ const MAX_DEPTH = 32;
 type Head = Pick<SessionFile, "id" | "parent" | "createdMs">;
 
 /**
- * Who a session is. Every session asks it of all others: each file is read once for as long as it stays as it is.
+ * Head of a session file. Every session needs it from all others, so each file is read once until it changes.
  *
- * @param sinceMs a file that was last written before is not looked into
+ * @param sinceMs files last written before this are not read
  */
 async function headOf(path: string, roots: readonly string[] | undefined, sinceMs = 0): Promise<Head | undefined> {
   const found = await stat(path).catch(() => undefined);
@@ -217,7 +217,7 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     cwd: session.cwd,
     parentSessionId: agentId === undefined ? session.parent : undefined,
   });
-  // Asked for by its own name, a subagent's session says whose it is; all else of it comes with that one
+  // Requested by its own id, a subagent's session only names its parent; the rest is read with the parent
   if (agentId === undefined) return session.parent === undefined ? [facts, ...usageOf(session)] : [facts];
   const subagent = defined<EntryOf<"subagent">>({
     kind: "subagent",
@@ -234,8 +234,8 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
 }
 
 /**
- * Turns whose counts are counts. Zeros beside credits are placeholders: unknown, and never told as zero. A session that has
- * nothing else says nothing; beside counts they say that these are not all.
+ * Turns with real counts. Zeros beside credits are placeholders: unknown, never 0. A session with nothing else reports no usage;
+ * beside real counts they mean that those are incomplete.
  */
 function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEntry[] {
   const turns = session.turns.map((value) => asObject(value) ?? {});
@@ -277,7 +277,7 @@ function countsOf(turn: Fields): TokenUsage | undefined {
   const cacheRead = asCount(turn["cache_read_input_token_count"]);
   const cacheWrite = asCount(turn["cache_write_input_token_count"]);
   if (told === undefined || output === undefined || told + output === 0) return undefined;
-  // Whether input includes the cache is not known; where it cannot, it does not
+  // Whether input includes the cache is unknown; where it cannot, it does not
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
   const input = cached > told ? told + cached : told;
   return defined<TokenUsage>({
@@ -291,7 +291,7 @@ function countsOf(turn: Fields): TokenUsage | undefined {
   });
 }
 
-/** A turn's record is written again while it grows, under the same loop id. */
+/** A turn's record is rewritten while it grows, under the same loop id. */
 function loopOf(turn: Fields): string | undefined {
   const loop = asObject(turn["loop_id"]);
   const rand = loop?.["rand"];

@@ -15,7 +15,7 @@ import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf
 
 export const SOURCE = "opencode";
 
-/** The two arguments of a plugin's hook side by side; nobody else's sessions are named `ses_…`. */
+/** The two arguments of a plugin's hook; only OpenCode's session ids begin with `ses_`. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   const input = asObject(p?.["input"]);
@@ -27,15 +27,15 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE ? "possible" : "no";
 }
 
-/** One hook or bus event → what it tells. Most bus events tell nothing that the others do not. */
+/** One hook or bus event → its events. Most bus events add nothing to the others. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const told = toldOf(payload, intake);
   return told === undefined ? [] : [eventOf(told, intake)];
 }
 
 /**
- * Answers as they are told on the bus, in the database's form: they count when the database cannot be read or the session is
- * deleted, and are merged with its rows otherwise. Failed tries stand nowhere else.
+ * Answers from the bus, in the database's form: they count if the database cannot be read or the session is deleted, and are merged
+ * with its rows otherwise. Failed attempts are only here.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const p = asObject(payload);
@@ -64,7 +64,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is told of one event beside who tells it. */
+/** The parts of an event beside its sender. */
 type News = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
 
 function toldOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined {
@@ -93,7 +93,7 @@ function toldOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined
   };
 }
 
-/** Hooks proper: called with an input and an output. */
+/** Hooks, called with an input and an output. */
 function hookNews(native: string, p: Fields): News | undefined {
   const input = asObject(p["input"]) ?? {};
   const output = asObject(p["output"]);
@@ -115,12 +115,12 @@ function hookNews(native: string, p: Fields): News | undefined {
     case "tool.execute.after": {
       if (tool === undefined) return undefined;
       const name = toolNameOf(tool, input["args"]);
-      // A subtask that failed is told without an output; how it failed comes with its part
+      // A failed subtask comes without an output; its part has the failure
       if (output === undefined) return { type: "tool.end", ...keyed(callId), tool: { name, callId } };
       const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
       return { type: "tool.end", ...keyed(callId), ...endOf(name, callId, outcome) };
     }
-    // Ours: the plugin tells it of each session that its process leaves behind, and of each that it takes up again
+    // Ours: the plugin sends it for each session that its process leaves behind or resumes
     case "dispose":
       return { type: "session.end", reason: "completed", extras: { native_reason: "dispose" } };
     case "session.resumed":
@@ -141,7 +141,7 @@ function busNews(native: string, properties: Fields, p: Fields): News | undefine
     case "event:session.error":
       return { type: "turn.error", extras: errorExtras(properties["error"]) };
     case "event:session.deleted":
-      // a subagent's goes with its session's
+      // A subagent's end comes with its session's
       if (asString(asObject(properties["info"])?.["parentID"]) !== undefined) return undefined;
       return { type: "session.end", reason: "completed", extras: { native_reason: "deleted" } };
     case "event:session.compacted":
@@ -160,7 +160,7 @@ function busNews(native: string, properties: Fields, p: Fields): News | undefine
   }
 }
 
-/** A session begins; one that the task tool made is a subagent of the session that asked for it. */
+/** A session begins; one that the task tool made is a subagent of the session that called it. */
 function sessionNews(native: string, info: Fields | undefined): News | undefined {
   const id = asString(info?.["id"]);
   const parentId = asString(info?.["parentID"]);
@@ -168,7 +168,7 @@ function sessionNews(native: string, info: Fields | undefined): News | undefined
   const shared = { timeMs: createdMsOf(info), cwd: asString(info["directory"]), key: id };
   const version = asString(info["version"]);
   if (parentId !== undefined) {
-    // The same event whichever of the two tells it first
+    // The same event, whichever of the two arrives first
     return {
       type: "subagent.start",
       native: "event:session.created",
@@ -209,12 +209,12 @@ function partOf(part: unknown): PromptPart {
   return {
     type: asString(p["type"]),
     isOwn: p["synthetic"] === true || p["ignored"] === true,
-    // our plugin sends the length in the text's stead
+    // Our plugin sends the length instead of the text
     length: typeof p["text"] === "string" ? p["text"].length : asCount(p["length"]),
   };
 }
 
-/** `tool.execute.after` is not called for a tool that fails, is refused or stopped: its part is all there is. */
+/** `tool.execute.after` is not called for a tool that fails, is refused or stopped: only its part reports it. */
 function failedTool(part: Fields | undefined): News | undefined {
   const state = asObject(part?.["state"]);
   const tool = asString(part?.["tool"]);
@@ -248,7 +248,7 @@ function endOf(name: string, callId: string | undefined, outcome: ToolOutcome, d
   } as const;
 }
 
-/** An answer that came to its end, and is no copy that a fork made. */
+/** A completed answer that is not a fork's copy. */
 function answerOf(properties: Fields): { readonly id: string; readonly info: Fields } | undefined {
   const info = asObject(properties["info"]);
   const id = asString(info?.["id"]);
@@ -265,7 +265,7 @@ const errorExtras = (error: unknown): Extras => {
 
 const isRetry = (properties: Fields): boolean => asObject(properties["status"])?.["type"] === "retry";
 
-/** Only the provider's own words tell why; nothing of them is kept. */
+/** Only the provider's text says why; nothing of it is kept. */
 function retryReason(message: unknown): string {
   const text = asString(message) ?? "";
   if (/rate.?limit|too many requests|\b429\b/i.test(text)) return "rate_limit";
@@ -273,7 +273,7 @@ function retryReason(message: unknown): string {
   return /usage.?limit|quota/i.test(text) ? "usage_limit" : "_OTHER";
 }
 
-/** The bus names its events itself; hooks are named by the command line, or their shape tells. */
+/** Bus events name themselves; hooks are named by the command line, or by their shape. */
 function nativeOf(p: Fields, intake: IntakeFacts): string | undefined {
   const bus = busOf(p);
   if (bus !== undefined) return `event:${bus.type}`;
@@ -302,19 +302,19 @@ function sessionIdOf(p: Fields): string | undefined {
     asString(properties?.["sessionID"]) ??
     asString(info?.["sessionID"]) ??
     asString(asObject(properties?.["part"])?.["sessionID"]) ??
-    // `info` of a session is the session itself
+    // `info` of a session event is the session
     (info?.["role"] === undefined ? asString(info?.["id"]) : undefined)
   );
 }
 
 const isChild = (p: Fields): boolean => asString(asObject(p["plugin"])?.["parentID"]) !== undefined;
 
-/** Bus events have ids; our plugin gives each payload a time and a number. */
+/** Bus events have ids; our plugin adds a time and a number to each payload. */
 const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["event"])?.["id"]) ?? payloadDigest(p);
 
 const keyed = (callId: string | undefined): { key?: string } => (callId === undefined ? {} : { key: callId });
 
-/** Where this process keeps its sessions, by the rules of its own; the reader looks around if they are not there. */
+/** Where this process keeps its sessions, by its own rules; the reader searches elsewhere if they are not there. */
 function databaseOf({ env }: IntakeFacts): string | undefined {
   const home = asString(env["HOME"]);
   const dataHome = asString(env["XDG_DATA_HOME"]) ?? (home === undefined ? undefined : join(home, ".local", "share"));

@@ -6,6 +6,6 @@ import { versionOf } from "./version.ts";
 
 export { remarks, toEntries, toEvents } from "./envelope.lazy.ts";
 
-/** The version's presence is the specification's own mark of a conforming envelope: nothing is left to guess. */
+/** The version marks a conforming envelope, according to the specification. */
 export const recognises = (payload: unknown): Recognition =>
   versionOf(asObject(payload) ?? {}) === undefined ? "no" : "certain";

@@ -12,11 +12,10 @@ import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
 /**
- * An envelope is taken as it is; small faults of its sender are mended, as far as nothing must be invented: a missing
- * time is that of receipt, a time without zone is UTC, a missing id is made from the content, fields that do not fit
- * are left out.
+ * Accepts an envelope as it is. Small errors of the sender are corrected if nothing has to be invented: a missing time becomes the
+ * time of receipt, a time without zone is UTC, a missing id is derived from the content, fields that do not fit are dropped.
  *
- * @returns `[]` for what has no session, type or source, or a type that version 0.1 does not define
+ * @returns `[]` without a session, type or source, or for a type that version 0.1 does not define
  */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
@@ -36,8 +35,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 }
 
 /**
- * The sums that an end of a session tells. One key for all ends of a session: of several, one takes the other's place,
- * and nothing is added up. A sum of one kind alone is no usage.
+ * Sums from a session's end. All ends of a session share one key, so a later one replaces an earlier one and nothing is added up. A
+ * sum of only one kind is not a usage.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const [event] = toEvents(payload, intake);
@@ -60,7 +59,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   ];
 }
 
-/** What the specification wants to be logged, and what was mended. Names of fields and types, never a content. */
+/** What the specification wants logged, and what was corrected. Names of fields and types, never content. */
 export function remarks(payload: unknown): readonly string[] {
   const p = asObject(payload);
   const version = p === undefined ? undefined : versionOf(p);
@@ -101,13 +100,13 @@ const ZONED = /(?:Z|:\d\d(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)$/i;
 const isWritable = (field: { safeParse(value: unknown): { readonly success: boolean } }, value: unknown): boolean =>
   field.safeParse(rounded(value)).success;
 
-/** Milliseconds and counts are whole numbers in the specification; some clocks tell fractions. */
+/** The specification wants whole milliseconds and counts; some clocks send fractions. */
 const rounded = (value: unknown): unknown =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : value;
 
 /**
- * Extensions are free in form; what is nested deeper than anything can write down is left out. What an adapter of ours put
- * there comes with the event's native name; anybody else's is the sender's own, also where it is called like something of ours.
+ * Extensions have a free form; values nested too deeply are dropped. What one of our adapters added comes with the event's native
+ * name; anything else belongs to the sender, even under a name of ours.
  */
 function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
@@ -127,7 +126,7 @@ function storable(extensions: unknown): Readonly<Record<string, unknown>> | unde
 const timeOf = (value: unknown, receivedMs: number): string =>
   new Date(msOf(asString(value) ?? "") ?? receivedMs).toISOString();
 
-/** ISO 8601 as `date -Ins` and PostgreSQL write it as well: a comma before the fraction, a zone of hours alone. */
+/** ISO 8601, also as `date -Ins` and PostgreSQL write it: a comma before the fraction, a zone of hours only. */
 function msOf(time: string): number | undefined {
   const point = time.replace(/(\d),(\d)/, "$1.$2");
   const zoned = ZONED.test(point) ? point.replace(/([+-]\d\d)$/, "$1:00") : `${point}Z`;

@@ -3,7 +3,7 @@ import { ENVELOPE_TYPES } from "../../model/envelope-types.ts";
 import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
-/** Anything that speaks OpenHook by itself; its envelopes name their own source. */
+/** Any program that sends OpenHook itself; its envelopes name their source. */
 export default {
   source: "openhook",
   title: "Any OpenHook v0.1 sender",

@@ -9,7 +9,7 @@ import { nodeAt, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 
-/** The discovery file in a project's root; the specification knows no other place. */
+/** The discovery file in a project's root, the only place in the specification. */
 export default oneFile({
   scopes: ["project"],
   path: (_scope, { project }) => join(project, FILE),
@@ -29,7 +29,7 @@ export default oneFile({
       { level: "remark", text: `${FILE} says version ${told}; we speak ${OPENHOOK_VERSION}, senders may not read it` },
     ];
   },
-  // Not a program: a project in which somebody has begun to use it
+  // Not a program: present in a project that already uses it
   detect: async ({ project }) => ({
     present: await stat(join(project, FILE)).then(
       (found) => found.isFile(),
@@ -50,7 +50,7 @@ const DISCOVERY_FILE: EntryFile = {
   forHooksAlone: true,
 };
 
-/** All events; the second entry only starts the drain: told twice, an envelope is still one, by its id. */
+/** All events. The second entry only starts the drain; a duplicate envelope is still one, by its id. */
 const entries = ({ command }: Registration): readonly OwnEntries[] => [
   {
     path: ["hooks"],

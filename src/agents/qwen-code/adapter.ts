@@ -7,7 +7,7 @@ import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/
 export const SOURCE = "qwen-code";
 export const EVENTS = CLAUDE_EVENTS;
 
-/** A fork of Gemini CLI with Claude Code's hooks: only the folder of its transcripts tells it from both. */
+/** A fork of Gemini CLI with Claude Code's hooks: only its transcripts' folder distinguishes it from both. */
 export const recognises = (payload: unknown): Recognition => recogniseClaudeLike(payload, /[/\\]\.qwen[/\\]/);
 
 export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>

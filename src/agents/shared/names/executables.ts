@@ -1,9 +1,9 @@
 /**
- * The program of a shell command, where it is one single well-known program.
+ * The program of a shell command that is a single well-known program.
  *
  * A closed list keeps arguments, paths and secrets out of span names, and the number of names small.
  *
- * @returns the program's name without path, or `undefined` for pipelines, lists, substitutions and anything unknown
+ * @returns the program's name without path; `undefined` for pipelines, lists, substitutions and anything unknown
  */
 export function executableOf(command: unknown): string | undefined {
   if (typeof command !== "string" || command.length > 4096 || /[;&|<>`$(){}\n\\]/.test(command)) return undefined;
@@ -13,7 +13,7 @@ export function executableOf(command: unknown): string | undefined {
   return name !== undefined && KNOWN.has(name) ? name : undefined;
 }
 
-/** All that it knows, in an order of their own. */
+/** All known programs. */
 export const knownExecutables = (): readonly string[] => [...KNOWN];
 
 // --- internal ---

@@ -1,11 +1,11 @@
 import type { OwnNames } from "../../../model/agent.ts";
 
-// Tools and subagents that agents come with, from their documentation and recordings, 2026-11-21. Where only figures are
-// kept, a name that stands here is no secret; one that is missing becomes "other", and nothing else is lost.
+// Built-in tools and subagents of agents, from their documentation and recordings, 2026-11-21. At `capture: none` these names are
+// kept; a name that is missing here becomes "other", and nothing else is lost.
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Claude Code, and what borrowed its names. */
+/** Claude Code, and agents that borrowed its names. */
 export const CLAUDE_NAMES: OwnNames = {
   tools: words(`
     Agent AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree ExitPlanMode

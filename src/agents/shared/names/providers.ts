@@ -1,9 +1,9 @@
 import { asString } from "../payload/json.ts";
 
 /**
- * OpenTelemetry's name of a model provider, from the id that agents configure it by.
+ * OpenTelemetry's name of a model provider, from the id in the agent's configuration.
  *
- * @returns the id itself where the convention has no name for it; `undefined` where none was told
+ * @returns the id itself if the convention has no name for it; `undefined` without an id
  * @see OpenTelemetry GenAI conventions, `gen_ai.provider.name`, read 2026-11-21
  */
 export function providerName(id: unknown): string | undefined {
@@ -12,13 +12,13 @@ export function providerName(id: unknown): string | undefined {
   return NAMES.get(given) ?? given;
 }
 
-/** The same, of ids that mean one provider whoever chose them: others are names that users give, a proxy's for example. */
+/** `providerName` for ids that always mean one provider; others are names that users choose, for example for a proxy. */
 export const knownProvider = (id: unknown): string | undefined =>
   typeof id === "string" && (NAMES.has(id) || OWN_NAMES.has(id)) ? providerName(id) : undefined;
 
 // --- internal ---
 
-/** Those that go by their ids. */
+/** Providers whose names equal their ids. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "cerebras",
   "deepseek",

@@ -1,12 +1,12 @@
 /**
- * The sub-command of a command-line program: the words that its own grammar puts before anything a user writes.
+ * The subcommand of a command-line program: the words that its grammar places before anything the user writes.
  *
- * Everything else may hold a secret and is left out: options with their values, operands, and all words of programs whose
- * grammar is not listed here. `wrapper.sh` has the same rules, since arguments must not even reach the inbox.
+ * Everything else may contain a secret and is left out: options with their values, operands, and all words of programs whose
+ * grammar is not listed here. `wrapper.sh` has the same rules, because arguments must not even reach the inbox.
  *
  * @param program the program's name without path
- * @param args its arguments; anything but text ends the sub-command
- * @returns up to two words, e.g. `["pr", "create"]`; `[]` where nothing is known for sure
+ * @param args its arguments; anything but text ends the subcommand
+ * @returns up to two words, e.g. `["pr", "create"]`; `[]` if nothing is certain
  */
 export function subcommandOf(program: string, args: readonly unknown[]): readonly string[] {
   const grammar = Object.hasOwn(GRAMMARS, program) ? GRAMMARS[program] : undefined;
@@ -34,7 +34,7 @@ export function subcommandOf(program: string, args: readonly unknown[]): readonl
 // --- internal ---
 
 interface Options {
-  /** Options with a value behind them. */
+  /** Options followed by a value. */
   readonly valued: ReadonlySet<string>;
   readonly bare: ReadonlySet<string>;
 }
@@ -91,7 +91,7 @@ const COMPOSE: Options = {
   bare: listed("--compatibility --dry-run --all-resources"),
 };
 
-/** Behind an alias of the user's own anything may stand: a second word counts where it is an operation. */
+/** After a user's alias anything may follow: a second word counts only if it is an operation. */
 const AWS_WORDS = listed(
   `cp deploy help invoke list login logout ls mb mv package presign publish query rb rm scan subscribe sync tail wait
   website`,

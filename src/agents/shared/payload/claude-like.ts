@@ -9,16 +9,16 @@ import { arrivalKey } from "./minted.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { eventOf, sessionOf } from "./payload-event.ts";
 
-/** An agent whose payloads follow the shape that Claude Code began, under whatever names its fields go. */
+/** An agent whose payloads have the shape of Claude Code's, under any field names. */
 export interface ClaudeLike {
   readonly source: string;
-  /** Native event names and what they mean; capitals have no bearing. Others tell nothing. */
+  /** Native event names, case-insensitive, and their types. Others yield nothing. */
   readonly events: Readonly<Record<string, EventType>>;
-  /** Where no session id is in the payload. */
+  /** Variable with the session id, for payloads without one. */
   readonly sessionVariable?: string;
 }
 
-/** What the family has in common; a member adds its own or takes from it. */
+/** What the family has in common; an agent adds or removes entries. */
 export const CLAUDE_EVENTS = {
   SessionStart: "session.start",
   SessionEnd: "session.end",
@@ -33,10 +33,10 @@ export const CLAUDE_EVENTS = {
   PreCompact: "compaction",
 } as const satisfies Readonly<Record<string, EventType>>;
 
-/** The types that events of a family member can have, for its card. */
+/** The event types that an agent of the family can send, for its card. */
 export const emitsOf = (events: ClaudeLike["events"]): readonly EventType[] => [...new Set(Object.values(events))];
 
-/** One payload → the event it tells, or none. */
+/** One payload → its event, or none. */
 export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = p === undefined ? undefined : (eventNameOf(p) ?? intake.event);
@@ -88,9 +88,9 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
 }
 
 /**
- * Detection within the family: the folder that an agent keeps its transcripts in is its own; without it the shape is anybody's.
+ * Detection within the family: the folder of an agent's transcripts identifies it; the shape alone does not.
  *
- * @param isOwn further marks that nobody else has
+ * @param isOwn further marks of this agent
  */
 export function recogniseClaudeLike(
   payload: unknown,
@@ -104,7 +104,7 @@ export function recogniseClaudeLike(
   return "possible";
 }
 
-/** The first of several names that holds a text. */
+/** The first of several members with a text. */
 export function first(p: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   for (const name of names) {
     const text = asString(p[name]);
@@ -113,13 +113,13 @@ export function first(p: Readonly<Record<string, unknown>>, names: readonly stri
   return undefined;
 }
 
-/** What a native name means, capitals aside. */
+/** The type of a native name, case-insensitive. */
 export function typeOf(events: ClaudeLike["events"], native: string): EventType | undefined {
   const name = native.toLowerCase();
   return Object.entries(events).find(([known]) => known.toLowerCase() === name)?.[1];
 }
 
-/** An absolute path, with the home directory and the variables that we keep put in; `undefined` for any other. */
+/** An absolute path, with the home directory and recorded variables substituted; `undefined` for any other. */
 export function absolutePath(value: unknown, intake: IntakeFacts): string | undefined {
   const text = asString(value);
   if (text === undefined || /[\n\0]/.test(text)) return undefined;
@@ -152,7 +152,7 @@ function extrasIn(p: Fields, intake: IntakeFacts): Extras {
   });
 }
 
-/** A prompt is a text or a list of parts; of parts no length is told. */
+/** A prompt is a text, or a list of parts, which has no length. */
 const promptLengthOf = (prompt: unknown): number | undefined =>
   typeof prompt === "string" && prompt !== "" ? prompt.length : undefined;
 

@@ -4,10 +4,10 @@ import type { Event, EventType } from "../../../model/event.ts";
 import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
-/** What one payload says, by part; which of it counts depends on its event. */
+/** Content of one payload, by part; its event decides which parts count. */
 export type Said = { readonly [P in ContentPart]?: unknown };
 
-/** What a payload says of the events it told: the prompt of a prompt, the arguments of a call, and so on. */
+/** Content for the events of a payload: the prompt of a prompt, the arguments of a call, and so on. */
 export function contentOfEvents(events: readonly Event[], said: Said): readonly Content[] {
   return events.flatMap(({ id, type }) =>
     (PARTS[type] ?? []).flatMap((part): Content[] => {
@@ -17,7 +17,7 @@ export function contentOfEvents(events: readonly Event[], said: Said): readonly 
   );
 }
 
-/** Payloads of the shape that Claude Code began, under any of the names that its followers gave the fields. */
+/** Content of payloads with Claude Code's shape, under any of its followers' field names. */
 export function hookContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   return p === undefined
@@ -36,17 +36,17 @@ export function hookContent(payload: unknown, { events }: PayloadFacts): readonl
       });
 }
 
-/** A piece of an answer. Its key is made of itself: told again, it is the same one. */
+/** A piece of an answer. Its key is derived from itself, so a repeated piece is the same one. */
 export const answerPiece = (fact: string, value: unknown): readonly Content[] => {
   const piece = inputDigest(value);
   return piece === undefined ? [] : [{ fact, part: "answer", piece, value }];
 };
 
-/** A value of the given part, where there is one. */
+/** Content of the given part, if there is a value. */
 export const contentOf = (fact: string, part: ContentPart, value: unknown): readonly Content[] =>
   value === undefined || value === null || value === "" ? [] : [{ fact, part, value }];
 
-/** A text, or the texts in a list of blocks with the others' kinds between them. `undefined` where there is none. */
+/** A text, or the texts in a list of blocks, with the kinds of other blocks in between. `undefined` if there is none. */
 export function plainText(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   const blocks = Array.isArray(value) ? value : asObject(value) === undefined ? [] : [value];
@@ -54,7 +54,7 @@ export function plainText(value: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join("\n");
 }
 
-/** The first of several members that is there. */
+/** The first of several members that exists. */
 export const firstOf = (p: Readonly<Record<string, unknown>>, names: readonly string[]): unknown =>
   p[names.find((name) => p[name] !== undefined && p[name] !== null) ?? ""];
 
@@ -68,7 +68,7 @@ const PARTS: { readonly [T in EventType]?: readonly ContentPart[] } = {
   "subagent.end": ["answer"],
 };
 
-/** Pictures and files are named by their kind: what they hold is no text. */
+/** Images and files are represented by their kind. */
 function textIn(block: unknown): string | undefined {
   if (typeof block === "string") return block;
   const b = asObject(block);

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { asObject } from "./json.ts";
 
 /**
- * Digest of a tool's input, to pair the start and end of a call that has no id, and to find it in the transcript. The order
- * of members has no bearing.
+ * Digest of a tool's input: pairs start and end of a call without an id, and finds the call in the transcript. The order of members
+ * makes no difference.
  *
- * @returns 16 hex digits; `undefined` for an input that is missing or empty, which tells nothing, and for one that is nested
- *          too deep to be written down
+ * @returns 16 hex digits; `undefined` for missing, empty or too deeply nested input
  */
 export function inputDigest(input: unknown): string | undefined {
   if (input === undefined || input === null || input === "") return undefined;

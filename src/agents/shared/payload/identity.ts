@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { v5 as uuidv5 } from "uuid";
 
-/** Of all event ids this program derives; never change it, or every event would look new. */
+/** Namespace of all event ids we derive; never change it, or every event would look new. */
 const NAMESPACE = "6f2b6e0e-3c1d-5d0a-9a53-3f6c2f9b7c11";
 
 /**
- * Id of a native event, from what makes it this event: the same event told twice has the same id.
+ * Id of a native event, derived from what identifies it: a repeated event has the same id.
  *
- * @param parts source, session, native event name, and the agent's own id of the thing; or a digest of the payload
+ * @param parts source, session, native event name, and the agent's id of the thing; or a digest of the payload
  * @returns a UUID v5
  */
 export const eventId = (...parts: readonly string[]): string => uuidv5(JSON.stringify(parts), NAMESPACE);
 
-/** Short digest of a payload that has no id of its own. Never throws, however deep the payload is nested. */
+/** Short digest of a payload without an id. Never throws, however deep the payload is nested. */
 export function payloadDigest(payload: unknown): string {
   const hash = createHash("sha256");
   for (const [name, value] of Object.entries(Object(payload) as object))
@@ -26,7 +26,7 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    // Nested deeper than the stack: its kind has to do
+    // Nested deeper than the stack allows: use its type
     return typeof value;
   }
 }

@@ -4,7 +4,7 @@ export const asObject = (value: unknown): Readonly<Record<string, unknown>> | un
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 
-/** The JSON object that a text is, or that bytes are in UTF-8; else `undefined`. */
+/** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. */
 export function parsedObject(text: string | Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     return asObject(JSON.parse(text.toString()));
@@ -14,8 +14,8 @@ export function parsedObject(text: string | Buffer): Readonly<Record<string, unk
 }
 
 /**
- * The value that a JSON text holds; any other text, and any other value, as it is. Agents have been seen to write a tool's
- * arguments both ways: both must give one digest.
+ * The value of a JSON text; any other text or value unchanged. Agents write a tool's arguments both ways, and both must give one
+ * digest.
  */
 export function parsedJson(value: unknown): unknown {
   if (typeof value !== "string" || value.length > MAX_JSON_CHARACTERS || !/^\s*[[{]/.test(value)) return value;
@@ -33,13 +33,13 @@ export const asString = (value: unknown): string | undefined =>
 /** An array, or an empty one. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A whole number of zero or more, or `undefined`. Fractions are rounded: counts and milliseconds alike. */
+/** A whole number ≥ 0, or `undefined`. Fractions are rounded: counts and milliseconds alike. */
 export const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER
     ? Math.round(value)
     : undefined;
 
-/** A whole number, also one written as a text, or `undefined`. */
+/** A whole number, or a text with one; otherwise `undefined`. */
 export const asExitCode = (value: unknown): number | undefined => {
   const code = typeof value === "string" && /^-?\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof code === "number" && Number.isSafeInteger(code) ? code : undefined;
@@ -52,14 +52,14 @@ export function asTimeMs(value: unknown): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** A name of low cardinality as agents use for errors and reasons; anything else becomes `_OTHER`. */
+/** A low-cardinality name, as agents use for errors and reasons; anything else becomes `_OTHER`. */
 export const asCode = (value: unknown): string | undefined => {
   const text = asString(value);
   if (text === undefined) return undefined;
   return /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) ? text : "_OTHER";
 };
 
-/** What a table has under a name that came from outside: its own members alone, and not what every object inherits. */
+/** A table's value for a name from outside: own members only, not what every object inherits. */
 export const ownOf = <T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 
@@ -70,7 +70,7 @@ const MAX_JSON_CHARACTERS = 32 << 20;
 let lastDay = "";
 let lastDayMs = Number.NaN;
 
-/** The usual form, `2026-11-20T10:00:00.000Z`, in a tenth of the time that `Date.parse` takes; any other is left to that. */
+/** The usual form, `2026-11-20T10:00:00.000Z`, ten times as fast as `Date.parse`, which handles all others. */
 function utcMs(text: string): number | undefined {
   if (text.length !== 24 || text.charCodeAt(10) !== T || text.charCodeAt(23) !== Z) return undefined;
   if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON || text.charCodeAt(19) !== DOT) return undefined;
@@ -94,7 +94,7 @@ const COLON = 0x3a;
 const DOT = 0x2e;
 const ZERO = 0x30;
 
-/** NaN where they are none. */
+/** NaN if they are no digits. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - ZERO;
   const ones = text.charCodeAt(at + 1) - ZERO;

@@ -1,6 +1,6 @@
 import type { KnownNames } from "../../../model/agent.ts";
 
-/** The names of a card from texts of words, so that lists stay short to read. `more`: fields that others have as well. */
+/** The names of a card from texts of words, which keeps lists readable. `more`: fields shared with other agents. */
 export const knownNames = (
   events: string,
   fields: string,
@@ -11,7 +11,7 @@ export const knownNames = (
   ...(more.eventOf !== undefined && { eventOf: more.eventOf }),
 });
 
-/** The first of these members that holds a text. */
+/** The first of these members with a text. */
 export const eventIn =
   (...names: readonly string[]): NonNullable<KnownNames["eventOf"]> =>
   (payload, intake) => {
@@ -22,12 +22,12 @@ export const eventIn =
     return intake.event;
   };
 
-/** Events of the family that follows Claude Code, as documentation of its members names them. */
+/** Events of agents that follow Claude Code, as their documentation names them. */
 export const FAMILY_EVENTS = `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch
   Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest PermissionDenied Setup
   InstructionsLoaded QueryEnd`;
 
-/** Fields that the members of that family have in common. */
+/** Fields that those agents have in common. */
 export const FAMILY_FIELDS: readonly string[] =
   words(`session_id transcript_path cwd hook_event_name permission_mode prompt
   prompt_id source model reason trigger custom_instructions tool_name tool_input tool_use_id tool_response tool_output

@@ -1,11 +1,11 @@
 import type { IntakeFacts } from "../../../model/agent.ts";
 import { eventId } from "./identity.ts";
 
-/** What an agent's payload does not tell, made from what the intake saw. */
+/** Values that a payload lacks, derived from what the intake recorded. */
 
 /**
- * Session id of an agent that gives none: one per process and working directory. A pid alone would come back, so its start
- * time counts too, where the system tells it.
+ * Session id for an agent that sends none: one per process and working directory. Pids are reused, so the process's start time is
+ * part of it, if the system has one.
  *
  * @returns a UUID v5, the same for every hook of that process
  */
@@ -15,5 +15,5 @@ export const mintedSessionId = (
   cwdTold?: string,
 ): string => eventId("session", source, String(parentPid ?? ""), parentStart ?? "", cwdTold ?? cwd ?? "");
 
-/** Tells two equal payloads apart that have neither an id nor a time: when they came, and through which process. */
+/** Distinguishes two equal payloads without id and time: by arrival time and hook process. */
 export const arrivalKey = ({ timeMs, hookPid }: IntakeFacts): string => `${timeMs}:${hookPid ?? ""}`;

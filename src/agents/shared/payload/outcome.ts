@@ -4,15 +4,15 @@ import { asArray, asExitCode, asObject, asString } from "./json.ts";
 export interface Outcome {
   readonly status: "success" | "error";
   readonly exitCode?: number;
-  /** `assumed`: no failure was told, and nothing says that there was none. */
+  /** `assumed`: no failure was reported, and no success either. */
   readonly origin: "native" | "assumed";
 }
 
 /**
- * Looks for the marks of failure that agents put into a tool's result: a success or error flag, an error, an exit code in
- * the result or in one of its parts.
+ * Looks for signs of failure in a tool's result: a success or error flag, an error, an exit code, in the result or one of its
+ * parts.
  *
- * @param result of any shape; a text may itself be JSON
+ * @param result of any shape; a text may be JSON
  */
 export function outcomeOf(result: unknown): Outcome {
   const whole = jsonIn(result);
@@ -34,7 +34,7 @@ export function outcomeOf(result: unknown): Outcome {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// A text longer than this is a tool's output, not a result that was written down twice
+// A longer text is a tool's output, not a result written as JSON twice
 const MAX_JSON_TEXT = 65_536;
 
 function jsonIn(result: unknown): unknown {
@@ -47,7 +47,7 @@ function jsonIn(result: unknown): unknown {
   }
 }
 
-/** One level down, under the names that results have. */
+/** One level down, under the usual names of results. */
 const partsOf = (whole: Fields | undefined): readonly unknown[] =>
   ["result", "output", "metadata"].flatMap((name) => [whole?.[name], ...asArray(whole?.[name])]);
 

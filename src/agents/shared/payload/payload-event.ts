@@ -7,17 +7,17 @@ import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";
 import { mintedSessionId } from "./minted.ts";
 
-/** What one payload said, read but not yet written as an event: an adapter finds the fields, `eventOf` does the rest. */
+/** The fields of one payload before they become an event: an adapter finds them, `eventOf` does the rest. */
 export interface PayloadEvent {
   readonly source: string;
   readonly type: EventType;
-  /** The event's name as the agent gave it. */
+  /** The event's native name. */
   readonly native: string;
   readonly session: PayloadSession;
   readonly cwd?: string | undefined;
   /** @default the intake's time */
   readonly timeMs?: number | undefined;
-  /** With source, session and name it makes the event this one and no other. */
+  /** Together with source, session and name it identifies the event. */
   readonly key: string;
   readonly extras?: Extras;
   readonly model?: string | undefined;
@@ -28,19 +28,19 @@ export interface PayloadEvent {
 
 export interface PayloadSession {
   readonly id: string;
-  /** Absent where the payload itself told it. */
+  /** Absent if the payload itself contains the id. */
   readonly origin?: "environment" | "transcript" | "minted";
 }
 
 export interface PayloadTool {
   readonly name: string | undefined;
   readonly callId?: string | undefined;
-  /** Of an end. Absent: nobody knows. */
+  /** For an end. Absent: unknown. */
   readonly status?: "success" | "error" | undefined;
   readonly durationMs?: number | undefined;
 }
 
-/** The session a payload belongs to: what it says itself, else the environment, else one per process and folder. */
+/** The session of a payload: its own id, otherwise the environment's, otherwise one per process and folder. */
 export function sessionOf(
   source: string,
   intake: IntakeFacts,
@@ -53,7 +53,7 @@ export function sessionOf(
   return { id: mintedSessionId(source, intake, from.cwd), origin: "minted" };
 }
 
-/** Writes what was told as an event: an envelope for the five OpenHook types, a signal for the others. */
+/** Makes an event: an envelope for the five OpenHook types, a signal for the others. */
 export function eventOf(told: PayloadEvent, intake: IntakeFacts): Event {
   const { source, session, native, tool } = told;
   const shared = {

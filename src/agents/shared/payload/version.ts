@@ -1,21 +1,21 @@
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 
-// `--version` takes 50 to 300 ms; a wrapper that asks or downloads must not hold its caller
+// `--version` takes 50 to 300 ms; a wrapper that asks or downloads must not block its caller
 const VERSION_TIMEOUT_MS = 3000;
 
 /**
  * Asks an installed program for its version.
  *
  * @param program a constant: on Windows it becomes part of a shell's command line
- * @returns the first `x.y.z` it prints; `undefined` when it is not there, fails, or takes longer than 3 s
+ * @returns the first `x.y.z` it prints; `undefined` if it is missing, fails or takes longer than 3 s
  */
 export function versionOf(
   program: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
   return new Promise((resolveVersion) => {
-    // npm puts a .cmd on Windows, which only a shell can start
+    // On Windows npm installs a .cmd, which only a shell can start
     const shell = platform() === "win32";
     const child = execFile(
       shell ? `${program} --version` : program,
@@ -30,7 +30,7 @@ export function versionOf(
 /** The first `x.y.z` in a text. */
 export const parseVersion = (text: string): string | undefined => /\b\d+\.\d+\.\d+\b/.exec(text)?.[0];
 
-/** Negative when `a` is older than `b`, 0 when they are the same, positive otherwise. */
+/** Negative if `a` is older than `b`, 0 if they are equal, positive otherwise. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split(".").map(Number));
   for (const [at, part] of (left ?? []).entries()) {

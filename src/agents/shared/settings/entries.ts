@@ -16,7 +16,7 @@ import {
 } from "./jsonc.ts";
 import { SettingsError } from "./settings.ts";
 
-/** A list in a settings file, and the entries of ours that shall be in it. */
+/** A list in a settings file, and the entries of ours that it must contain. */
 export interface OwnEntries {
   /** Names of objects down to the list, e.g. `["hooks", "stop"]`. */
   readonly path: readonly string[];
@@ -25,23 +25,23 @@ export interface OwnEntries {
 
 /** How a file keeps its hooks. */
 export interface EntryFile {
-  /** What stands in a new file beside the lists. */
+  /** Contents of a new file beside the lists. */
   readonly frame: JsonObject;
-  /** Lists of the file where entries of ours can be, wanted or not. */
+  /** Lists of the file that can contain our entries, wanted or not. */
   readonly lists: (root: Node) => readonly (readonly string[])[];
   readonly isOurs: (entry: JsonObject) => boolean;
-  /** Whether a list or object that is empty without ours goes too. */
+  /** Whether a list or object that is empty without ours is removed too. */
   readonly prune: boolean;
-  /** Whether the file is there for hooks alone, so that it goes when only its frame is left. */
+  /** Whether the file is for hooks only, so that it is removed when only its frame is left. */
   readonly forHooksAlone: boolean;
 }
 
 /**
- * Puts exactly these entries of ours into a file's lists. What stands there already stays as it is, what differs is
- * replaced in its place, everything foreign keeps every byte.
+ * Puts exactly these entries of ours into a file's lists. Existing entries stay, different ones are replaced in place, everything
+ * foreign keeps every byte.
  *
- * @returns the same string when nothing had to change
- * @throws SettingsError for invalid JSON, or where an object or a list is something else
+ * @returns the same string if nothing had to change
+ * @throws SettingsError for invalid JSON, or an object or list of another type
  */
 export function putEntries(text: string | undefined, wanted: readonly OwnEntries[], file: EntryFile): string {
   if (text === undefined || bodyOf(text).trim() === "") return newDocument(framed(wanted, file.frame));
@@ -59,9 +59,9 @@ export function putEntries(text: string | undefined, wanted: readonly OwnEntries
 }
 
 /**
- * Takes every entry of ours out.
+ * Removes every entry of ours.
  *
- * @returns the same string when there is none; `undefined` when only the frame is left
+ * @returns the same string if there is none; `undefined` if only the frame is left
  * @throws SettingsError for a text that cannot be read
  */
 export function takeEntries(text: string, file: EntryFile): string | undefined {
@@ -78,7 +78,7 @@ export function takeEntries(text: string, file: EntryFile): string | undefined {
   return file.forHooksAlone && isFrame && !holdsComment(body, root) ? undefined : bom + body;
 }
 
-/** Lists that hold entries of ours, in the file's order. Empty when the file cannot be read. Never throws. */
+/** Lists that contain our entries, in the file's order. Empty if the file cannot be read. Never throws. */
 export function listsOfOurs(text: string, file: EntryFile): readonly (readonly string[])[] {
   try {
     const root = read(bodyOf(text));
@@ -88,7 +88,7 @@ export function listsOfOurs(text: string, file: EntryFile): readonly (readonly s
   }
 }
 
-/** Entries of ours as they stand in the file. Empty when it cannot be read. Never throws. */
+/** Our entries as they are in the file. Empty if it cannot be read. Never throws. */
 export function entriesOfOurs(text: string, file: EntryFile): readonly JsonObject[] {
   try {
     const root = read(bodyOf(text));
@@ -107,7 +107,7 @@ const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Parses; the top level is an object, or nobody can hook anything there. */
+/** Parses; without an object at the top there can be no hooks. */
 function read(body: string): Node {
   let root: Node;
   try {
@@ -145,7 +145,7 @@ function oursIn(root: Node, path: readonly string[], { isOurs }: EntryFile) {
   return entries.flatMap((entry, index) => (isObject(entry) && isOurs(entry) ? [{ entry, index }] : []));
 }
 
-/** Of our entries in a list, those behind the first `keep`. */
+/** Removes our entries in a list after the first `keep`. */
 function takeOut(body: string, path: readonly string[], keep: number, file: EntryFile): string {
   let text = body;
   const surplus = oursIn(read(text), path, file).slice(keep).reverse();
@@ -171,7 +171,7 @@ function putIn(body: string, { path, entries }: OwnEntries, file: EntryFile): st
   return takeOut(text, path, entries.length, file);
 }
 
-/** The list, with the entries in it where it had to be made. */
+/** The list, created with the entries in it if it does not exist. */
 function makeList(body: string, path: readonly string[], entries: readonly JsonObject[]): string {
   for (let depth = 1; depth <= path.length; depth++) {
     const at = path.slice(0, depth);
@@ -190,7 +190,7 @@ function makeList(body: string, path: readonly string[], entries: readonly JsonO
   return body;
 }
 
-/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+/** Readers take the last of two equal keys; an edit of one could activate the other. */
 function once(body: string, root: Node, path: readonly string[]): void {
   const key = path.at(-1);
   const holder = nodeAt(root, path.slice(0, -1));
@@ -198,7 +198,7 @@ function once(body: string, root: Node, path: readonly string[]): void {
   if (second !== undefined) throw wrong(body, second.value, `"${path.join(".")}" stands here a second time`);
 }
 
-/** The file's value without ours and without what is empty on the way to ours. */
+/** The file's value without ours and without empty containers around them. */
 function foreignOf(root: Node, file: EntryFile): Json {
   const paths = file.lists(root).map((path) => JSON.stringify(path));
   const walk = (value: Json, path: readonly string[]): Json | undefined => {

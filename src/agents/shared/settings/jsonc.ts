@@ -1,11 +1,10 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
 /**
- * Edits of JSON with comments that touch nothing but the place they are about.
+ * Edits of JSON with comments that change nothing but their target.
  *
- * Parsing and scanning are jsonc-parser's. Its `modify` is not used: with formatting it reflows the neighbours of the
- * edit, without it puts our property before the neighbour's comment, and removing the last element of `[1,2]` gives
- * `[12]` (3.3.1, read and tried 2026-11-21).
+ * Parsing and scanning use jsonc-parser. Its `modify` is not used: with formatting it reflows neighbours, without it puts our
+ * property before the neighbour's comment, and removing the last element of `[1,2]` gives `[12]` (3.3.1, tried 2026-11-21).
  */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -29,7 +28,7 @@ export class JsoncError extends Error {
 /**
  * @param text without byte order mark
  * @returns the document's root node, offsets in UTF-16 units
- * @throws JsoncError for anything that a tolerant parser would have to guess at
+ * @throws JsoncError for anything that a tolerant parser would have to guess
  */
 export function parseDocument(text: string): Node {
   const errors: ParseError[] = [];
@@ -37,7 +36,7 @@ export function parseDocument(text: string): Node {
   try {
     root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false });
   } catch (error) {
-    // the parser recurses; no settings file is nested deeper than the stack
+    // The parser recurses; no settings file is nested that deeply
     if (error instanceof RangeError) throw new JsoncError("it is nested too deeply", text, 0);
     throw error;
   }
@@ -47,7 +46,7 @@ export function parseDocument(text: string): Node {
   return root;
 }
 
-/** The plain value of a node. Of a key given twice the last one counts, as in `JSON.parse`; `__proto__` is a key. */
+/** The plain value of a node. The last of duplicate keys counts, as in `JSON.parse`; `__proto__` is a key. */
 export function plainOf(node: Node): Json {
   const children = node.children ?? [];
   if (node.type === "array") return children.map(plainOf);
@@ -66,7 +65,7 @@ export function plainOf(node: Node): Json {
   return object;
 }
 
-/** All properties of an object node, in order, doubles included. Nothing for another type. */
+/** All properties of an object node, in order, duplicates included. Empty for another type. */
 export function propertiesOf(node: Node | undefined): readonly { readonly key: string; readonly value: Node }[] {
   if (node?.type !== "object") return [];
   return (node.children ?? []).flatMap((property) => {
@@ -75,7 +74,7 @@ export function propertiesOf(node: Node | undefined): readonly { readonly key: s
   });
 }
 
-/** The node at a path, or `undefined`. Of a key given twice the last one, as `JSON.parse` has it. */
+/** The node at a path, or `undefined`. The last of duplicate keys, as in `JSON.parse`. */
 export function nodeAt(root: Node, path: Path): Node | undefined {
   let node: Node | undefined = root;
   for (const segment of path) {
@@ -89,17 +88,17 @@ export function nodeAt(root: Node, path: Path): Node | undefined {
   return node;
 }
 
-/** True where a comment stands between a node's first and last character. */
+/** Whether a node contains a comment. */
 export function holdsComment(text: string, node: Node): boolean {
   return tokensOf(text).some((token) => token.comment && token.start >= node.offset && token.end <= endOf(node));
 }
 
 /**
- * Puts a value at the end of an object (with `key`) or an array (without), in the style of what is there: on lines of
- * its own where the container has several lines, on the same line where it has one. A trailing comma stays a habit of
- * the file; a comment behind the last value stays with that value.
+ * Appends a value to an object (with `key`) or an array (without), in the existing style: on separate lines if the container has
+ * several, on the same line if it has one. A trailing comma is kept as the file's habit; a comment after the last value stays
+ * with that value.
  *
- * @throws Error when there is no such container: the caller has looked
+ * @throws Error if there is no such container: the caller has checked
  */
 export function appendTo(text: string, path: Path, key: string | undefined, value: Json): string {
   const root = parseDocument(text);
@@ -140,7 +139,7 @@ export function appendTo(text: string, path: Path, key: string | undefined, valu
   return comma === undefined ? splice(grown, endOf(last), endOf(last), ",") : grown;
 }
 
-/** Puts another value in the place of the one at `path`; indentation follows the line it stands on. */
+/** Replaces the value at `path`; indentation follows its line. */
 export function replaceAt(text: string, path: Path, value: Json): string {
   const root = parseDocument(text);
   const node = nodeAt(root, path);
@@ -155,8 +154,8 @@ export function replaceAt(text: string, path: Path, value: Json): string {
 }
 
 /**
- * Takes out the property or element at `path` with its comma and its line: the exact inverse of `appendTo`.
- * Comments before and behind it stay.
+ * Removes the property or element at `path` with its comma and line: the exact inverse of `appendTo`. Comments before and after it
+ * stay.
  */
 export function removeAt(text: string, path: Path): string {
   const root = parseDocument(text);
@@ -179,7 +178,7 @@ export function removeAt(text: string, path: Path): string {
   if (previous === undefined || next === undefined) throw new Error("a value stands outside its container");
   const comma = behind.find((token) => !token.comment);
   const hasComma = comma !== undefined && text.charAt(comma.start) === ",";
-  // in a list on one line a line comment must keep the line break that ends it
+  // In a one-line list a line comment must keep the line break that ends it
   const goesOn = hasComma ? (behind.find((token) => token.start >= comma.end) ?? next) : next;
   const from = previous.line && !hasLineBreak(text.slice(end, goesOn.start)) ? start : previous.end;
 
@@ -199,7 +198,7 @@ export function removeAt(text: string, path: Path): string {
   return splice(without, commaBefore.start, commaBefore.end, "");
 }
 
-/** A document of its own: two spaces, line feed at the end. */
+/** A new document: two spaces, line feed at the end. */
 export const newDocument = (value: Json): string => `${JSON.stringify(value, null, 2)}\n`;
 
 // --- internal ---
@@ -215,11 +214,11 @@ interface Token {
 interface Style {
   readonly eol: string;
   readonly unit: string;
-  /** Whether one-line JSON has spaces behind `:` and `,`. */
+  /** Whether one-line JSON has spaces after `:` and `,`. */
   readonly spaced: boolean;
 }
 
-// SyntaxKind is a const enum, which isolated modules cannot read; numbers as of jsonc-parser 3.3.1
+// SyntaxKind is a const enum, which isolated modules cannot read; numbers of jsonc-parser 3.3.1
 const LINE_COMMENT = 12;
 const BLOCK_COMMENT = 13;
 const LINE_BREAK = 14;
@@ -244,7 +243,7 @@ function styleOf(text: string, root: Node): Style {
   return { eol, unit: indentUnit(text, root), spaced: colon !== undefined && text.charAt(colon + 1) === " " };
 }
 
-/** What one level of indentation is, judged by the first child that stands on its own line below a parent's line. */
+/** One level of indentation, from the first child on a separate line below its parent. */
 function indentUnit(text: string, root: Node): string {
   const waiting: Node[] = [root];
   for (let node = waiting.shift(); node !== undefined; node = waiting.shift()) {
@@ -262,7 +261,7 @@ function indentUnit(text: string, root: Node): string {
 
 function write(value: Json, inline: boolean, style: Style, indent: string): string {
   if (inline) return writeInline(value, style.spaced ? " " : "");
-  // a marker that JSON text cannot hold stands for the unit, since `stringify` cuts units at 10 characters
+  // A marker that JSON text cannot contain stands for the unit, because `stringify` limits units to 10 characters
   const lines = JSON.stringify(value, null, "\t").split("\n");
   return lines.map((line) => line.replace(/^\t+/, (tabs) => style.unit.repeat(tabs.length))).join(style.eol + indent);
 }
@@ -276,11 +275,11 @@ function writeInline(value: Json, space: string): string {
   return `{${fields.join(`,${space}`)}}`;
 }
 
-/** True for a container with content that stands on one line: what is added to it goes on that line too. */
+/** True for a non-empty container on one line: additions go on that line too. */
 const isInline = (text: string, node: Node | undefined): boolean =>
   node !== undefined && !hasLineBreak(text.slice(node.offset, endOf(node)));
 
-/** The object or array that a node is in; properties are skipped. */
+/** The object or array around a node; properties are skipped. */
 const holderOf = (node: Node): Node | undefined =>
   node.parent?.type === "property" ? node.parent.parent : node.parent;
 

@@ -1,11 +1,11 @@
 import type { Installer, InstallTarget, Registration, SettingsText } from "../../../model/agent.ts";
 
-/** An installer whose registrations of one scope stand in one file. */
+/** An installer with one file per scope. */
 export interface OneFile extends Pick<Installer, "scopes" | "check" | "detect"> {
   path(scope: "user" | "project", target: InstallTarget): string;
-  /** @throws SettingsError when the file is not what the agent itself could read */
+  /** @throws SettingsError if the agent itself could not read the file */
   add(text: string | undefined, registration: Registration): string;
-  /** @returns `undefined` when nothing but ours was in it */
+  /** @returns `undefined` if it contained nothing but ours */
   remove(text: string): string | undefined;
   registered(text: string): readonly string[];
 }

@@ -16,8 +16,8 @@ import {
 } from "./jsonc.ts";
 
 /**
- * A settings file that is not what its agent could read, so that we do not touch it. `message` says what was wrong,
- * where and what to do; the caller knows the file's name.
+ * A settings file that its agent could not read, so that we do not change it. `message` says what is wrong, where, and what to do;
+ * the caller knows the file's name.
  */
 export class SettingsError extends Error {
   readonly code = "E_SETTINGS";
@@ -32,21 +32,21 @@ export class SettingsError extends Error {
   }
 }
 
-/** One hook in the shape that Claude Code began: `hooks.<event>[] = { matcher?, hooks: [entry] }`. */
+/** One hook in Claude Code's format: `hooks.<event>[] = { matcher?, hooks: [entry] }`. */
 export interface Registration {
   readonly event: string;
-  /** Absent for events that take none. */
+  /** Absent for events without matchers. */
   readonly matcher?: string;
   readonly entry: JsonObject & { readonly type: "command"; readonly command: string };
 }
 
 /**
- * Puts exactly these registrations of ours into a settings text, and no other of ours. What stands there already stays
- * as it is; what differs is replaced in its place; everything foreign keeps every byte.
+ * Puts exactly these registrations of ours into a settings text. Existing ones stay, different ones are replaced in place, everything
+ * foreign keeps every byte.
  *
- * @param text the file; `undefined` or blank when there is none yet
- * @param notEvents members of `hooks` that may be something else than an array
- * @returns the same string when nothing had to change
+ * @param text the file; `undefined` or blank if there is none
+ * @param notEvents members of `hooks` that may be something other than an array
+ * @returns the same string if nothing had to change
  * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
  */
 export function addRegistrations(
@@ -64,9 +64,9 @@ export function addRegistrations(
 }
 
 /**
- * Takes out every registration of ours, and the containers that became empty through it unless a comment is in them.
+ * Removes every registration of ours, and containers that became empty unless they contain a comment.
  *
- * @returns the same string when there is none of ours; `undefined` when an empty object would be all that is left
+ * @returns the same string if there is none of ours; `undefined` if only an empty object would be left
  * @throws SettingsError for a text that cannot be read
  */
 export function removeRegistrations(text: string, notEvents: readonly string[] = []): string | undefined {
@@ -79,7 +79,7 @@ export function removeRegistrations(text: string, notEvents: readonly string[] =
   return /^\s*\{\s*\}\s*$/.test(edited) ? undefined : bom + edited;
 }
 
-/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
 export function registeredEvents(text: string): readonly string[] {
   try {
     const hooks = nodeAt(parseDocument(stripBom(text).body), ["hooks"]);
@@ -91,8 +91,8 @@ export function registeredEvents(text: string): readonly string[] {
 }
 
 /**
- * True for a command line that `enable` wrote, in this version or another: it starts the hook program below a folder
- * of our name, or it has the marker that stands where the folder has another name.
+ * True for a command line that `enable` wrote, in this version or another: it starts the hook program in a folder with our name, or
+ * contains the marker that replaces the name in other folders.
  */
 export function isOurCommand(command: string): boolean {
   return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel\s*$|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
@@ -104,7 +104,7 @@ export function isOurCommand(command: string): boolean {
 
 const TODO = "correct it by hand and run the command again";
 
-/** Groups of one event that hold an entry of ours. `foreign`: it holds others too. */
+/** Groups of one event that contain an entry of ours. `foreign`: it contains others too. */
 interface OurGroup {
   readonly index: number;
   readonly entries: readonly number[];
@@ -139,7 +139,7 @@ const groupOf = ({ matcher, entry }: Registration): JsonObject =>
 const hooksOf = (wanted: readonly Registration[]): JsonObject =>
   Object.fromEntries(wanted.map((registration) => [registration.event, [groupOf(registration)]]));
 
-/** Parses and checks the shape that both we and the agent rely on. */
+/** Parses, and checks the shape that both we and the agent rely on. */
 function readSettings(body: string, notEvents: readonly string[]): Json {
   let root: Node;
   try {
@@ -163,7 +163,7 @@ function readSettings(body: string, notEvents: readonly string[]): Json {
   return plainOf(root);
 }
 
-/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+/** Readers take the last of two equal keys; an edit of one could activate the other. */
 function once(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
@@ -183,13 +183,13 @@ const nameOf = (node: Node): string =>
         ? "an object"
         : `a ${node.type}`;
 
-/** Takes out whatever is ours and not, in this very form, wanted or replaceable in its place. */
+/** Removes everything of ours that is not wanted in this form and cannot be replaced in place. */
 function removeUnwanted(body: string, wanted: readonly Registration[]): string {
   let text = body;
   const hooks = nodeAt(parseDocument(body), ["hooks"]);
   for (const { key: event, value } of propertiesOf(hooks)) {
     const groups = oursIn(plainOf(value));
-    // the first group that holds nothing but ours is the place where the wanted one stands or will stand
+    // The first group with nothing but ours is where the wanted one is or will be
     const kept = wanted.some((one) => one.event === event) ? groups.find((group) => !group.foreign) : undefined;
     for (const group of [...groups].reverse()) {
       if (group === kept) continue;
@@ -227,8 +227,8 @@ function addOne(text: string, registration: Registration): string {
 }
 
 /**
- * Proves an edit by reading its result: everything foreign is equal, and ours is exactly what was wanted.
- * A failure is a fault of ours; the file was not written yet.
+ * Verifies an edit by parsing its result: everything foreign is equal, and ours is exactly what was wanted. A failure is our bug;
+ * the file has not been written.
  */
 function verify(before: Json, edited: string, wanted: readonly Registration[], notEvents: readonly string[]): void {
   const after = readSettings(edited, notEvents);
@@ -248,7 +248,7 @@ function verify(before: Json, edited: string, wanted: readonly Registration[], n
   );
 }
 
-/** A settings value without ours and without what is empty on the way to ours. */
+/** A settings value without ours and without empty containers around them. */
 function withoutOurs(settings: Json): Json {
   if (!isObject(settings) || !isObject(settings["hooks"])) return settings;
   const { hooks, ...others } = settings;
