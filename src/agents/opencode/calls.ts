@@ -4,13 +4,12 @@ import { isCopy } from "./ids.ts";
 import { toolRows } from "./rows.ts";
 
 /**
- * Call ids that are unique within a session and its subagents. OpenCode keeps what the provider sent, and some providers count
- * `functions.bash:0` from nought in every conversation: the first call has such an id for itself, the id of a later one is
- * completed by its part's.
+ * Makes call ids unique within a session and its subagents. OpenCode keeps the provider's ids, and some providers restart
+ * `functions.bash:0` in every conversation: the first call keeps such an id, a later one gets its part's id appended.
  *
- * The other calls are looked at only when an id does not look like one that is drawn by lot.
+ * Other calls are only read if an id does not look random.
  *
- * @param sessionIds the session and all that work for it
+ * @param sessionIds the session and all its subagents
  */
 export function uniqueCallIds(db: View, sessionIds: readonly string[]): (callId: string, partId: string) => string {
   let firstOf: ReadonlyMap<string, string> | undefined;
@@ -23,7 +22,7 @@ export function uniqueCallIds(db: View, sessionIds: readonly string[]): (callId:
 
 // --- internal ---
 
-/** By call id the part that had it first. Part ids ascend with time; copies in a fork are not told of. */
+/** Call id → the part that had it first. Part ids ascend with time; a fork's copies are not reported. */
 function firstUses(db: View, sessionIds: readonly string[]): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
   for (const { id, callId, lastMs } of sessionIds.flatMap((sessionId) => toolRows(db, sessionId))) {

@@ -7,7 +7,7 @@ import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Row, View } from "./database.ts";
 import { IS_JSON, type MessageRow } from "./rows.ts";
 
-/** What a payload says. Our own plugin leaves content out: at the levels that keep it, it is read from the database. */
+/** Content of a payload. Our plugin leaves content out; at the levels that keep it, it is read from the database. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   const input = asObject(p?.["input"]) ?? {};
@@ -21,13 +21,13 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   const args = asObject(output["args"]) ?? asObject(input["args"]) ?? asObject(state["input"]);
   return contentOfEvents(events, {
     prompt: texts.join("\n"),
-    // The name that a model got wrong is all that our plugin sends of arguments
+    // The only argument that our plugin sends is the name that a model got wrong
     arguments: args === undefined || Object.keys(args).length === 0 ? undefined : args,
     result: output["output"] ?? state["error"],
   });
 }
 
-/** What messages say, beside the entries that were read from them. Reasoning is no part of an answer. */
+/** Content of messages, for the entries that were read from them. Reasoning is not part of an answer. */
 export function messagesContent(
   db: View,
   rows: readonly MessageRow[],
@@ -65,5 +65,5 @@ function partContent(messageId: string, part: Row, told: ReadonlyMap<string, Tra
   ];
 }
 
-/** SQLite has checked it already. */
+/** SQLite has checked that it is valid. */
 const objectIn = (json: unknown): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

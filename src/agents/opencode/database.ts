@@ -5,11 +5,11 @@ import Libsql from "libsql";
 import { replaced, safeSelect } from "../../model/texts-as-bytes.ts";
 import { checkedPath, RefusedError } from "../shared/transcript/open.ts";
 
-/** A value of a row as SQLite gives it. */
+/** A value of a row as SQLite returns it. */
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
 
-/** OpenCode's database, one moment of it: what is asked for does not change while it is looked at. */
+/** A snapshot of OpenCode's database: queries do not see later changes. */
 export interface View {
   all(sql: string, ...values: readonly Value[]): readonly Row[];
   get(sql: string, ...values: readonly Value[]): Row | undefined;
@@ -20,23 +20,23 @@ export interface Opened extends View {
 }
 
 /**
- * Opens a database for reading while OpenCode may be writing. What stands in the -wal beside it is seen; nothing is made or
- * changed but the -shm that SQLite itself needs for that. What the file itself wants to be done is not done: no extension
- * is loaded, no function of its schema trusted, and a table that is none is not asked.
+ * Opens a database for reading while OpenCode may be writing. The -wal beside it is read; nothing is created or changed except
+ * the -shm that SQLite needs. Nothing in the file is trusted: no extension is loaded, no function of its schema runs, and views
+ * are not queried.
  *
- * @param roots folders it must really lie in
- * @throws RefusedError for what is no regular file of this user in one of them; Error when it is no database, or stays
+ * @param roots folders that it must really be in
+ * @throws RefusedError for anything but a regular file of this user in one of them; Error for no database, or one that stays
  *         locked for 2 s
  */
 export async function openDatabase(path: string, roots?: readonly string[]): Promise<Opened> {
   const real = await checkedPath(path, roots);
   const before = lstatSync(real);
-  // SQLite opens these by itself, and would wait for a FIFO
+  // SQLite opens these itself and would block on a FIFO
   for (const beside of ["-wal", "-shm", "-journal"]) {
     const found = lstatSync(`${real}${beside}`, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) throw notRegular(`${path}${beside}`);
   }
-  // libsql passes over `readonly`; SQLite's own address does it
+  // libsql ignores `readonly`; SQLite's URI does it
   const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
   const statements = new Map<string, Asked>();
   const prepared = (sql: string): Asked => {
@@ -62,10 +62,10 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
 }
 
 /**
- * Databases that can hold a session: the one that was told, those beside it, and those at the usual place. A build of another
- * channel than the stable one has a name of its own.
+ * Databases that can contain a session: the reported one, those beside it, and those at the default location. Builds of other
+ * channels use other names.
  *
- * @returns paths that exist, the likeliest first
+ * @returns existing paths, the most likely first
  */
 export function databasesFor(home: string, told?: string): readonly string[] {
   const usual = join(home, ".local", "share", "opencode");
@@ -75,7 +75,7 @@ export function databasesFor(home: string, told?: string): readonly string[] {
   return [...new Set(all)];
 }
 
-/** The names of databases, that of the stable build first. */
+/** Names of databases, the stable build's first. */
 export const databasesAmong = (names: readonly string[]): readonly string[] =>
   names
     .filter((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name))
@@ -88,7 +88,7 @@ interface Asked {
   get(...values: readonly Value[]): Row | undefined;
 }
 
-/** Texts that are no UTF-8 are OpenCode's own: what was cut between the halves of a pair of surrogates. */
+/** OpenCode itself writes texts that are not valid UTF-8, by cutting a surrogate pair in half. */
 function askSafely(raw: Libsql.Database, sql: string): Asked {
   const names = raw
     .prepare(sql)
@@ -109,7 +109,7 @@ function askSafely(raw: Libsql.Database, sql: string): Asked {
   };
 }
 
-/** Closing alone leaves the moment that is looked at open until memory is cleared up; OpenCode could not shorten its -wal. */
+/** Closing alone keeps the snapshot open until garbage collection, and OpenCode could not shorten its -wal. */
 function letGo(raw: Libsql.Database): void {
   try {
     if (raw.inTransaction) raw.exec("ROLLBACK");
@@ -120,14 +120,14 @@ function letGo(raw: Libsql.Database): void {
 
 const STABLE = "opencode.db";
 
-/** Whatever answers to the names we ask for. */
+/** Everything with the names that we query. */
 const SCHEMA = `SELECT type, name, sql FROM sqlite_master
   WHERE lower(name) IN ('session', 'session_v2', 'message', 'part') OR type IN ('view', 'trigger') AND lower(tbl_name) IN ('session', 'session_v2', 'message', 'part')`;
 
-/** A view, a virtual table or a column that is computed can make one question run for ever. */
+/** A view, a virtual table or a generated column can make a query run forever. */
 function refuseForeign(path: string, schema: readonly Row[]): void {
   for (const { type, name, sql } of schema) {
-    // The library would end the process over the name of such a column
+    // The library would abort the process because of such a column name
     if (`${name}${sql}`.includes("\ufffd")) {
       throw new RefusedError(`${JSON.stringify(path)} is not read: the names in it are no UTF-8, it may be damaged`);
     }

@@ -1,9 +1,9 @@
 /**
- * When an id was made. OpenCode's ids of messages and parts begin with 48 bits of time: milliseconds times 4096 plus a
- * counter, the upper bits cut off, so that they come round every 2.2 years.
+ * When an id was created. Ids of messages and parts begin with 48 bits of time: milliseconds times 4096 plus a counter, without the
+ * upper bits, so that they repeat every 2.2 years.
  *
- * @param nearMs a time less than a year away from it
- * @returns milliseconds since the epoch; `undefined` for an id of another make
+ * @param nearMs a time less than a year away
+ * @returns milliseconds since the epoch; `undefined` for ids of another form
  */
 export function bornMs(id: string, nearMs: number): number | undefined {
   const digits = /^[a-z]+_([0-9a-f]{12})/.exec(id)?.[1];
@@ -15,13 +15,13 @@ export function bornMs(id: string, nearMs: number): number | undefined {
   );
 }
 
-/** A fork copies messages and parts with their old times under new ids: something that is younger than its own end. */
+/** Whether a fork copied it: copies have new ids and old times, so the id is younger than the end. */
 export function isCopy(id: string, endMs: number): boolean {
   const born = bornMs(id, endMs);
   return born !== undefined && born > endMs + SAME_MOMENT_MS;
 }
 
-/** The same where the clock was set back in between: it is older than its own beginning. */
+/** The same after the clock was set back: the id is older than the beginning. */
 export function isOlderCopy(id: string, createdMs: number): boolean {
   const born = bornMs(id, createdMs);
   return born !== undefined && born < createdMs - SAME_SECOND_MS;
@@ -30,7 +30,7 @@ export function isOlderCopy(id: string, createdMs: number): boolean {
 // --- internal ---
 
 const ROUND_MS = 2 ** 36;
-/** An id and a time are taken one after the other. */
+/** An id and a time are created one after the other. */
 const SAME_MOMENT_MS = 50;
-/** So far apart are an id and a time that were taken together on a machine that is busy. */
+/** Largest gap between an id and its time on a busy machine. */
 const SAME_SECOND_MS = 1_000;

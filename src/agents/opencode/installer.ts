@@ -8,8 +8,8 @@ import { SettingsError } from "../shared/settings/settings.ts";
 import plugin from "./plugin.js?raw";
 
 /**
- * OpenCode has no command hooks: it loads plugins into its own process. Ours is one file that nobody else writes to, so it is
- * put there, replaced and taken away as a whole; a file of that name that is not ours stays as it is.
+ * OpenCode has no command hooks; it loads plugins into its process. Our plugin is one file of ours, created, replaced and removed as
+ * a whole. A file of that name that is not ours stays as it is.
  */
 export default oneFile({
   scopes: ["user", "project"],
@@ -33,12 +33,12 @@ export default oneFile({
 // --- internal ---
 
 const MARK = "// openhook-otel plugin for OpenCode";
-/** The hooks that the plugin has. */
+/** The hooks of the plugin. */
 const HOOKS = ["chat.message", "tool.execute.before", "tool.execute.after", "event", "dispose"];
 
 const isOurs = (text: string): boolean => text.replace(/^\uFEFF/, "").startsWith(MARK);
 
-/** The plugin finds the program by itself, unless it lies at a place of its own; then the command line tells where. */
+/** The plugin finds the program itself, unless it is in a special place; then the command line has the path. */
 function pluginFor(command: HookCommand): string {
   const path = programIn(command({ source: "opencode", drain: "no" }));
   const isUsual = path === undefined || USUAL.test(path);

@@ -3,7 +3,7 @@ import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 
-/** An answer's record is the same in the database and in `message.updated`. */
+/** An answer's record, equal in the database and in `message.updated`. */
 export type MessageInfo = Readonly<Record<string, unknown>>;
 
 /** Milliseconds since the epoch. */
@@ -13,14 +13,14 @@ export const completedMsOf = (info: MessageInfo): number | undefined => asCount(
 /**
  * The model call of an answer; one answer is one request.
  *
- * @param endMs when the model had spoken, where its parts tell; tools run before the answer counts as completed
- * @returns `undefined` for an answer that never came to an end: its usage is written last, and lost with the process
+ * @param endMs when the model had finished, if the parts say; tools run before the answer counts as completed
+ * @returns `undefined` for an answer that was never completed: its usage is written last, and lost with the process
  */
 export function modelCallOf(id: string, info: MessageInfo, endMs?: number): EntryOf<"model_call"> | undefined {
   const createdMs = createdMsOf(info);
   const finish = asString(info["finish"]);
   const usage = usageOf(asObject(info["tokens"]));
-  // Without a failure it is the provider's word on its answer, such as a call that it could not make sense of itself
+  // Without a failure, "error" is the provider's finish reason, for example for a call that it could not parse
   const isFinished = finish !== undefined && (finish !== "error" || asObject(info["error"]) === undefined);
   if (createdMs === undefined || (usage === undefined && !isFinished)) return undefined;
   return defined<EntryOf<"model_call">>({
@@ -37,10 +37,10 @@ export function modelCallOf(id: string, info: MessageInfo, endMs?: number): Entr
   } as EntryOf<"model_call">);
 }
 
-/** Whether the agent goes on after this answer, as far as the answer itself says. */
+/** Whether the agent continues after this answer, according to the answer. */
 export const asksForTools = (info: MessageInfo): boolean => asString(info["finish"]) === ASKS;
 
-/** What an answer that failed says. A user who stops the agent is no failure of the model. */
+/** The failure of an answer. A user who stops the agent is not a model failure. */
 export function failureOf(id: string, info: MessageInfo): EntryOf<"model_error" | "interruption"> | undefined {
   const error = asObject(info["error"]);
   const timeMs = completedMsOf(info) ?? createdMsOf(info);
@@ -51,7 +51,7 @@ export function failureOf(id: string, info: MessageInfo): EntryOf<"model_error" 
   return { kind: "model_error", ...at, errorType, final: true, ...(httpStatus !== undefined && { httpStatus }) };
 }
 
-/** Name and status of an error as OpenCode writes it down. The status says more where there is one. */
+/** Name and status of an error as OpenCode records it. The status says more, if there is one. */
 export function errorOf(error: unknown): { readonly errorType: string; readonly httpStatus?: number } {
   const e = asObject(error);
   const httpStatus = asCount(asObject(e?.["data"])?.["statusCode"]);
@@ -61,20 +61,20 @@ export function errorOf(error: unknown): { readonly errorType: string; readonly 
     : { errorType: String(httpStatus), httpStatus };
 }
 
-/** One part of a user's message, as far as it tells who wrote it. */
+/** One part of a user's message, as far as it shows who wrote it. */
 export interface PromptPart {
   readonly type: string | undefined;
-  /** Put in by OpenCode itself or by a plugin, for the model or for the screen alone. */
+  /** Added by OpenCode or a plugin, for the model or the screen only. */
   readonly isOwn: boolean;
-  /** Of a text, in UTF-16 code units. */
+  /** Length of a text, in UTF-16 code units. */
   readonly length: number | undefined;
 }
 
 /**
- * Tells a user's prompt from the messages that OpenCode writes in the user's name: to go on after a compaction, to hand over
- * a result. Those hold nothing but texts of its own.
+ * Distinguishes a user's prompt from messages that OpenCode writes in the user's name, to continue after a compaction or to pass on a
+ * result. Those contain nothing but OpenCode's own texts.
  *
- * @returns `undefined` for one that no user wrote
+ * @returns `undefined` if no user wrote it
  */
 export function promptOf(parts: readonly PromptPart[]): { readonly length?: number } | undefined {
   const written = parts.filter((part) => WRITTEN.has(part.type ?? "") && !part.isOwn);
@@ -89,7 +89,7 @@ const ASKS = "tool-calls";
 const ABORTED = "MessageAbortedError";
 const WRITTEN: ReadonlySet<string> = new Set(["text", "file", "agent", "subtask"]);
 
-/** OpenCode's input is without what came from or went to a cache, its output is without reasoning. All zeros: not told. */
+/** OpenCode's input excludes cache reads and writes, its output excludes reasoning. All zeros: not reported. */
 function usageOf(tokens: Readonly<Record<string, unknown>> | undefined): TokenUsage | undefined {
   const cache = asObject(tokens?.["cache"]);
   const fresh = asCount(tokens?.["input"]) ?? 0;
@@ -99,7 +99,7 @@ function usageOf(tokens: Readonly<Record<string, unknown>> | undefined): TokenUs
   const cacheWrite = asCount(cache?.["write"]) ?? 0;
   const input = fresh + cacheRead + cacheWrite;
   if (input + output + reasoning === 0) return undefined;
-  // Earlier versions left reasoning inside the output; the total, where there is one, shows which it is
+  // Earlier versions included reasoning in the output; the total, if there is one, shows which applies
   const isInside = reasoning > 0 && asCount(tokens?.["total"]) === input + output;
   return { input, output: isInside ? output : output + reasoning, cacheRead, cacheWrite, reasoning };
 }

@@ -1,4 +1,4 @@
-/** A file's text instead of what it does; in tests Vite gives it, in the bundle `scripts/build.mjs`. */
+/** A file's text: from Vite in tests, from `scripts/build.mjs` in the bundle. */
 declare module "*?raw" {
   const text: string;
   export default text;

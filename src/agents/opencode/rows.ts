@@ -2,12 +2,12 @@ import { asObject } from "../shared/payload/json.ts";
 import type { Row, Value, View } from "./database.ts";
 import type { MessageInfo } from "./messages.ts";
 
-/** A row of a few megabytes, not of the half gigabyte that SQLite would hold; its length is told without reading it. */
+/** Up to some megabytes, not the half gigabyte that SQLite allows; the length is known without reading the row. */
 export const IS_JSON = "octet_length(data) <= 33554432 AND json_valid(data)";
 
 /** One message with its parts. Long texts and outputs stay in the database. */
 export interface MessageRow {
-  /** Place in the table; ascends with insertion. */
+  /** Row id; ascends with insertion. */
   readonly place: number;
   readonly id: string;
   /** `undefined`: no JSON object. */
@@ -19,14 +19,14 @@ export interface PartRow {
   readonly id: string;
   readonly writtenMs: number | undefined;
   readonly type: string | undefined;
-  /** Put in by OpenCode or a plugin. */
+  /** Added by OpenCode or a plugin. */
   readonly isOwn: boolean;
-  /** Of a user's text. */
+  /** Length of a user's text. */
   readonly length: number | undefined;
-  /** Of a compaction: begun by OpenCode itself; because a request was too large. */
+  /** For a compaction: started by OpenCode itself; because a request was too large. */
   readonly isAuto: boolean;
   readonly isOverflow: boolean;
-  /** Of a text. */
+  /** For a text. */
   readonly endMs: number | undefined;
   readonly tool: ToolPart | undefined;
 }
@@ -37,23 +37,23 @@ export interface ToolPart {
   readonly status: string | undefined;
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The beginning alone. */
+  /** The beginning only. */
   readonly error: string | undefined;
   readonly command: string | undefined;
-  /** Arguments and metadata as far as anything is made of them. */
+  /** Arguments and metadata, as far as they are used. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Messages of one session behind a place of the table, in the table's order.
+ * Messages of one session after a row id, in the table's order.
  *
- * Not in the order of their times: a clock that was set back must not hide a message.
+ * Not ordered by time: a clock that was set back must not hide a message.
  */
 export const messagesAfter = (db: View, sessionId: string, place: number, limit: number): readonly MessageRow[] =>
   db
     .all(
-      // the index alone tells which they are; only then the rows themselves are read
+      // The index alone selects the rows; only those are read
       `${SELECT_MESSAGES} WHERE rowid IN (
          SELECT rowid FROM message WHERE session_id = ? AND rowid > ? ORDER BY rowid LIMIT ?) ORDER BY rowid`,
       sessionId,
@@ -62,19 +62,19 @@ export const messagesAfter = (db: View, sessionId: string, place: number, limit:
     )
     .map((row) => toMessage(db, row));
 
-/** Messages with these ids, in their order; those that are gone are left out. */
+/** Messages with these ids, in their order, without deleted ones. */
 export const messagesById = (db: View, sessionId: string, ids: readonly string[]): readonly MessageRow[] =>
   ids
     .flatMap((id) => db.all(`${SELECT_MESSAGES} WHERE session_id = ? AND id = ?`, sessionId, id))
     .map((row) => toMessage(db, row));
 
-/** Id of the message at a place; VACUUM gives new places, deleted ones are given again. */
+/** Id of the message with a row id; VACUUM renumbers rows, and deleted row ids are reused. */
 export function messageAt(db: View, place: number): string | undefined {
   const row = db.get("SELECT id FROM message WHERE rowid = ?", place);
   return row === undefined ? undefined : String(row["id"]);
 }
 
-/** The agent that a session's first message was for, as `build` or `explore`. */
+/** The agent of a session's first message, such as `build` or `explore`. */
 export function firstAgent(db: View, sessionId: string): string | undefined {
   const row = db.get(
     `SELECT CASE WHEN ${IS_JSON} THEN json_extract(data, '$.agent') END AS agent
@@ -84,9 +84,9 @@ export function firstAgent(db: View, sessionId: string): string | undefined {
   return textOf(row?.["agent"]);
 }
 
-/** The call that made a session, where its part says so by now. */
+/** The call that created a session, once its part says so. */
 export function callThatMade(db: View, childId: string, parentId: string, createdMs: number): ToolRow | undefined {
-  // by time first: reading a part's outer columns does not read its output
+  // Filter by time first: reading a part's outer columns does not read its output
   const row = db.get(
     `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id FROM part
       WHERE session_id = ? AND time_created BETWEEN ? AND ? AND ${field("$.state.metadata.sessionId")} = ?
@@ -103,7 +103,7 @@ export interface ToolRow {
   readonly id: string;
   readonly tool: string;
   readonly callId: string | undefined;
-  /** When it ended; of one that was left at work, when it began. */
+  /** When it ended, or began if it was never finished. */
   readonly lastMs: number | undefined;
 }
 
@@ -120,14 +120,14 @@ export const toolRows = (db: View, sessionId: string): readonly ToolRow[] =>
 
 // --- internal ---
 
-/** A tool's part is written, then its subagent's session; both within moments. */
+/** A tool's part is written shortly before its subagent's session. */
 const MADE_WITHIN_MS = 10 * 60_000;
-/** Enough of an error to know a refusal by. */
+/** Enough of an error to recognise a refusal. */
 const ERROR_LENGTH = 200;
-/** No longer command is looked at, see `executableOf`. */
+/** Longer commands are not examined, see `executableOf`. */
 const COMMAND_LENGTH = 4097;
 
-/** Diffs of the whole turn, system prompts and bodies of failed answers can be large, and tell us nothing. */
+/** Diffs of the whole turn, system prompts and bodies of failed answers can be large and are not needed. */
 const LEFT_OUT = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value", "$.error.data.responseBody"]
   .map((path) => `'${path}'`)
   .join(", ");
@@ -135,7 +135,7 @@ const LEFT_OUT = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value"
 const SELECT_MESSAGES = `SELECT rowid AS place, id,
     CASE WHEN ${IS_JSON} THEN json_remove(data, ${LEFT_OUT}) END AS info FROM message`;
 
-/** A member of a row's JSON; NULL where it is none. */
+/** A member of a row's JSON; NULL if there is none. */
 const field = (path: string): string => `CASE WHEN ${IS_JSON} THEN json_extract(data, '${path}') END`;
 
 const PART_FIELDS = {
@@ -207,7 +207,7 @@ function toolPart(row: Row): ToolPart | undefined {
       sessionId: row["session"],
       filediff: { additions: row["additions"], deletions: row["deletions"] },
       files: parsed(row["files"]),
-      // no exit code is something else than none being told
+      // An exit code of null differs from a missing one
       ...(row["exit_type"] !== null && { exit: row["exit"] }),
     },
   };
@@ -228,5 +228,5 @@ const numberOf = (value: Value | undefined): number | undefined =>
 
 const objectOf = (json: Value | undefined): MessageInfo | undefined => asObject(parsed(json));
 
-/** SQLite has checked it already. */
+/** SQLite has checked that it is valid. */
 const parsed = (json: Value | undefined): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

@@ -3,22 +3,22 @@ import type { Row, View } from "./database.ts";
 /** One session of the database. */
 export interface SessionRow {
   readonly id: string;
-  /** The session whose task tool made it. */
+  /** The session whose task tool created it. */
   readonly parentId?: string;
   readonly directory?: string;
-  /** Of OpenCode, when the session was made. */
+  /** OpenCode's version when the session was created. */
   readonly version?: string;
   readonly createdMs: number;
 }
 
-/** @returns `undefined` when there is none, or the database has no such table */
+/** @returns `undefined` if there is none, or the database has no such table */
 export function sessionRow(db: View, id: string): SessionRow | undefined {
   if (!hasSessions(db)) return undefined;
   const row = db.get(`${SELECT} WHERE id = ?`, id);
   return row === undefined ? undefined : toSession(row);
 }
 
-/** Sessions that are nobody's subagent, oldest first. */
+/** Sessions that are no subagents, oldest first. */
 export const rootSessions = (db: View): readonly SessionRow[] =>
   hasSessions(db)
     ? db
@@ -26,7 +26,7 @@ export const rootSessions = (db: View): readonly SessionRow[] =>
         .map(toSession)
     : [];
 
-/** Sessions that work for this one, at any depth, in the order they were made. */
+/** Subagent sessions of this one, at any depth, in order of creation. */
 export const descendants = (db: View, id: string): readonly SessionRow[] =>
   db
     .all(
@@ -39,8 +39,8 @@ export const descendants = (db: View, id: string): readonly SessionRow[] =>
     .map(toSession);
 
 /**
- * How many sessions OpenCode 2 made, or went on with: it keeps them in tables of its own beside ours, or without ours. One that
- * it only took over has not changed since.
+ * Number of sessions that OpenCode 2 created or continued: it keeps them in separate tables, beside or instead of the ones we read.
+ * A session that it only migrated has not changed since.
  */
 export function sessionsOfTwo(db: View): number {
   if (!hasTable(db, "session_v2")) return 0;
@@ -53,7 +53,7 @@ export function sessionsOfTwo(db: View): number {
 
 const SELECT = "SELECT id, parent_id, directory, version, time_created FROM session";
 
-/** After a very first start there is a file and nothing in it. */
+/** After the very first start the file is empty. */
 const hasSessions = (db: View): boolean => hasTable(db, "session");
 
 const hasTable = (db: View, name: string): boolean =>

@@ -2,7 +2,7 @@ import { defined } from "../../model/defined.ts";
 import type { ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 
-/** What is the same for a tool's result in a hook and its part in the database. */
+/** What a tool's result in a hook and its part in the database have in common. */
 export interface ToolOutcome {
   readonly status: ToolStatus;
   readonly errorType?: string;
@@ -12,11 +12,11 @@ export interface ToolOutcome {
   readonly spawnedAgentId?: string;
 }
 
-/** The tool as the model called it: what it got wrong is run as `invalid`, with the wanted name in the arguments. */
+/** The tool as the model called it: an unknown one runs as `invalid`, with the wanted name in the arguments. */
 export const toolNameOf = (tool: string, input: unknown): string =>
   tool === INVALID ? (asString(asObject(input)?.["tool"]) ?? INVALID) : tool;
 
-/** How a call that `completed` really ended. A command that fails is completed, so is a call of a tool that is not there. */
+/** How a `completed` call really ended: a failed command is completed, and so is a call of an unknown tool. */
 export function completedOutcome(tool: string, metadata: unknown, isError?: unknown): ToolOutcome {
   const m = asObject(metadata) ?? {};
   const exit = m["exit"];
@@ -24,7 +24,7 @@ export function completedOutcome(tool: string, metadata: unknown, isError?: unkn
   const errorType =
     tool === INVALID
       ? "invalid_call"
-      : // it was stopped: time was up, or the user's wish
+      : // Stopped by a timeout or by the user
         exit === null
         ? "terminated"
         : undefined;
@@ -38,7 +38,7 @@ export function completedOutcome(tool: string, metadata: unknown, isError?: unkn
   });
 }
 
-/** How a call that did not come to its end ended: a refusal has no other mark than its wording. */
+/** How a call that was not completed ended: only the wording shows a refusal. */
 export function failedOutcome(error: unknown, metadata: unknown): ToolOutcome {
   const m = asObject(metadata) ?? {};
   const text = asString(error) ?? "";
@@ -54,8 +54,8 @@ export function failedOutcome(error: unknown, metadata: unknown): ToolOutcome {
 }
 
 /**
- * The id that hooks know a call by. A subtask of a slash command is told to hooks by the id of its part, while the part itself
- * has a call id that no provider gave.
+ * The id under which hooks report a call. For a slash command's subtask, hooks use the part's id, and the part itself has a call id
+ * that no provider gave.
  */
 export const callIdOf = (tool: string, callId: string | undefined, partId: string | undefined): string | undefined =>
   tool === "task" && callId !== undefined && partId !== undefined && ULID.test(callId) ? partId : callId;
@@ -65,11 +65,11 @@ export const callIdOf = (tool: string, callId: string | undefined, partId: strin
 const INVALID = "invalid";
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** A rule, the user, the user with a remark, and the user who would not answer a question. */
+/** Refused by a rule, by the user, by the user with a remark, and a question that the user dismissed. */
 const DENIED =
   /^(?:Error: )?The user (?:has specified a rule which prevents|rejected permission|dismissed this question)\b/;
 
-/** `edit` tells one file, `apply_patch` many; others none. */
+/** `edit` reports one file, `apply_patch` several, others none. */
 function linesOf(metadata: Readonly<Record<string, unknown>>): { linesAdded?: number; linesRemoved?: number } {
   const files = [metadata["filediff"], ...asArray(metadata["files"])].map(asObject);
   const sum = (name: "additions" | "deletions"): number | undefined => {

@@ -24,14 +24,14 @@ import { FRESH, type WalkSession, type WalkState, walk } from "./walk.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** Where XDG puts data, or where `OPENCODE_DB` put the database itself. */
+/** Where XDG keeps data, or where `OPENCODE_DB` put the database itself. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const folder = join(asString(env["XDG_DATA_HOME"]) ?? join(home, ".local", "share"), "opencode");
   const named = asString(env["OPENCODE_DB"]);
   return named === undefined || !isAbsolute(named) ? [folder] : [folder, named];
 }
 
-/** Every session that is nobody's subagent, of all databases. One that cannot be read does not hide the others. */
+/** Every session that is no subagent, of all databases. An unreadable database does not hide the others. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
@@ -59,8 +59,8 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 }
 
 /**
- * One part per session: the wanted one, then those that work for it at any depth. A database that does not know the session,
- * since it was deleted, has one part of it with nothing inside.
+ * One part per session: the wanted one, then its subagents at any depth. A database that does not have the session, because it was
+ * deleted, has one empty part.
  */
 async function files({ sessionId, path: told, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const candidates = databasesFor(home, told);
@@ -119,7 +119,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 
 // --- internal ---
 
-/** Of a root that is neither the folder of databases nor one of them. */
+/** Paths from a root that is neither the databases' folder nor a database. */
 const LAYOUTS = ["opencode", join(".local", "share", "opencode")];
 
 /** A root can be a database itself, under any name. */
@@ -127,13 +127,13 @@ async function databasesIn(root: string, query: LocateQuery): Promise<readonly s
   const found = await stat(root).catch((error: unknown) => tell(query, root, error));
   if (found?.isFile() === true) return [root];
   const names = (await readdir(root).catch((error: unknown) => tell(query, root, error))) ?? [];
-  // What may not be opened, opening it says
+  // Opening it reports if it may not be opened
   return databasesAmong(names).map((name) => join(root, name));
 }
 
-/** Where reading stopped, and what must be looked at again. */
+/** Where reading stopped, and what must be read again. */
 interface Memo {
-  /** Place in the table of the last message read, and its id. */
+  /** Row id and id of the last message read. */
   readonly place: number;
   readonly lastId: string;
   /** Messages that were not finished. */
@@ -144,12 +144,12 @@ interface Memo {
 }
 
 const MESSAGES_PER_BATCH = 100;
-/** A message stays open for ever when its process was killed. */
+/** If its process was killed, a message stays open forever. */
 const OPEN_AT_MOST = 100;
 
 const NOTHING_READ: Memo = { place: 0, lastId: "", open: [], state: FRESH, isTold: false };
 
-/** What was remembered, if the table still is the one it was remembered of. */
+/** The memo, if the table is still the same. */
 function memoOf(db: View, { memo }: Offset): Memo {
   const known = memo as Partial<Memo>;
   if (known.place === undefined || known.state === undefined) return NOTHING_READ;
@@ -157,7 +157,7 @@ function memoOf(db: View, { memo }: Offset): Memo {
   return messageAt(db, known.place) === known.lastId ? { ...NOTHING_READ, ...known } : NOTHING_READ;
 }
 
-/** @param memo its open messages are among the rows, or were walked through before */
+/** @param memo its open messages are among the rows, or were processed before */
 function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) {
   const entries: TranscriptEntry[] = [];
   const known = new Set(rows.map(({ id }) => id));
@@ -184,7 +184,7 @@ const partOf = (path: string, sessionId: string, agentId: string | undefined): T
 
 const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
-/** Opens, asks, closes. */
+/** Opens, queries, closes. */
 async function look<T>(path: string, roots: readonly string[] | undefined, ask: (db: View) => T): Promise<T> {
   const db = await openDatabase(path, roots);
   try {
@@ -194,14 +194,14 @@ async function look<T>(path: string, roots: readonly string[] | undefined, ask: 
   }
 }
 
-/** A subagent's session stands alone: its parent's parts hold it. */
+/** A subagent's session alone: its parent's parts contain it. */
 function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] | undefined {
   const main = sessionRow(db, sessionId);
   if (main === undefined) return undefined;
   return parentOf(db, main) === undefined ? [main, ...descendants(db, sessionId)] : [main];
 }
 
-/** `undefined` also where the parent is gone: then a subagent's session stands for itself. */
+/** `undefined` also if the parent is gone: a subagent's session then stands for itself. */
 const parentOf = (db: View, { parentId }: SessionRow): SessionRow | undefined =>
   parentId === undefined ? undefined : sessionRow(db, parentId);
 
@@ -217,7 +217,7 @@ function rootOf(db: View, session: SessionRow): SessionRow {
   return root;
 }
 
-/** Told once: of a session its facts, of a subagent who it is. */
+/** Once per session: its facts; for a subagent, its identity. */
 function beginning(
   db: View,
   row: SessionRow,
@@ -227,7 +227,7 @@ function beginning(
 ): readonly TranscriptEntry[] {
   if (parent === undefined) return [sessionEntry(row, undefined)];
   const agentType = firstAgent(db, row.id);
-  // Not before its first message: until then nobody knows what it is
+  // Not before its first message, which says what it is
   if (agentType === undefined) return [];
   const made = callThatMade(db, row.id, parent.id, row.createdMs);
   const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);

@@ -16,28 +16,28 @@ import {
 import type { MessageRow, PartRow, ToolPart } from "./rows.ts";
 import { callIdOf, completedOutcome, failedOutcome, toolNameOf } from "./tools.ts";
 
-/** What a message can mean depends on the messages before it. Plain JSON: it is kept between two drains. */
+/** The meaning of a message depends on those before it. Plain JSON, kept between two drains. */
 export interface WalkState {
   /** Key of the last prompt. */
   readonly promptKey?: string;
-  /** Messages that OpenCode wrote in the user's name, and the prompt they carry on. */
+  /** Messages that OpenCode wrote in the user's name → the prompt that they continue. */
   readonly own: Readonly<Record<string, string>>;
-  /** Messages that only say that the user ran a command; the answer to them is no model's. */
+  /** Messages that only say that the user ran a command; their answers come from no model. */
   readonly shells: readonly string[];
-  /** A compaction that made room for a request too large ended then; the request is written down once more. */
+  /** When a compaction ended that made room for a too large request; the request is then recorded once more. */
   readonly replayMs?: number;
-  /** Compactions that were asked for, by the message that asks. */
+  /** Requested compactions, by the message that requests them. */
   readonly compactions: Readonly<Record<string, { readonly isAuto: boolean; readonly isOverflow: boolean }>>;
 }
 
 export const FRESH: WalkState = { own: {}, shells: [], compactions: {} };
 
-/** Of the session that is walked through. */
+/** The session being processed. */
 export interface WalkSession {
   readonly createdMs: number;
   /** Set for a subagent's session: the session itself. */
   readonly agentId?: string;
-  /** The id under which a call is known; see `uniqueCallIds`. */
+  /** The id under which a call is reported; see `uniqueCallIds`. */
   readonly callIdOf: (callId: string, partId: string) => string;
 }
 
@@ -48,7 +48,7 @@ export interface Walked {
   readonly isOpen: boolean;
 }
 
-/** One message → its entries. Telling the same message again gives the same keys. */
+/** One message → its entries. The same message gives the same keys again. */
 export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked {
   const { info } = row;
   const createdMs = info === undefined ? undefined : createdMsOf(info);
@@ -62,9 +62,9 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
 // --- internal ---
 
 /**
- * A fork copies messages with their old times; it began later. One made before it, too, saw the clock set back. Where the
- * clock was set back before the fork, copies are younger than it, but not than their ids. A user's message can have its id
- * from a machine with another clock; when its parts were written is told by this one.
+ * A fork began later than the messages that it copied, which keep their times. If a message is older than the fork only because the
+ * clock was set back, its copies are younger than the fork but not than their ids. A user's message can have an id from a machine
+ * with another clock; the times of its parts come from this one.
  */
 function isForked({ id, info, parts }: MessageRow, createdMs: number, sessionCreatedMs: number): boolean {
   if (createdMs < sessionCreatedMs) {
@@ -75,12 +75,12 @@ function isForked({ id, info, parts }: MessageRow, createdMs: number, sessionCre
   return info?.["role"] !== "user" || parts.some(({ writtenMs }) => writtenMs !== undefined && writtenMs < createdMs);
 }
 
-/** A request is written down again at once; no user is that quick. */
+/** A repeated request is recorded immediately; no user is that fast. */
 const REPLAYED_WITHIN_MS = 1_000;
 const REMEMBERED = 50;
 
 function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
-  // The parts are written after the message, up to a second later
+  // The parts are written up to a second after the message
   if (row.parts.length === 0) return { entries: [], state, isOpen: true };
   const { replayMs, ...rest } = state;
   const compaction = row.parts.find((part) => part.type === "compaction");
@@ -97,7 +97,7 @@ function userMessage(row: MessageRow, createdMs: number, state: WalkState, sessi
   const carriesOn = state.promptKey;
   const isFirst = carriesOn === undefined && session.agentId === undefined;
   return {
-    // Somebody's program gave the first word: there is no prompt to carry on
+    // A program wrote the first message, so there is no prompt to continue
     entries: isFirst ? [promptEntry(row.id, createdMs, "machine", undefined)] : [],
     state: {
       ...rest,
@@ -136,14 +136,14 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
   const place =
     session.agentId === undefined ? defined<{ promptKey: string }>({ promptKey }) : { agentId: session.agentId };
   const hasSteps = row.parts.some((part) => part.type === "step-start");
-  // What the user ran with `!` stands in an answer that no model gave
+  // What the user ran with `!` is in an answer without a model
   const isShell = !hasSteps && parentId !== undefined && state.shells.includes(parentId);
   const tools = isShell ? [] : row.parts.flatMap(({ id, tool }) => (tool === undefined ? [] : [{ id, tool }]));
   const failure = failureOf(row.id, info);
   const spoken = spokenMs(row.parts);
   const isCut = hasSteps && spoken !== undefined && (failure === undefined || failure.kind === "interruption");
   const told = modelCallOf(row.id, info, spoken);
-  // The answer that stands for a slash command's subtask: no model was asked for it
+  // The answer that stands for a slash command's subtask: no model was called for it
   const isCall = hasSteps || told?.usage !== undefined;
   const call = isCall ? (told ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined)) : undefined;
   const compaction = info["summary"] === true && failure === undefined ? compactionOf(row, info, state) : undefined;
@@ -166,8 +166,8 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
 }
 
 /**
- * The model had answered, since a tool was begun. Usage is written when the tools are done: that of a process that was killed
- * in between never is. An answer that was cut before it was one is no call; its turn is interrupted or unfinished.
+ * The model had answered, because a tool was started. Usage is written when the tools are done, and is lost if the process was killed
+ * before. An answer cut off earlier is no call; its turn is interrupted or unfinished.
  */
 const cutCall = (
   { id, parts }: MessageRow,
@@ -186,18 +186,18 @@ const cutCall = (
     complete: false,
   } as EntryOf<"model_call">);
 
-/** When the model had spoken: it starts a tool when the call is complete, and its texts have an end. */
+/** When the model had finished: it starts a tool when the call is complete, and its texts have an end. */
 function spokenMs(parts: readonly PartRow[]): number | undefined {
   const tools = parts.flatMap(({ tool }) => tool?.startMs ?? []);
   if (tools.length === 0) return undefined;
   return Math.max(...tools, ...parts.flatMap((part) => (part.tool === undefined ? (part.endMs ?? []) : [])));
 }
 
-/** The user or a rule said no: the agent stops there, although the model asked for tools. */
+/** The user or a rule refused: the agent stops, although the model called tools. */
 const isRefused = (parts: readonly PartRow[]): boolean =>
   parts.some(({ tool }) => tool?.status === "error" && failedOutcome(tool.error, tool.metadata).status === "denied");
 
-/** A summary that came to its end. It is a model call like any other, and counted as one. */
+/** A completed summary. It is a model call like any other and counted as one. */
 function compactionOf(row: MessageRow, info: MessageInfo, state: WalkState) {
   const timeMs = completedMsOf(info);
   if (timeMs === undefined || asString(info["finish"]) === undefined) return undefined;
@@ -215,10 +215,10 @@ function toolEntries(
   session: WalkSession,
   isModels: boolean,
 ): readonly TranscriptEntry[] {
-  // A subtask of a slash command has no model's call behind it
+  // A slash command's subtask has no model call
   const given = isModels ? part.callId : callIdOf(part.tool, part.callId, partId);
   const callId = session.callIdOf(given ?? partId, partId);
-  // The task tool writes its start anew when its subagent is there
+  // The task tool rewrites its start when its subagent exists
   const toldMs = part.startMs ?? createdMs;
   const startMs = part.tool === "task" ? Math.min(toldMs, bornMs(partId, toldMs) ?? toldMs) : toldMs;
   const use = defined<EntryOf<"tool_use">>({
