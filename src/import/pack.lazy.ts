@@ -2,7 +2,7 @@ import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { decodeTables, encodeTables } from "../model/fact-columns.ts";
 import { putEntry } from "../model/fact-sink.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
-import { ENDED_IDLE, type ModelCall, NOTHING_SETTLED, type Session } from "../model/session.ts";
+import { ENDED_IDLE, NOTHING_SETTLED } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildSession } from "../session/build.ts";
 import { segmentTotals } from "../telemetry/totals.ts";
@@ -36,7 +36,6 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
     expectsTranscript,
     endIdle: ENDED_IDLE,
   });
-  const { placeOf, ...sums } = sumsOf(session);
   const rows = new RowSink(facts.source, UNCHANGED, () => false);
   for (const entry of entries) putEntry(rows, entry);
   return {
@@ -46,8 +45,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
       segment,
       totals: segmentTotals(session, segment, () => undefined, reported),
     })),
-    ...sums,
-    ...callsOf(session, placeOf),
+    ...sumsOf(session),
   };
 }
 
@@ -75,33 +73,4 @@ function hasCopies({ tables }: FactTables): boolean {
 function answerAt(data: Float64Array, at: number): number {
   const id = data[at + CALL.responseId] ?? Number.NaN;
   return Number.isNaN(id) ? (data[at + CALL.besideResponseId] ?? Number.NaN) : id;
-}
-
-function callsOf(
-  { turns, subagents, segments }: Session,
-  placeOf: ReadonlyMap<ModelCall, number>,
-): Pick<Unpriced, "calls" | "providers"> {
-  const providers: (string | null)[] = [];
-  const ordinals = segments.map(({ ordinal }) => ordinal);
-  const numbers: number[] = [];
-  for (const run of [...turns, ...subagents]) {
-    const segment = ordinals.indexOf(run.segment);
-    for (const call of run.modelCalls) {
-      const { usage, model, provider = null, endMs } = call;
-      if (usage === undefined || model === undefined || call.noListPrice) continue;
-      if (!providers.includes(provider)) providers.push(provider);
-      numbers.push(
-        placeOf.get(call) ?? 0,
-        segment,
-        providers.indexOf(provider),
-        usage.input,
-        usage.output,
-        usage.cacheRead ?? -1,
-        usage.cacheWrite ?? -1,
-        usage.cacheWrite1h ?? -1,
-        endMs,
-      );
-    }
-  }
-  return { calls: Float64Array.from(numbers), providers };
 }

@@ -1,103 +1,89 @@
-import { type PackedTools, type PackedTurns, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
-import type { ModelCall, Run, Session, ToolCall, Turn } from "../model/session.ts";
-import type { Writable } from "../model/writable.ts";
+import { CALL_NUMBERS } from "../model/packed.ts";
+import type { ModelCall, Session } from "../model/session.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import { PackedSums } from "./packed-sums.ts";
+import type { Unpriced } from "./unpriced.ts";
 
-/** What packed sessions are asked for together, in the words of the views `usage`, `tool_usage` and `turn_usage`. */
-export interface Sums {
-  /** No call has its price yet. */
-  readonly usage: readonly Writable<PackedUsage>[];
-  readonly tools: readonly PackedTools[];
-  readonly turns: readonly PackedTurns[];
-  /** In which of `usage` a call is. */
-  readonly placeOf: ReadonlyMap<ModelCall, number>;
-}
-
-/** Sums over all runs of a session, by quarters of an hour. */
-export function sumsOf({ turns, subagents }: Pick<Session, "turns" | "subagents">): Sums {
-  const [usage, tools, asked] = [new Groups<PackedUsage>(), new Groups<PackedTools>(), new Groups<PackedTurns>()];
-  const placeOf = new Map<ModelCall, number>();
-  const runs: readonly Run[] = [...turns, ...subagents];
-  for (const run of runs) {
+/** Sums over all runs of a session, with the calls that may have a price. */
+export function sumsOf({
+  turns,
+  subagents,
+  segments,
+}: Pick<Session, "turns" | "subagents" | "segments">): Pick<
+  Unpriced,
+  "usage" | "tools" | "turns" | "calls" | "providers"
+> {
+  const sums = new PackedSums();
+  const priced = new PricedCalls();
+  const ordinals = segments.map(({ ordinal }) => ordinal);
+  const tokens = new Float64Array(TOKEN_KINDS.length);
+  for (const run of [...turns, ...subagents]) {
+    const segment = ordinals.indexOf(run.segment);
     for (const call of run.modelCalls) {
-      const [timeMs, subagent] = [quarterOf(call.endMs), subagentOf(call)];
-      const place = usage.place(`${timeMs} ${subagent} ${call.model ?? "\0"}`, () => [
-        timeMs,
-        call.model ?? null,
-        subagent,
-        ...NO_USAGE,
-      ]);
-      placeOf.set(call, place.index);
-      addCall(place.row, call);
+      putTokens(tokens, call);
+      const { model, provider = null, agentId, covers, complete, startMs, endMs } = call;
+      const summed = { model, isSubagents: agentId !== undefined, isSum: covers !== undefined, complete };
+      const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
+      const hasPrice = call.usage !== undefined && model !== undefined && call.noListPrice !== true;
+      if (hasPrice) priced.add(place, segment, provider, tokens, 0, endMs);
     }
-    for (const tool of run.toolCalls) {
-      const [timeMs, subagent] = [quarterOf(tool.startMs), subagentOf(tool)];
-      const key = `${timeMs} ${subagent} ${tool.name}\0${tool.mcpServer ?? "\0"}`;
-      addTool(tools.place(key, () => [timeMs, tool.name, tool.mcpServer ?? null, subagent, 0, 0, 0, 0, 0]).row, tool);
-    }
+    for (const tool of run.toolCalls) sums.addTool(tool);
   }
-  for (const turn of turns) {
-    // What a turn did after it had closed is a part of the same turn
-    if (turn.key.includes("~")) continue;
-    const timeMs = quarterOf(turn.startMs);
-    addTurn(asked.place(`${timeMs} ${turn.origin}`, () => [timeMs, turn.origin, 0, 0, 0]).row, turn);
-  }
-  return { usage: usage.rows, tools: tools.rows, turns: asked.rows, placeOf };
+  // What a turn did after it had closed is a part of the same turn
+  for (const turn of turns) if (!turn.key.includes("~")) sums.addTurn(turn);
+  const { calls, providers } = priced;
+  return { usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
 }
 
-/** calls, sumsTold, withoutUsage, unpriced, incomplete; seven kinds of tokens and their cost, told by nobody yet; durationMs */
-const NO_USAGE = [0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, 0] as const;
+/** Calls that may have a price, `CALL_NUMBERS` numbers each; -1 for what is unknown. */
+export class PricedCalls {
+  readonly providers: (string | null)[] = [];
+  #numbers = new Float64Array(CALL_NUMBERS * 64);
+  #length = 0;
 
-/** `null` where nobody told. */
-export const plus = (sum: number | null, value: number | undefined): number | null =>
-  value === undefined ? sum : (sum ?? 0) + value;
+  get calls(): Float64Array {
+    return this.#numbers.slice(0, this.#length);
+  }
+
+  /**
+   * @param place of its row in the sums of usage
+   * @param segment place of its segment
+   * @param tokens in the order of `TOKEN_KINDS` from `at` on, NaN for what is unknown
+   */
+  add(
+    place: number,
+    segment: number,
+    provider: string | null,
+    tokens: ArrayLike<number>,
+    at: number,
+    endMs: number,
+  ): void {
+    if (this.#length === this.#numbers.length) {
+      const before = this.#numbers;
+      this.#numbers = new Float64Array(before.length * 2);
+      this.#numbers.set(before);
+    }
+    let by = this.providers.indexOf(provider);
+    if (by === -1) by = this.providers.push(provider) - 1;
+    const to = this.#length;
+    this.#numbers[to] = place;
+    this.#numbers[to + 1] = segment;
+    this.#numbers[to + 2] = by;
+    for (const [i, kind] of PRICED.entries()) this.#numbers[to + 3 + i] = orUnknown(tokens[at + kind]);
+    this.#numbers[to + 8] = endMs;
+    this.#length += CALL_NUMBERS;
+  }
+}
 
 // --- internal ---
 
-const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
-const subagentOf = ({ agentId }: { readonly agentId?: string }): 0 | 1 => (agentId === undefined ? 0 : 1);
+/** Kinds of tokens that have a price, by their place in `TOKEN_KINDS`. */
+const PRICED = (["input", "output", "cacheRead", "cacheWrite", "cacheWrite1h"] as const).map((kind) =>
+  TOKEN_KINDS.indexOf(kind),
+);
 
-class Groups<T extends readonly unknown[]> {
-  readonly rows: Writable<T>[] = [];
-  readonly #places = new Map<string, number>();
+const orUnknown = (tokens = Number.NaN): number => (Number.isNaN(tokens) ? -1 : tokens);
 
-  place(key: string, make: () => T): { readonly index: number; readonly row: Writable<T> } {
-    const known = this.#places.get(key);
-    const index = known ?? this.rows.length;
-    if (known === undefined) {
-      this.#places.set(key, index);
-      this.rows.push(make() as Writable<T>);
-    }
-    return { index, row: this.rows[index] as Writable<T> };
-  }
-}
-
-function addCall(row: Writable<PackedUsage>, { covers, usage, complete, startMs, endMs }: ModelCall): void {
-  row[covers === undefined ? 3 : 4]++;
-  if (usage === undefined) row[5]++;
-  row[6]++;
-  if (!complete) row[7]++;
-  if (usage !== undefined) {
-    row[8] = plus(row[8], usage.input);
-    row[9] = plus(row[9], usage.output);
-    row[10] = plus(row[10], usage.cacheRead);
-    row[11] = plus(row[11], usage.cacheWrite);
-    row[12] = plus(row[12], usage.cacheWrite5m);
-    row[13] = plus(row[13], usage.cacheWrite1h);
-    row[14] = plus(row[14], usage.reasoning);
-  }
-  row[16] += Math.max(0, endMs - startMs);
-}
-
-function addTool(row: Writable<PackedTools>, { status, startMs, endMs }: ToolCall): void {
-  row[4]++;
-  if (status === "error") row[5]++;
-  if (status === "denied") row[6]++;
-  if (status === "unfinished") row[7]++;
-  row[8] += Math.max(0, endMs - startMs);
-}
-
-function addTurn(row: Writable<PackedTurns>, { state }: Turn): void {
-  row[2]++;
-  if (state === "failed") row[3]++;
-  if (state === "interrupted") row[4]++;
+function putTokens(tokens: Float64Array, { usage }: ModelCall): void {
+  for (const [i, kind] of TOKEN_KINDS.entries()) tokens[i] = usage?.[kind] ?? Number.NaN;
 }

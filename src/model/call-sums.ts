@@ -1,3 +1,9 @@
+import { plusKnown } from "./known.ts";
+import type { PricedCall } from "./session.ts";
+import { TOKEN_KINDS } from "./token-kinds.ts";
+import type { TokenUsage } from "./transcript.ts";
+import type { Writable } from "./writable.ts";
+
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */
 export interface CallSums {
   readonly modelCalls: number;
@@ -17,4 +23,48 @@ export interface CallSums {
   /** Cost of the calls with a known price, in 10⁻⁹ USD; absent when none has one. */
   readonly costNanoUsd?: number | undefined;
   readonly unpricedCalls: number;
+}
+
+export const NO_CALLS: CallSums = {
+  modelCalls: 0,
+  sumsTold: 0,
+  callsWithoutUsage: 0,
+  incompleteCalls: 0,
+  unpricedCalls: 0,
+};
+
+/** Sums over calls; the view `usage` of the store gives the same over the same calls. */
+export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
+  const sums: Writable<CallSums> = { ...NO_CALLS };
+  for (const { call, costNanoUsd } of calls) {
+    if (call.covers === undefined) sums.modelCalls++;
+    else sums.sumsTold++;
+    if (call.usage === undefined) sums.callsWithoutUsage++;
+    if (!call.complete) sums.incompleteCalls++;
+    if (costNanoUsd === undefined) sums.unpricedCalls++;
+    addKnown(sums, { ...call.usage, costNanoUsd });
+  }
+  return sums;
+}
+
+/** Adds two sums. */
+export function addSums(a: CallSums, b: CallSums): CallSums {
+  const sums: Writable<CallSums> = { ...a };
+  for (const name of COUNTS) sums[name] += b[name];
+  addKnown(sums, b);
+  return sums;
+}
+
+// --- internal ---
+
+const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
+  ("modelCalls" | "sumsTold" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
+
+type Known = { readonly [K in keyof TokenUsage | "costNanoUsd"]?: number | undefined };
+
+function addKnown(sums: Writable<CallSums>, more: Known): void {
+  for (const name of [...TOKEN_KINDS, "costNanoUsd"] as const) {
+    const sum = plusKnown(sums[name], more[name]);
+    if (sum !== undefined) sums[name] = sum;
+  }
 }

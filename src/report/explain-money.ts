@@ -1,6 +1,5 @@
-import type { CallSums } from "../model/call-sums.ts";
+import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import type { ToolCall } from "../model/session.ts";
-import { sumOf } from "./call-totals.ts";
 import type { SessionView } from "./session-view.ts";
 
 type Call = SessionView["calls"][number];
@@ -49,7 +48,7 @@ export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = pla
   const types = new Map(view.subagentList.map(({ agentId, agentType }) => [agentId, agentType]));
   const servers = calls.filter(({ cause }) => cause.kind === "tool" && cause.mcpServer !== undefined);
   return {
-    total: sumOf(calls),
+    total: sumOfCalls(calls),
     turns: [...shares(calls, ({ turn }) => turn)].sort((a, b) => a.of - b.of),
     models: byCost(shares(calls, ({ call }) => call.model)),
     threads: byCost(
@@ -164,7 +163,7 @@ function shares<T>(calls: readonly PlacedCall[], of: (call: PlacedCall) => T): r
     if (group === undefined) groups.set(key, { of: value, calls: [call] });
     else group.calls.push(call);
   }
-  return [...groups.values()].map((group) => ({ of: group.of, sums: sumOf(group.calls) }));
+  return [...groups.values()].map((group) => ({ of: group.of, sums: sumOfCalls(group.calls) }));
 }
 
 const byCost = <T>(all: readonly Share<T>[]): readonly Share<T>[] =>

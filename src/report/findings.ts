@@ -1,7 +1,7 @@
+import { sumOfCalls } from "../model/call-sums.ts";
 import { maxOf } from "../model/min-max.ts";
 import { costText, count, duration, plural, pricelessOf } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
-import { sumOf } from "./call-totals.ts";
 import type { Explanation } from "./explain.ts";
 import type { Cause } from "./explain-money.ts";
 
@@ -189,7 +189,7 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
     });
   }
   const subagents = threads.filter(({ of }) => of.subagent);
-  const ofSubagents = sumOf(view.calls.filter(({ call }) => call.agentId !== undefined));
+  const ofSubagents = sumOfCalls(view.calls.filter(({ call }) => call.agentId !== undefined));
   if (subagents.length > 0 && share(ofSubagents.costNanoUsd) >= MIN_SHARE) {
     findings.push({
       weight: share(ofSubagents.costNanoUsd) * 0.9,

@@ -1,9 +1,9 @@
-import type { CallSums } from "../model/call-sums.ts";
+import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { type StoredModelCall, settledSpans } from "../store/queries.ts";
 import { isoTime, usd } from "../text/figures.ts";
-import { hasUsage, sumOf } from "./call-totals.ts";
+import { hasUsage } from "./call-totals.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import type { SessionView } from "./session-view.ts";
 
@@ -79,7 +79,7 @@ const documentOf = (view: SessionView) => ({
     end: isoTime(segment.endMs),
     start_origin: segment.startOrigin ?? null,
     ...endJson(segment),
-    totals: sumsJson(sumOf(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
+    totals: sumsJson(sumOfCalls(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
   })),
   prompts: view.prompts,
   turns: view.turnList.map((turn) => ({
@@ -160,5 +160,5 @@ function byModel(calls: readonly StoredModelCall[]) {
     if (group === undefined) groups.set(name, [call]);
     else group.push(call);
   }
-  return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOf(group))]));
+  return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOfCalls(group))]));
 }

@@ -1,4 +1,4 @@
-import type { CallSums } from "../model/call-sums.ts";
+import { addSums, type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import { cardOf } from "../model/card-of.ts";
 import type { Segment, SessionFacts } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
@@ -10,7 +10,7 @@ import { settledSubagents, settledSums, settledTools, settledTurnCounts, wasUsed
 import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Totals } from "../telemetry/totals.ts";
-import { addSums, openCalls, sumOf } from "./call-totals.ts";
+import { openCalls } from "./call-totals.ts";
 import { wholeSegments, widened } from "./whole-segments.ts";
 
 /** A session in numbers: settled and open parts together. */
@@ -50,7 +50,7 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
     turns: prompts + (origins.get("machine") ?? 0),
     prompts,
     subagents: subagents.size,
-    sums: addSums(settledSums(db, stored.id), sumOf(openCalls(session, facts))),
+    sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
   };
 }

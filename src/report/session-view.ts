@@ -1,3 +1,4 @@
+import { sumOfCalls } from "../model/call-sums.ts";
 import type { ReportedUsage, Subagent, ToolCall, Turn } from "../model/session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
@@ -13,7 +14,7 @@ import {
 } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
-import { openCalls, sumOf } from "./call-totals.ts";
+import { openCalls } from "./call-totals.ts";
 import { type OpenSpan, openSpansOf } from "./open-spans.ts";
 import { type Agents, type SessionSummary, shownFacts } from "./session-summary.ts";
 import { wholeSegments } from "./whole-segments.ts";
@@ -60,7 +61,7 @@ export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, 
     turns: prompts + turnList.filter((turn) => turn.origin === "machine").length,
     prompts,
     subagents: subagentList.length,
-    sums: sumOf(calls),
+    sums: sumOfCalls(calls),
     tools,
     turnList,
     calls,

@@ -1,4 +1,4 @@
-import type { CallSums } from "../model/call-sums.ts";
+import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import { QUARTER_MS } from "../model/packed.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
@@ -6,7 +6,6 @@ import type { Database, Row } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { offsetsBetween } from "./buckets.ts";
-import { sumOf } from "./call-totals.ts";
 
 export type CallFigures = CallSums & {
   readonly modelMs: number;
@@ -127,7 +126,7 @@ export function* openFactsOf(
     for (const { modelCalls, toolCalls } of [...turns, ...subagents]) {
       for (const call of modelCalls) {
         const cost = costNanoUsd(call, provider);
-        const sums = sumOf([{ call, ...(cost !== undefined && { costNanoUsd: cost }) }]);
+        const sums = sumOfCalls([{ call, ...(cost !== undefined && { costNanoUsd: cost }) }]);
         const figures = {
           ...sums,
           modelMs: Math.max(0, call.endMs - call.startMs),

@@ -1,3 +1,4 @@
+import { sumKnown } from "../model/known.ts";
 import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
@@ -5,7 +6,7 @@ import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { parentOfTurn, type SpanParent } from "./span-parents.ts";
-import { sumKnown, type Totals, totalOf } from "./totals.ts";
+import { type Totals, totalOf } from "./totals.ts";
 
 /** How spans are named and grouped into traces. */
 export interface SpanSettings {

@@ -1,4 +1,6 @@
+import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import { defined } from "../model/defined.ts";
+import { sumKnown } from "../model/known.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
@@ -56,6 +58,23 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   };
 }
 
+/** Sums over calls in the words of totals. */
+export function totalsOf(sums: CallSums): Totals {
+  const all = sums.modelCalls + sums.sumsTold;
+  return {
+    ...NO_TOTALS,
+    modelCalls: sums.modelCalls,
+    input: sums.input ?? 0,
+    output: sums.output ?? 0,
+    ...defined<Cached>({ cacheRead: sums.cacheRead, cacheWrite: sums.cacheWrite }),
+    callsWithUsage: all - sums.callsWithoutUsage,
+    incompleteCalls: sums.incompleteCalls,
+    costNanoUsd: sums.costNanoUsd ?? 0,
+    pricedCalls: all - sums.unpricedCalls,
+    unpricedCalls: sums.unpricedCalls,
+  };
+}
+
 /** Adds two sums. Sums that the agent reports are cumulative, so the later one replaces the earlier. */
 export function addTotals(a: Totals, b: Totals): Totals {
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
@@ -97,30 +116,9 @@ export function segmentTotals(
   };
 }
 
-/** The sum of the known values; `undefined` if none is known: unknown is not 0. */
-export function sumKnown(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
-}
-
 // --- internal ---
 
-function totalOfCalls(calls: readonly PricedCall[]): Totals {
-  const used = calls.flatMap(({ call }) => call.usage ?? []);
-  const costs = calls.flatMap(({ costNanoUsd }) => costNanoUsd ?? []);
-  return {
-    ...NO_TOTALS,
-    modelCalls: calls.filter(({ call }) => call.covers === undefined).length,
-    input: sum(used.map((u) => u.input)),
-    output: sum(used.map((u) => u.output)),
-    ...cached(used),
-    callsWithUsage: used.length,
-    incompleteCalls: calls.filter(({ call }) => !call.complete).length,
-    costNanoUsd: sum(costs),
-    pricedCalls: costs.length,
-    unpricedCalls: calls.length - costs.length,
-  };
-}
+const totalOfCalls = (calls: readonly PricedCall[]): Totals => totalsOf(sumOfCalls(calls));
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 

@@ -6,9 +6,9 @@ import { sessions } from "../../src/commands/sessions.ts";
 import { type ShowOptions, show } from "../../src/commands/show.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { UserError } from "../../src/context.ts";
+import { NO_CALLS, sumOfCalls } from "../../src/model/call-sums.ts";
 import { Envelope } from "../../src/model/envelope.ts";
 import { SpanRecord } from "../../src/model/telemetry.ts";
-import { NO_CALLS, sumOf } from "../../src/report/call-totals.ts";
 import { sumsJson } from "../../src/report/session-json.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addEvents, eventsOf } from "../../src/store/facts.ts";
@@ -156,7 +156,10 @@ describe.each(cases)("%s %s", (source, name) => {
     const list = JSON.parse(out()) as { session_id: string; totals: unknown; tool_calls: { total: number } }[];
     for (const { session_id: id } of expected.sessions) {
       const number = sessionNumber(of, id);
-      const sums = readStore(of.places.storePath, (db) => [settledSums(db, number), sumOf(settledCalls(db, number))]);
+      const sums = readStore(of.places.storePath, (db) => [
+        settledSums(db, number),
+        sumOfCalls(settledCalls(db, number)),
+      ]);
       expect({ ...NO_CALLS, ...sums?.[0] }).toEqual(sums?.[1]);
       const one = list.find((session) => session.session_id === id);
       const full = await asJson(of, id);

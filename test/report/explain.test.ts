@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
+import { NO_CALLS, sumOfCalls } from "../../src/model/call-sums.ts";
 import type { ModelCall, ToolCall } from "../../src/model/session.ts";
-import { NO_CALLS, sumOf } from "../../src/report/call-totals.ts";
 import { type Explanation, explain } from "../../src/report/explain.ts";
 import { moneySpent, placedCalls } from "../../src/report/explain-money.ts";
 import { TIME_PARTS, timeSpent } from "../../src/report/explain-time.ts";
@@ -247,7 +247,7 @@ describe("made sessions", () => {
       turns: turns.length,
       prompts: turns.length,
       subagents: subagents.length,
-      sums: sumOf(settled),
+      sums: sumOfCalls(settled),
       tools: new Map(),
       turnList: turns,
       calls: settled,

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { sumOfCalls } from "../../src/model/call-sums.ts";
 import { QUARTER_MS } from "../../src/model/packed.ts";
-import { sumOf } from "../../src/report/call-totals.ts";
 import { DIMENSIONS, type Dimension, type UsageQuery } from "../../src/report/query.ts";
 import { type SessionView, viewOf } from "../../src/report/session-view.ts";
 import { type UsageRow, usage, usageInWays } from "../../src/report/usage.ts";
@@ -58,7 +58,7 @@ function fromViews(of: readonly SessionView[]) {
   const turns = of.flatMap((view) => view.turnList.filter((t) => t.origin === "human" || t.origin === "machine"));
   const is = (status: string): number => tools.filter((tool) => tool.status === status).length;
   return {
-    ...Object.fromEntries(Object.entries(sumOf(calls)).map(([name, value]) => [`calls.${name}`, value])),
+    ...Object.fromEntries(Object.entries(sumOfCalls(calls)).map(([name, value]) => [`calls.${name}`, value])),
     "turns.turns": turns.length,
     "turns.prompts": turns.filter((turn) => turn.origin === "human").length,
     "tools.calls": tools.length,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { sumOf } from "../../src/report/call-totals.ts";
+import { sumOfCalls } from "../../src/model/call-sums.ts";
 import { costText, count, dollars, megabytes, tokensText } from "../../src/text/figures.ts";
 
-const NONE = sumOf([]);
+const NONE = sumOfCalls([]);
 
 describe("how numbers are shown", () => {
   test.each([

@@ -1,0 +1,139 @@
+import type { CallSums } from "../model/call-sums.ts";
+import { plusKnown } from "../model/known.ts";
+import { type PackedTools, type PackedTurns, type PackedUsage, QUARTER_MS } from "../model/packed.ts";
+import type { ToolCall, Turn } from "../model/session.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { Writable } from "../model/writable.ts";
+
+/**
+ * Sums of a packed session by quarters of an hour, in the words of the views `usage`, `tool_usage` and `turn_usage`. No call has
+ * its price yet.
+ */
+export class PackedSums {
+  readonly #usage = new Groups<PackedUsage>();
+  readonly #tools = new Groups<PackedTools>();
+  readonly #turns = new Groups<PackedTurns>();
+
+  get usage(): readonly Writable<PackedUsage>[] {
+    return this.#usage.rows;
+  }
+
+  get tools(): readonly PackedTools[] {
+    return this.#tools.rows;
+  }
+
+  get turns(): readonly PackedTurns[] {
+    return this.#turns.rows;
+  }
+
+  /**
+   * @param tokens its tokens in the order of `TOKEN_KINDS` from `at` on, NaN for what is unknown; without usage all are
+   * @returns place of its row in `usage`
+   */
+  addCall(
+    call: {
+      readonly model: string | undefined;
+      readonly isSubagents: boolean;
+      readonly isSum: boolean;
+      readonly complete: boolean;
+      readonly startMs: number;
+      readonly endMs: number;
+    },
+    tokens: ArrayLike<number>,
+    at: number,
+  ): number {
+    const { model, isSubagents, endMs } = call;
+    const timeMs = quarterOf(endMs);
+    const subagent = isSubagents ? 1 : 0;
+    const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => [
+      ...([timeMs, model ?? null, subagent, 0, 0, 0, 0, 0] as const),
+      ...([null, null, null, null, null, null, null, null, 0] as const),
+    ]);
+    const row = this.#usage.at(place);
+    row[call.isSum ? 4 : 3]++;
+    row[6]++;
+    if (!call.complete) row[7]++;
+    row[16] += Math.max(0, endMs - call.startMs);
+    if (Number.isNaN(tokens[at])) row[5]++;
+    else for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
+    return place;
+  }
+
+  addTool({ name, mcpServer, agentId, status, startMs, endMs }: SummedTool): void {
+    const timeMs = quarterOf(startMs);
+    const subagent = agentId === undefined ? 0 : 1;
+    const key = `${timeMs} ${subagent} ${name}\0${mcpServer ?? "\0"}`;
+    const place = this.#tools.place(key, () => [timeMs, name, mcpServer ?? null, subagent, 0, 0, 0, 0, 0]);
+    const row = this.#tools.at(place);
+    row[4]++;
+    if (status === "error") row[5]++;
+    if (status === "denied") row[6]++;
+    if (status === "unfinished") row[7]++;
+    row[8] += Math.max(0, endMs - startMs);
+  }
+
+  addTurn({ origin, state, startMs }: Pick<Turn, "origin" | "state" | "startMs">): void {
+    const timeMs = quarterOf(startMs);
+    const row = this.#turns.at(this.#turns.place(`${timeMs} ${origin}`, () => [timeMs, origin, 0, 0, 0]));
+    row[2]++;
+    if (state === "failed") row[3]++;
+    if (state === "interrupted") row[4]++;
+  }
+
+  /** Sums over all calls. */
+  calls(): CallSums {
+    const all: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+    const tokens: Writable<Partial<Record<(typeof TOKEN_KINDS)[number], number>>> = {};
+    for (const row of this.#usage.rows) {
+      for (let i = 0; i < all.length; i++) all[i as 0] += row[(3 + i) as 3];
+      for (const [i, kind] of TOKEN_KINDS.entries()) {
+        const sum = plusKnown(tokens[kind], row[(FIRST_TOKENS + i) as 8]);
+        if (sum !== undefined) tokens[kind] = sum;
+      }
+    }
+    const [modelCalls, sumsTold, callsWithoutUsage, unpricedCalls, incompleteCalls] = all;
+    return { modelCalls, sumsTold, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
+  }
+}
+
+// --- internal ---
+
+type SummedTool = Pick<ToolCall, "name" | "status" | "startMs" | "endMs"> & {
+  readonly mcpServer?: string | undefined;
+  /** Of the subagent that called it. */
+  readonly agentId?: unknown;
+};
+
+/** Where tokens begin in a row of `usage`. */
+const FIRST_TOKENS = 8;
+
+const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
+
+function addTokens(row: Writable<PackedUsage>, kind: number, tokens: number | undefined): void {
+  const place = (FIRST_TOKENS + kind) as 8;
+  if (tokens !== undefined && !Number.isNaN(tokens)) row[place] = plusKnown(row[place], tokens);
+}
+
+/** Rows, one for each key. */
+class Groups<T extends readonly unknown[]> {
+  readonly rows: Writable<T>[] = [];
+  readonly #places = new Map<string, number>();
+  #last = { key: "", place: -1 };
+
+  place(key: string, make: () => T): number {
+    // Facts come in the order of time: mostly it is the one before
+    if (key === this.#last.key && this.#last.place !== -1) return this.#last.place;
+    let place = this.#places.get(key);
+    if (place === undefined) {
+      place = this.rows.length;
+      this.#places.set(key, place);
+      this.rows.push([...make()] as unknown as Writable<T>);
+    }
+    this.#last = { key, place };
+    return place;
+  }
+
+  at(place: number): Writable<T> {
+    return this.rows[place] as Writable<T>;
+  }
+}
