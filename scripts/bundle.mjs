@@ -59,8 +59,18 @@ async function commonJs(out, path, text) {
     supported: { "dynamic-import": false },
   });
   const lib = relative(dirname(path), join(out, "lib")) || ".";
-  return `${code.replaceAll(LAZY_MODULE, (_all, module) => JSON.stringify(`./${posix.join(lib, `${module}.cjs`)}`))}`;
+  const loads = (_all, module) => JSON.stringify(`./${posix.join(lib, `${module}.cjs`)}`);
+  return `${code.replaceAll(LAZY_MODULE, loads)}${PLAIN_EXPORTS}`;
 }
+
+/**
+ * Exports are getters, called each time another part uses one: 4 % of an import. Once a part has run, they become plain
+ * values; what is still undefined then stays a getter.
+ */
+const PLAIN_EXPORTS = `{const e=module.exports,v=Object.defineProperty({},"__esModule",{value:true});
+for(const k of Object.keys(e)){const x=e[k];Object.defineProperty(v,k,x===void 0?{get:()=>e[k],enumerable:true}:{value:x,enumerable:true})}
+module.exports=v}
+`;
 
 /** The files that `openhook-otel view` serves: one script, one style sheet, no requests to other hosts. */
 async function bundlePage(outdir) {
