@@ -8,14 +8,14 @@ import type { ExportOutcome, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { HttpAnswer, SendError } from "./transport.ts";
 
-/** Which signal's answer is read. */
+/** The signal of a response. */
 export type Signal = "traces" | "metrics";
 
 /**
- * What an answer means for the records of its request.
+ * What a response means for the records of its request.
  *
- * Only 429, 502, 503 and 504 (OTLP specification) and what never reached an answer are worth the same bytes again. A
- * 2xx has taken them even when its body makes no sense. Nothing in `reason` or `message` repeats a configured secret.
+ * Only 429, 502, 503 and 504 (OTLP specification) and requests without a response are worth retrying with the same bytes. A 2xx
+ * has accepted them even if its body makes no sense. Neither `reason` nor `message` contains a configured secret.
  */
 export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSignalSettings): ExportOutcome {
   switch (answer.status) {
@@ -35,7 +35,7 @@ export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSign
   }
 }
 
-/** Nothing at this address takes this signal. */
+/** Nothing at this address accepts this signal. */
 export const isNotThere = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
 
 // --- internal ---
@@ -57,11 +57,11 @@ function readSuccess(
   if (!complete) return UNREADABLE;
   if (data.length === 0) return { rejected: 0 };
   const json = isJson(contentType, data);
-  // The JSON deserializers take bad JSON for an empty answer
+  // The JSON deserializers treat invalid JSON as an empty response
   if (json && jsonObject(data) === undefined) return UNREADABLE;
   try {
     const { count, errorMessage } = signal === "traces" ? partialOfTraces(data, json) : partialOfMetrics(data, json);
-    // int64 is a string in proto3's JSON, and some backends write a number
+    // int64 is a string in proto3's JSON, but some backends write a number
     const rejected = Number(count ?? 0);
     if (!Number.isSafeInteger(rejected) || rejected < 0) return UNREADABLE;
     const message = typeof errorMessage === "string" ? quotable(errorMessage, settings) : "";
@@ -88,10 +88,10 @@ function partialOfMetrics(data: Uint8Array, json: boolean): Partial {
   return { count: partial?.rejectedDataPoints, errorMessage: partial?.errorMessage };
 }
 
-/** Backends answer JSON to protobuf at times, and some without a content type. */
+/** Some backends answer JSON to protobuf, and some send no content type. */
 function isJson(contentType: string, data: Uint8Array): boolean {
   if (/\bjson\b/i.test(contentType)) return true;
-  // As protobuf "{" would be field 15, which no OTLP answer has
+  // In protobuf, "{" would be field 15, which no OTLP response has
   return !/protobuf/i.test(contentType) && data[0] === "{".charCodeAt(0);
 }
 
@@ -107,13 +107,13 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
-/** The error's own words and what the backend added to them. */
+/** The error's own text and what the backend added. */
 function reasonOf(error: SendError, settings: OtlpSignalSettings): string {
   const said = quotable(backendWords(error.body), settings);
   return said === "" ? error.message : `${error.message}: ${said}`;
 }
 
-/** From google.rpc.Status (what OTLP wants), as JSON or protobuf, or a plain text. Nothing from an HTML page. */
+/** From google.rpc.Status (as OTLP specifies), in JSON or protobuf, or plain text. Nothing from an HTML page. */
 function backendWords(body: Uint8Array): string {
   const json = jsonObject(body);
   if (json !== undefined) {
@@ -125,8 +125,8 @@ function backendWords(body: Uint8Array): string {
 }
 
 /**
- * google.rpc.Status and ExportTracePartialSuccess have the same bytes: 1 a number, 2 a text. So the SDK's reader reads
- * a Status when it is put where the partial success of an answer is (field 1, with its length).
+ * google.rpc.Status and ExportTracePartialSuccess have the same encoding: field 1 a number, field 2 a text. The SDK's reader therefore
+ * reads a Status that is placed where a response has its partial success (field 1, with its length).
  */
 function statusMessage(status: Uint8Array): string | undefined {
   try {
@@ -147,11 +147,11 @@ function varint(value: number): Uint8Array {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Without secrets, as one line of printable characters of bounded length. */
+/** Without secrets, as one line of printable characters with limited length. */
 function quotable(text: string, settings: OtlpSignalSettings): string {
-  // Secrets first: of one that is cut in two the first half would stay
+  // Secrets first: half of a truncated secret would stay
   const safe = withoutSecrets(text, settings);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
   const line = safe.replace(/[\u0000-\u001f\u007f-\u009f\ufffd]+/g, " ").trim();
   return line.length > MAX_QUOTED_CHARACTERS ? `${line.slice(0, MAX_QUOTED_CHARACTERS)}…` : line;
 }

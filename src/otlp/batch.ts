@@ -1,13 +1,13 @@
-/** What one request may hold. */
+/** Limits of one request. */
 export interface RequestBounds {
   readonly maxRecords: number;
-  /** Estimated; the sender checks the real bytes. */
+  /** An estimate; the sender checks the real size. */
   readonly maxBytes: number;
 }
 
 /**
- * Splits rows into the requests they are sent by, in order, reading no further ahead than one row beyond a request. A
- * row that alone is over `maxBytes` makes a request of its own: only the encoded bytes say whether it is too large.
+ * Splits rows into requests, in order, reading at most one row beyond a request. A row that alone exceeds `maxBytes` becomes a separate
+ * request: only the encoded size says whether it is too large.
  *
  * @param rows pulled one by one, so an outbox of any length costs the memory of one request
  * @param bytesOf estimate for one row
@@ -33,12 +33,12 @@ export async function* intoRequests<Row>(
   if (request !== undefined) yield request;
 }
 
-/** Bytes of a record as JSON text: near what JSON requests take, and above what protobuf does. */
+/** Bytes of a record as JSON: close to a JSON request, and more than protobuf needs. */
 export function estimatedBytes(record: unknown): number {
   return Buffer.byteLength(JSON.stringify(record));
 }
 
-/** Both halves of a request that was too large, in order; the first has the odd one. */
+/** Both halves of a request that was too large, in order; the first has the odd row. */
 export function halves<Row>(request: readonly Row[]): readonly [readonly Row[], readonly Row[]] {
   const middle = Math.ceil(request.length / 2);
   return [request.slice(0, middle), request.slice(middle)];

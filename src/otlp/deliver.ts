@@ -8,29 +8,29 @@ import { type Delivery, type DeliverySummary, isBadContent, Tally } from "./tall
 
 export { type Delivery, type DeliverySummary, isBadContent, rejectedOf } from "./tally.ts";
 
-/** A record that waits in the outbox, under the number that settles it. */
+/** A record in the outbox, with the row number that settles it. */
 export interface Row<Item> {
   readonly seq: number;
   readonly record: Item;
 }
 
-/** Told of every delivery, one at a time; what it throws ends the delivery. */
+/** Called for every delivery, one at a time; an exception ends the delivery. */
 export type OnDelivery = (delivery: Delivery) => void | Promise<void>;
 
-/** `halvings`: of the first request, as the delivery before told. @default 0 */
+/** `halvings`: of the first request, from the previous delivery. @default 0 */
 export type DeliveryBounds = PaceBounds & { readonly halvings?: number };
 
 /**
- * Sends outbox rows, at most `concurrency` requests at once, in parts that the backend takes.
+ * Sends outbox rows with at most `concurrency` concurrent requests, in sizes that the backend accepts.
  *
- * After the first `retry` or `refused` no further request is begun, so that a dead backend costs one timeout and not
- * one per request. The exception is bad content (400, 422): the request is halved until what is bad stands alone, so
- * that one poisoned row holds up nobody; sixteen such answers without any success between them stop the delivery.
- * A request that is too large is halved, down to single rows.
+ * After the first `retry` or `refused` no further request starts, so that an unreachable backend costs one timeout and not one per
+ * request. The exception is bad content (400, 422): the request is halved until the bad record stands alone, so that one
+ * bad row does not block the others; sixteen such responses without a success in between stop the delivery. A request that is
+ * too large is halved, down to single rows.
  *
  * @param rows pulled as requests become free
  * @param onDelivery settles the rows in the store
- * @throws what `rows` or `onDelivery` throw, after the requests under way have come back
+ * @throws what `rows` or `onDelivery` throw, after the running requests have ended
  */
 export function deliverSpans(
   rows: AsyncIterable<Row<SpanRecord>> | Iterable<Row<SpanRecord>>,
@@ -42,8 +42,8 @@ export function deliverSpans(
 }
 
 /**
- * The same for metric points, one request after the other, so that the points of a stream arrive in their order. They
- * are few and wait for nothing: only spans have a pace.
+ * `deliverSpans` for metric points, one request after the other, so that the points of a stream arrive in order. They are few and not
+ * paced.
  */
 export function deliverMetrics(
   rows: AsyncIterable<Row<MetricPoint>> | Iterable<Row<MetricPoint>>,
@@ -100,7 +100,7 @@ async function deliver<Item>(
         .catch((error) => {
           failure ??= { error };
         });
-      // A request is read when it can be begun, neither earlier nor all at once
+      // A request is built when it can start, not earlier and not all together
       while (queue.pending >= pace.concurrency) await nextCompletion(queue);
       if (hasEnded()) break;
     }

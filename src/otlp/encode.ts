@@ -18,15 +18,15 @@ export function encodeSpans(spans: tracing.ReadableSpan[], protocol: Protocol): 
 /**
  * The body of one metrics request, before compression.
  *
- * The SDK's serializers take one resource; several go into one request all the same, since it is taken or refused as a
- * whole: with a request for each, a second one that fails would leave deltas of the first to be counted twice.
+ * The SDK's serializers take one resource. We put several into one request, because a request is accepted or refused as a whole: with
+ * one request per resource, a second one that fails would cause deltas of the first to be counted twice.
  */
 export function encodeMetrics(resourceMetrics: readonly metrics.ResourceMetrics[], protocol: Protocol): Uint8Array {
   if (protocol === "http/json") {
     const parts = resourceMetrics.map((one) => JsonMetricsSerializer.serializeRequest(one) ?? new Uint8Array());
     return parts.length === 1 && parts[0] ? parts[0] : joinJson(parts);
   }
-  // Protobuf messages are merged by writing one after the other
+  // Protobuf messages merge when they are concatenated
   return Buffer.concat(
     resourceMetrics.map((one) => ProtobufMetricsSerializer.serializeRequest(one) ?? new Uint8Array()),
   );

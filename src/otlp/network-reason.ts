@@ -1,8 +1,8 @@
 import { shownUrl } from "./secrets.ts";
 
 /**
- * Why no answer came, in plain words, e.g. "connection refused by http://127.0.0.1:4318/v1/traces". Made from the
- * error's code alone; its own text is not passed on.
+ * Why there was no response, in plain words, e.g. "connection refused by http://127.0.0.1:4318/v1/traces". Derived from the error's code
+ * only; its text is not passed on.
  *
  * @param url the full address; shown without credentials
  */
@@ -41,13 +41,13 @@ const REASONS: Readonly<Record<string, Say>> = {
   CERT_HAS_EXPIRED: (url) => `the certificate of ${url} has expired`,
   CERT_NOT_YET_VALID: (url) => `the certificate of ${url} is not valid yet: is the clock right?`,
   ERR_TLS_CERT_ALTNAME_INVALID: (url) => `the certificate of ${url} is for another host name`,
-  // What the first bytes of a plain HTTP answer are taken for differs between Node versions
+  // Node versions differ in how they interpret a plain HTTP response
   EPROTO: notTls,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) =>
     `${url} asks for a client certificate: set the client certificate and key files`,
-  // Older TLS has no own word for a missing client certificate
+  // Older TLS versions have no separate error for a missing client certificate
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (url) =>
     `${url} refused the TLS handshake: does it ask for a client certificate?`,
 };

@@ -6,10 +6,9 @@ export type PaceBounds = Pick<
 >;
 
 /**
- * How large the next request may be, how many at once, and when it may be begun. A backend that failed lately is asked
- * with one small request first, and they double while it takes them: one that is slow, or breaks off what is large for it,
- * gets what it can take. One that says that requests are too large gets smaller ones from then on. Time is measured from
- * the making, by a clock that nobody sets.
+ * Decides how large the next request may be, how many run concurrently and when one may start. After a recent failure the backend first gets
+ * one small request, and sizes double while it accepts them, so that a slow backend gets what it can handle. A backend that
+ * reports requests as too large gets smaller ones from then on. Times are measured with a monotonic clock from the construction on.
  */
 export class Pace {
   readonly #bounds: PaceBounds;
@@ -28,7 +27,7 @@ export class Pace {
     this.#isTrusted = halvings === 0;
   }
 
-  /** For the next delivery, after one that the backend stopped: half of what it failed at. */
+  /** For the next delivery, after one that the backend stopped: half of the size that failed. */
   get halvings(): number {
     return Math.ceil(Math.log2(this.#bounds.maxSpansPerRequest / this.#maxRecords)) + (this.#maxRecords > 1 ? 1 : 0);
   }
@@ -46,12 +45,12 @@ export class Pace {
     return this.#isTrusted ? this.#bounds.concurrency : 1;
   }
 
-  /** Whether the time for this delivery has passed. */
+  /** Whether the time for this delivery is over. */
   get isOver(): boolean {
     return performance.now() - this.#beganMs >= (this.#bounds.maxDeliveryMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Waits until a request of so many records may begin. @returns false, at once, when that is after the time is over */
+  /** Waits until a request with this many records may start. @returns false, immediately, if that would be after the end */
   async turn(records: number): Promise<boolean> {
     const { maxSpansPerSecond, maxDeliveryMs = Number.POSITIVE_INFINITY } = this.#bounds;
     const nowMs = performance.now();
@@ -62,7 +61,7 @@ export class Pace {
     return true;
   }
 
-  /** A request was taken. */
+  /** A request was accepted. */
   taken(): void {
     this.#isTrusted = true;
     if (++this.#takenAtThisSize < TAKEN_BEFORE_DOUBLING) return;
@@ -70,7 +69,7 @@ export class Pace {
     this.#maxRecords = Math.min(this.#maxRecords * 2, this.#bounds.maxSpansPerRequest);
   }
 
-  /** A request of so many estimated bytes was too large. */
+  /** A request of this estimated size was too large. */
   tooLarge(bytes: number): void {
     this.#maxBytes = Math.min(this.#maxBytes, Math.ceil(bytes / 2));
   }
@@ -78,5 +77,5 @@ export class Pace {
 
 // --- internal ---
 
-/** What is too large for a backend that does not say so ends a delivery: some get through before it is tried. */
+/** A size that is too large for a backend that does not say so ends a delivery, so some requests go first. */
 const TAKEN_BEFORE_DOUBLING = 4;

@@ -3,18 +3,18 @@ import { type Signal, toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { createTransport } from "./transport.ts";
 
-/** What a backend said to an export of nothing. */
+/** A backend's response to an empty export. */
 export interface ProbeAnswer {
   readonly outcome: ExportOutcome;
-  /** Absent when no answer came. */
+  /** Absent without a response. */
   readonly httpStatus?: number;
-  /** The backend's own clock, to the second, where its answer tells it. Milliseconds since the epoch. */
+  /** The backend's clock, to the second, if the response contains it. Milliseconds since the epoch. */
   readonly dateMs?: number;
 }
 
 /**
- * Sends an empty export request, through the same transport and with the same headers, certificates and compression as
- * a delivery. Never rejects.
+ * Sends an empty export request with the same transport, headers, certificates and compression as a delivery. Never
+ * rejects.
  *
  * @param timeoutMs of the whole exchange
  */

@@ -5,22 +5,22 @@ import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { type ResourceOf, sendable, wellFormed } from "./resource.ts";
 import { toHrTime } from "./time.ts";
 
-/** Who produced the spans. */
+/** The instrumentation scope of spans. */
 export function scopeOf(version: string): core.InstrumentationScope {
   return { ...METRICS_SCOPE, version };
 }
 
 /**
- * Who produced the metrics: of no version. Collectors and Prometheus tell series apart by it, so an update would begin a second
- * one of every counter, with the whole sum in it. `telemetry.distro.version` of the resource says it.
+ * The instrumentation scope of metrics, without a version. Collectors and Prometheus distinguish series by it, so an update would start a
+ * second series of every counter with the whole sum in it. The resource's `telemetry.distro.version` has the version.
  */
 const METRICS_SCOPE: core.InstrumentationScope = { name: "openhook-otel", version: "" };
 
 /**
- * Span records as the plain objects that the SDK's serializers read. They come out byte for byte like spans of the
- * SDK's own tracer with the same ids and times.
+ * Span records as the plain objects that the SDK's serializers read. They are encoded byte for byte like spans of the SDK's tracer
+ * with the same ids and times.
  *
- * @param records in the order in which they are to be sent
+ * @param records in the order in which they are sent
  * @param resourceOf gives spans of one resource the same object
  */
 export function toReadableSpans(
@@ -64,10 +64,10 @@ export function toReadableSpans(
 }
 
 /**
- * Metric points as the SDK's metric data, one entry per resource and in it one metric per name. Points keep their
- * order, so that the zero point of a new stream stays before its value. Points whose value is not finite are left out.
+ * Metric points as the SDK's metric data: one entry per resource, and one metric per name in it. Points keep their order, so that
+ * the zero point of a new stream precedes its value. Points that are not finite are left out.
  *
- * @param points of `nano` counters hold whole billionths; they come out as doubles in the metric's own unit
+ * @param points of `nano` counters contain whole 10⁻⁹ units and become doubles in the metric's unit
  */
 export function toResourceMetrics(
   points: readonly MetricPoint[],
@@ -140,7 +140,7 @@ function toHistogram(
   return {
     count: data.count,
     sum: data.sum,
-    // Of nothing there is neither a smallest nor a largest
+    // An empty histogram has no minimum and no maximum
     ...(data.count > 0 ? { min: data.min, max: data.max } : {}),
     buckets: { boundaries: [...bounds], counts: [...data.bucketCounts] },
   };

@@ -4,12 +4,12 @@ import type { resources } from "@opentelemetry/sdk-node";
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import type { Attributes } from "../model/telemetry.ts";
 
-/** Hands out one SDK resource per distinct set of attributes: the serializers group records by its identity. */
+/** Returns one SDK resource per distinct set of attributes: the serializers group records by its identity. */
 export type ResourceOf = (recordResource: Attributes) => resources.Resource;
 
 /**
- * Joins the resource of the settings with the one of a record. The record's attributes win, but for `service.name`:
- * where the settings have it, the user asked for that name (`OTEL_SERVICE_NAME`), and it stands for every agent.
+ * Joins the settings' resource with a record's. The record's attributes win, except for `service.name`: if the settings have one, the user
+ * asked for it (`OTEL_SERVICE_NAME`), and it applies to every agent.
  *
  * @param settingsResource attributes of everything that is sent
  */
@@ -29,13 +29,13 @@ export function resourcesOver(settingsResource: Readonly<Record<string, string>>
   };
 }
 
-/** The settings' resource without what counters say of themselves, see `model/series-labels.ts`. */
+/** The settings' resource without the attributes that counters carry themselves, see `model/series-labels.ts`. */
 export const withoutSeriesLabels = (resource: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(resource).filter(([name]) => !SERIES_LABELS.includes(name)));
 
 /**
- * Attributes as every OTLP backend takes them. Left out: null, undefined, NaN, infinities, objects, empty keys, whole
- * numbers that no int64 holds. Lone surrogates become U+FFFD, since UTF-8 has no other place for them.
+ * Attributes that every OTLP backend accepts. Left out: null, undefined, NaN, infinities, objects, empty keys, whole numbers beyond
+ * int64. Lone surrogates become U+FFFD, because UTF-8 cannot encode them.
  */
 export function sendable(attributes: Readonly<Record<string, unknown>>): OtelAttributes {
   const kept: OtelAttributes = {};

@@ -1,6 +1,6 @@
 import type { OtlpSignalSettings } from "../model/settings.ts";
 
-/** The address as it may be shown: without user, password, query and fragment, which can all be credentials. */
+/** The address without user, password, query and fragment, which can all be credentials. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return "the OTLP address";
   const { protocol, host, pathname } = new URL(url);
@@ -8,8 +8,8 @@ export function shownUrl(url: string): string {
 }
 
 /**
- * Takes every configured secret out of a text that comes from outside (a backend may echo the credentials it
- * refuses): header values, whole and by their words, the URL's user, password and query values.
+ * Removes every configured secret from a text that comes from outside (a backend may echo the credentials that it refuses): header
+ * values, whole and by word, the URL's user, password and query values.
  */
 export function withoutSecrets(text: string, settings: OtlpSignalSettings): string {
   return secretsOf(settings).reduce((clean, secret) => clean.replace(occurrences(secret), "***"), text);
@@ -17,12 +17,12 @@ export function withoutSecrets(text: string, settings: OtlpSignalSettings): stri
 
 // --- internal ---
 
-/** A short secret ("1", a tenant's number) is taken out only where it stands alone, or it would garble every text. */
+/** A short secret ("1", a tenant's number) is removed only as a separate word; otherwise it would garble every text. */
 const SHORT_SECRET_LENGTH = 6;
 
 const SCHEMES: ReadonlySet<string> = new Set(["basic", "bearer", "token", "apikey", "api-key", "digest"]);
 
-/** Longest first, so that no part of a secret is left over. */
+/** Longest first, so that no part of a secret is left. */
 function secretsOf(settings: OtlpSignalSettings): string[] {
   const values = Object.values(settings.headers);
   const found = new Set(values.flatMap((value) => [value, ...value.split(/\s+/)]));

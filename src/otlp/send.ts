@@ -7,17 +7,17 @@ import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
 import { createTransport, type HttpTransport } from "./transport.ts";
 
-/** Sends records to the destinations of the settings. Each call is one request and one attempt; no call rejects. */
+/** Sends records to the configured destinations. Each call is one request and one attempt; no call rejects. */
 export interface Sender {
-  /** All records in one request. None gives `ok` without a request. */
+  /** All records in one request. An empty list returns `ok` without a request. */
   sendSpans(records: readonly SpanRecord[]): Promise<ExportOutcome>;
-  /** All points in one request, whatever their resources. Points keep their order; those not finite are left out. */
+  /** All points in one request, whatever their resources. Points keep their order; those that are not finite are left out. */
   sendMetrics(points: readonly MetricPoint[]): Promise<ExportOutcome>;
-  /** Closes the kept connections. Requests under way come back as `retry`, and so does every later call. */
+  /** Closes kept connections. Running requests, and all later calls, return `retry`. */
   close(): void;
 }
 
-/** What became of one request; `dateMs`: the backend's own clock, to the second, where it told. */
+/** The outcome of one request; `dateMs`: the backend's clock, to the second, if known. */
 export type OnAnswer = (answer: {
   readonly signal: Signal;
   readonly outcome: ExportOutcome;
@@ -25,15 +25,15 @@ export type OnAnswer = (answer: {
 }) => void;
 
 /**
- * Makes a sender. Nothing is read or connected before the first call; a certificate file that cannot be used, or an
- * address that is none, is told by the `refused` outcomes of the calls.
+ * Makes a sender. Nothing is read or connected before the first call; unusable certificate files and invalid addresses are reported by
+ * the calls' `refused` outcomes.
  *
- * A body that is larger than `maxBytesPerRequest` is not sent: the outcome is `too-large`.
+ * A body larger than `maxBytesPerRequest` is not sent: the outcome is `too-large`.
  *
  * @param options.version of this program: instrumentation scope of spans, and user agent
- * @param options.signal ends requests under way; they come back as `retry`
- * @param options.onAnswer hears what became of every request that was sent
- * @param options.transport takes the bodies in the network's place
+ * @param options.signal ends running requests; they return `retry`
+ * @param options.onAnswer called with the outcome of every request that was sent
+ * @param options.transport receives the bodies instead of the network
  */
 export function createSender(
   settings: OtlpSettings,

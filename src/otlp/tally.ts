@@ -1,42 +1,42 @@
 import type { ExportOutcome } from "../model/settings.ts";
 
-/** What became of the rows of one request. */
+/** The outcome for the rows of one request. */
 export interface Delivery {
   readonly seqs: readonly number[];
   /**
-   * `settled`: the backend has answered for all of them (some may be rejected for good: it says how many, not which).
-   * `oversized`: one row that is too large even alone. `kept`: to be tried at a later drain.
+   * `settled`: the backend has answered for all of them (it may have rejected some permanently: it says how many, not which).
+   * `oversized`: a single row that is too large. `kept`: retried by a later drain.
    */
   readonly result: "settled" | "oversized" | "kept";
   readonly outcome: ExportOutcome;
 }
 
-/** Counts of rows. Rows whose turn did not come before the delivery stopped are in none of them. */
+/** Counts of rows. Rows that were not sent before the delivery stopped are in none of them. */
 export interface DeliverySummary {
-  /** Settled, without the rejected. */
+  /** Settled, without rejected ones. */
   readonly sent: number;
   readonly rejected: number;
   readonly oversized: number;
   readonly kept: number;
-  /** Why rows were kept, rejected or found too large: the first reason of that order. Absent when all were sent. */
+  /** Why rows were kept, rejected or oversized: the first reason, in this order. Absent if all were sent. */
   readonly reason?: string;
-  /** What a backend that took everything had to say all the same: the first of it. */
+  /** The first message of a backend that accepted everything. */
   readonly remark?: string;
-  /** The longest wait a backend asked for. */
+  /** The longest delay that a backend requested. */
   readonly afterMs?: number;
-  /** It stopped before all rows had their turn: the backend takes nothing at present, or the time was over. */
+  /** Stopped before all rows were sent: the backend accepts nothing at present, or the time was over. */
   readonly stopped?: "backend" | "time";
-  /** Of the first request of the next delivery, after one that the backend stopped. */
+  /** For the first request of the next delivery, after one that the backend stopped. */
   readonly halvings?: number;
-  /** The status that came with `reason`, where it is why rows were kept. */
+  /** The status of `reason`, if it is why rows were kept. */
   readonly httpStatus?: number;
 }
 
-/** The content was called bad: other records may be good. */
+/** The content was refused as bad: other records may be fine. */
 export const isBadContent = (outcome: ExportOutcome): boolean =>
   outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
 
-/** Adds up what became of rows, and decides when to stop. */
+/** Adds up outcomes and decides when to stop. */
 export class Tally {
   #sent = 0;
   #rejected = 0;
@@ -56,7 +56,7 @@ export class Tally {
     return this.#stopped !== undefined;
   }
 
-  /** Every answer, whether or not its rows are sent again in parts. */
+  /** Every response, whether or not its rows are sent again in parts. */
   answered(outcome: ExportOutcome): void {
     if (outcome.status === "ok") {
       this.#badContentInARow = 0;
@@ -113,13 +113,13 @@ export class Tally {
   }
 }
 
-/** A backend may count what it rejects otherwise than in our records. */
+/** A backend may count rejected records differently than we do. */
 export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
   outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
 
 // --- internal ---
 
-/** One bad span among 10,000 is alone after fourteen halvings; a backend that finds all bad is left alone after these. */
+/** Fourteen halvings isolate one bad span among 10,000; a backend that refuses everything stops the delivery. */
 const MAX_BAD_CONTENT_IN_A_ROW = 16;
-/** A backend that takes not even single spans is not asked for each of 100,000. */
+/** A backend that refuses even single spans is not tried with each of 100,000. */
 const MAX_OVERSIZED_IN_A_ROW = 50;

@@ -3,8 +3,8 @@ import type { HrTime } from "@opentelemetry/api";
 /**
  * Milliseconds since the epoch as [seconds, nanoseconds].
  *
- * Taken from the number's shortest decimal text, so that 1700000000123.456 is …123456000 ns and not the …123456055 of
- * its binary value. What the wire's unsigned 64 bits cannot hold is moved to their nearest end.
+ * Derived from the number's shortest decimal text, so that 1700000000123.456 becomes …123456000 ns and not the …123456055 of its binary
+ * value. Times beyond the unsigned 64 bits of the encoding are moved to the nearest limit.
  *
  * @param ms any finite number; anything else gives [0, 0]
  */

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { OtlpSignalSettings } from "../model/settings.ts";
 
-/** PEM texts as node:https takes them; what is not set is absent. */
+/** PEM texts for node:https; unset ones are absent. */
 export interface TlsFiles {
   readonly ca?: string;
   readonly cert?: string;
@@ -11,9 +11,9 @@ export interface TlsFiles {
 }
 
 /**
- * Reads and checks the PEM files of one destination, so that a wrong one is named before a connection is tried.
+ * Reads and checks the PEM files of one destination, so that a wrong one is named before connecting.
  *
- * @throws Error that names the setting, the file and what is wrong with it
+ * @throws Error that names the setting, the file and the problem
  */
 export async function readTlsFiles(settings: OtlpSignalSettings): Promise<TlsFiles> {
   const { certificatePath, clientCertificatePath, clientKeyPath } = settings;

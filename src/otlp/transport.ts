@@ -14,12 +14,12 @@ import { networkReason } from "./network-reason.ts";
 import { shownUrl } from "./secrets.ts";
 import { readTlsFiles, TlsFileError } from "./tls-files.ts";
 
-/** An answer's status and words. `message` names the address without credentials and quotes no header. */
+/** Status and text of a response. `message` names the address without credentials and quotes no header. */
 export class SendError extends Error {
   override readonly name = "SendError";
-  /** The HTTP status, where one came. */
+  /** The HTTP status, if there was a response. */
   readonly code?: number;
-  /** The answer's body, at most 1 MiB of it; empty where none came. */
+  /** The response body, at most 1 MiB; empty without a response. */
   readonly body: Uint8Array;
 
   constructor(
@@ -32,25 +32,25 @@ export class SendError extends Error {
   }
 }
 
-/** What became of one request, in the SDK's terms and with what the SDK's own transport drops. */
+/** The result of one request in the SDK's terms, with what the SDK's transport drops. */
 export type HttpAnswer = Heard &
   (
     | (ExportResponseSuccess & {
         readonly data: Uint8Array;
         readonly contentType: string;
-        /** False when the body broke off or was longer than 1 MiB: the records were taken, the rest is unknown. */
+        /** False if the body broke off or exceeded 1 MiB: the records were accepted, the rest is unknown. */
         readonly complete: boolean;
       })
     | (ExportResponseRetryable & { readonly error: SendError })
     | (ExportResponseFailure & { readonly error: SendError })
   );
 
-/** What came of an answer's head; absent where no answer came. */
+/** From the response's headers; absent without a response. */
 interface Heard {
   readonly httpStatus?: number;
-  /** The backend's own clock, to the second, where it tells. Milliseconds since the epoch. */
+  /** The backend's clock, to the second, if known. Milliseconds since the epoch. */
   readonly dateMs?: number;
-  /** The connection was kept from an earlier request and broke without an answer: it may have been closed before. */
+  /** A kept connection broke without a response: it may have been closed before. */
   readonly isStale?: true;
 }
 
@@ -60,12 +60,12 @@ export interface HttpTransport extends IExporterTransport {
 }
 
 /**
- * OTLP over node:http and node:https, one attempt per call; a second one where a kept connection turns out to be closed.
- * Variables for proxies are not heard. Unlike the SDK's transport it sees `Retry-After` and the
- * body of every answer, bounds the whole exchange in time (a server that drips cannot hold it), and refuses redirects.
+ * OTLP over node:http and node:https. One attempt per call, and a second one if a kept connection turns out to be closed.
+ * HTTP_PROXY and HTTPS_PROXY are ignored. Unlike the SDK's transport it returns `Retry-After` and the body of every response, limits
+ * the duration of the whole exchange (a slowly dripping server cannot hold it), and refuses redirects.
  *
  * @param version of this program, for the user agent
- * @param signal ends what is under way; such requests come back as retryable
+ * @param signal ends running requests, which become retryable
  */
 export function createTransport(settings: OtlpSignalSettings, version: string, signal?: AbortSignal): HttpTransport {
   let ready: ReturnType<typeof prepare> | undefined;
@@ -103,10 +103,10 @@ export function createTransport(settings: OtlpSignalSettings, version: string, s
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
-/** The only statuses that the OTLP specification lets a client try again with the same bytes. */
+/** The only statuses after which the OTLP specification allows a retry with the same bytes. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Headers that describe the message as we frame it; a setting must not contradict them. */
+/** Headers that describe the message framing; settings must not contradict them. */
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-encoding",
@@ -122,7 +122,7 @@ type Connection = Awaited<ReturnType<typeof prepare>>;
 
 async function prepare(settings: OtlpSignalSettings) {
   const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
-  // The setting is not quoted: what fails to parse may hold a password
+  // The setting is not quoted: what cannot be parsed may contain a password
   if (url === undefined) throw new SendError("the OTLP address is not a URL");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
@@ -154,7 +154,7 @@ function exchange(
   const shown = shownUrl(settings.url);
   return new Promise((resolve) => {
     let request: ClientRequest | undefined;
-    // Once the status is known it decides, however the body ends: a 200 means that the records were taken
+    // Once the status is known it decides, however the body ends: a 200 means that the records were accepted
     let answerSoFar: (() => HttpAnswer) | undefined;
 
     const finish = (answer: HttpAnswer) => {
@@ -239,12 +239,12 @@ function verdictOf(
   return { status: "retryable", error, ...(retryInMillis === undefined ? {} : { retryInMillis }) };
 }
 
-/** A page says that somebody else answered: a sign-in portal, a proxy, the backend's user interface. */
+/** A web page means that something else answered: a login portal, a proxy, the backend's user interface. */
 const isWebPage = (contentType: string, data: Uint8Array): boolean =>
   /^\s*text\/html\b/i.test(contentType) ||
   /^\s*<(?:!doctype html|html)\b/i.test(Buffer.from(data.subarray(0, 200)).toString());
 
-/** We ask for no compression, and get it all the same at times. @returns `undefined` where it cannot be unpacked */
+/** We ask for no compression, but some servers compress. @returns `undefined` if it cannot be decompressed */
 function unpack(data: Buffer, encoding: string | undefined): Buffer | undefined {
   if (data.length === 0 || !/^\s*(?:x-)?gzip\s*$/i.test(encoding ?? "")) return data;
   try {
@@ -256,14 +256,14 @@ function unpack(data: Buffer, encoding: string | undefined): Buffer | undefined 
 
 const isBroken = (error: Error): boolean => "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
-/** Origin only: the rest of a Location may carry tokens. */
+/** Origin only: the rest of a Location may contain tokens. */
 function redirectTarget(location: string | undefined, base: string): string {
   if (location === undefined || !URL.canParse(location, base)) return "an address it does not name";
   const { origin, protocol } = new URL(location, base);
   return origin === "null" ? `a ${protocol} address` : origin;
 }
 
-/** Seconds or an HTTP date, as milliseconds from now, at most an hour; undefined when absent or unreadable. */
+/** Seconds or an HTTP date, as milliseconds from now, at most an hour; undefined if absent or unreadable. */
 function retryAfterMs(header: string | undefined): number | undefined {
   const text = header?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
@@ -274,7 +274,7 @@ function stopped(settings: OtlpSignalSettings): HttpAnswer {
   return { status: "retryable", error: new SendError(`sending to ${shownUrl(settings.url)} was stopped`) };
 }
 
-/** For what fails before a byte is sent. Node's own texts on headers are not passed on: they can quote them. */
+/** Failures before the first byte. Node's messages about headers are not passed on, because they can quote them. */
 function toSendError(error: unknown): SendError {
   if (error instanceof SendError) return error;
   if (error instanceof TlsFileError) return new SendError(error.message, { cause: error });

@@ -1,8 +1,8 @@
 import type { Rule } from "./rules.ts";
 
 /**
- * Whether what a rule takes for a value is none: the name of a type, a reference to a variable, a call, somebody's place
- * holder. Only what cannot be a secret itself; a doubtful one is taken out.
+ * Whether a match is no value: the name of a type, a reference to a variable, a call, a placeholder. Only for texts that cannot be a
+ * secret; in doubt a text is redacted.
  *
  * @param value without its quotes
  */
@@ -34,7 +34,7 @@ const WORDS: ReadonlySet<string> = new Set(
    secretstr password passwd token secret apikey api_key`.split(/\s+/),
 );
 
-/** `$NAME`, `${…}`, `$(…)`, `{{…}}`, `<…>`, `%s`, `***`, `...`, `xxxx`: somebody has left it out, or it stands elsewhere. */
+/** `$NAME`, `${…}`, `$(…)`, `{{…}}`, `<…>`, `%s`, `***`, `...`, `xxxx`: the value was left out, or is somewhere else. */
 const NO_VALUE =
   /^(?:\$[A-Z_][A-Z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_.]*\}|\$\(.*|\{\{.*|<[A-Za-z_ -]+>?|%[A-Za-z]|%\([a-z_]+\)s|\*+|\.{3,}|…|[xX]{3,}|[^A-Za-z0-9]{1,3})[)\]};,.]*$/u;
 
@@ -43,7 +43,7 @@ const ROOTS =
 const CALLS =
   "get|read|load|fetch|create|generate|make|parse|require|encode|decode|find|resolve|use|random|sign|issue|z\\.|String|Buffer|str";
 
-/** Only what begins as code does: a root and a member of it, or a verb and its call. */
+/** Only what begins like code: an object and a member of it, or a verb and its call. */
 const EXPRESSION = new RegExp(
   `^(?:(?:${ROOTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\]]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${CALLS})[A-Za-z0-9_$.]*\\(.*)$`,
   "u",
@@ -51,13 +51,13 @@ const EXPRESSION = new RegExp(
 
 const TYPE = /^(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Secret)\[[A-Za-z_, ]*\]?[)\]};,.]*$/;
 
-/** The quote before it has closed a text: `"Password: " + input`. */
+/** The quote before it closed a text: `"Password: " + input`. */
 const CODE_BEHIND = /^[ \t]+(?:[+&|,.)\]}]|$)/;
 
-/** Where a key lies is none. */
+/** The path of a key is not a secret. */
 const KEY_FILE = /^(?:~|\.{1,2})?\/[A-Za-z0-9._/-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks)[)\]};,.]*$/;
 
 const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|js|ts|css|json|md|txt|html|map|tgz|zip)$/i;
 
-/** Folders beside the homes of people. */
+/** Folders beside users' homes. */
 const SHARED: ReadonlySet<string> = new Set(["shared", "public", "default", "linuxbrew", "runneradmin", "runner"]);

@@ -1,20 +1,20 @@
 import { createHmac } from "node:crypto";
 
-/** Who works on this machine, as far as it tells. */
+/** The user of this machine, as far as it is known. */
 export interface Person {
-  /** Of the user's own git settings. */
+  /** From the user's own git settings. */
   readonly email?: string;
-  /** Of the operating system. */
+  /** From the operating system. */
   readonly name?: string;
 }
 
 /**
- * What is sent about the user: nothing, a pseudonym, or the address (else the name).
+ * What is sent about the user: nothing, a pseudonym, or the address (otherwise the name).
  *
- * A pseudonym is an HMAC with a secret key: addresses are few enough to try them all, so a plain hash of one can be undone
- * by anybody, and this only by who has the key. With one key for a team the same person has the same on every machine.
+ * A pseudonym is an HMAC with a secret key, because there are few enough addresses to guess a plain hash. Only the key's holder can
+ * reverse it. With one key for a team, a person has the same pseudonym on every machine.
  *
- * @param key of the team (`identity.salt`), else random and of this machine alone
+ * @param key the team's (`identity.salt`), otherwise a random one of this machine
  * @see OpenTelemetry's registry, `user.*`
  */
 export function userAttributes(

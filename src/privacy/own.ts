@@ -1,16 +1,16 @@
 import type { Finder } from "./redact.ts";
 
-/** A rule of the user's that the engine refuses. */
+/** A rule of the user that the engine refuses. */
 export class RuleError extends Error {
   readonly code = "E_REDACTION";
 }
 
 /**
- * The user's own rules, in RE2: whatever the pattern, a text is read in linear time. What a rule matches goes, all of it.
- * The engine is loaded only where there are rules.
+ * The user's own rules, in RE2, which reads a text in linear time whatever the pattern. The whole match of a rule is redacted. The
+ * engine is loaded only if there are rules.
  *
- * @param rules patterns by the name that stands in the marker
- * @throws RuleError naming the rule; never its pattern's text, which can hold what is to be kept secret
+ * @param rules rule name, as it appears in the marker → pattern
+ * @throws RuleError that names the rule, never its pattern, which can contain the secret
  */
 export async function ownFinders(rules: Readonly<Record<string, string>>): Promise<readonly Finder[]> {
   const given = Object.entries(rules);

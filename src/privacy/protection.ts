@@ -1,11 +1,11 @@
 import { ownFinders } from "./own.ts";
 import { type Redact, redactorOf } from "./redact.ts";
 
-/** What takes secrets out of what leaves, and of what is told on this machine. */
+/** Redacts what leaves the machine, and what is shown on it. */
 export interface Protection {
-  /** For everything that leaves, and for what is kept: secrets, and who somebody is where the settings say so. */
+  /** For everything that is sent or stored: secrets, and personal data as the settings say. */
   readonly redact: Redact;
-  /** Secrets alone: for the log, where a path must stay one, and for what the user set. */
+  /** Secrets only: for the log, where paths must stay readable, and for values that the user set. */
   readonly redactSecrets: Redact;
 }
 
@@ -17,7 +17,7 @@ export interface RedactionSettings {
 
 /**
  * @param home of this user, absolute
- * @throws RuleError when a rule of the user's cannot be used: better nothing than without it
+ * @throws RuleError if a user's rule cannot be used: nothing is sent without it
  */
 export async function protectionOf(settings: RedactionSettings, home: string): Promise<Protection> {
   const own = await ownFinders(settings.rules);

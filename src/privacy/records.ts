@@ -2,11 +2,11 @@ import { ID_MEMBERS, PATH_MEMBERS } from "../model/members.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { Redact } from "./redact.ts";
 
-// The second net: whatever a station before has overlooked, no secret goes further in a name, a value or a link.
+// The second line of defence: whatever an earlier station missed, no secret passes in a name, a value or a link.
 
 /**
- * @param untouched attributes that stay as they are, beside ids: content, where the user wants it in full
- * @returns the same object where nothing had to go
+ * @param untouched attributes that stay unchanged, beside ids: content, if the user wants it in full
+ * @returns the same object if nothing had to be redacted
  */
 export function redactSpan(record: SpanRecord, redact: Redact, untouched: ReadonlySet<string> = NOTHING): SpanRecord {
   const name = redact(record.name);
@@ -29,20 +29,20 @@ export function redactSpan(record: SpanRecord, redact: Redact, untouched: Readon
   return isSame ? record : { ...record, name, attributes, resource, links, events, status };
 }
 
-/** The same for a point of a counter. */
+/** `redactSpan` for a point of a counter. */
 export function redactPoint(point: MetricPoint, redact: Redact): MetricPoint {
   const attributes = redactAttributes(point.attributes, redact);
   const resource = redactAttributes(point.resource, redact);
   return attributes === point.attributes && resource === point.resource ? point : { ...point, attributes, resource };
 }
 
-/** The same before anything is counted: two names that become one are one series, not two of one name. */
+/** Before counting, so that two names that become equal are one series. */
 export function redactCounted(counted: Counted, redact: Redact): Counted {
   const increments = each(counted.increments, (one) => within(one, redactAttributes(one.attributes, redact)));
   return increments === counted.increments ? counted : { ...counted, increments };
 }
 
-/** Values and names. Ids, which other records are joined by, and our own words stay. */
+/** Redacts names and values. Ids that other records refer to, and our own words, stay. */
 export function redactAttributes<T extends Attributes | Readonly<Record<string, string>>>(
   attributes: T,
   redact: Redact,
@@ -65,10 +65,10 @@ export function redactAttributes<T extends Attributes | Readonly<Record<string, 
 }
 
 /**
- * Names, codes and texts of an event or entry. Ids and times stay, and so do paths: they are how transcripts and
- * repositories are found, and do not leave.
+ * Redacts names, codes and texts of an event or entry. Ids and times stay, and so do paths, by which transcripts and repositories are
+ * found and which are never sent.
  *
- * @returns the same object where nothing had to go
+ * @returns the same object if nothing had to be redacted
  */
 export function redactNames<T>(value: T, redact: Redact): T {
   return walk(value, "", redact) as T;
@@ -77,10 +77,10 @@ export function redactNames<T>(value: T, redact: Redact): T {
 // --- internal ---
 
 const NOTHING: ReadonlySet<string> = new Set();
-/** Attribute names are ours but for a foreign sender's; none of ours is longer. */
+/** Attribute names are ours, except another sender's; none of ours is longer. */
 const MAX_OWN_NAME = 48;
 
-/** Attributes whose values are ids, or words of our own. */
+/** Attributes whose values are ids or our own words. */
 const OWN: ReadonlySet<string> = new Set([
   "session.id",
   "gen_ai.conversation.id",
@@ -104,7 +104,7 @@ const OWN: ReadonlySet<string> = new Set([
   "vcs.ref.head.revision",
 ]);
 
-/** Members of events and entries that hold ids, times, paths and words of our own. */
+/** Members of events and entries that contain ids, times, paths and our own words. */
 const KEPT: ReadonlySet<string> = new Set([...ID_MEMBERS, ...PATH_MEMBERS, "openhook", "type", "kind", "time"]);
 
 function walk(value: unknown, name: string, redact: Redact): unknown {

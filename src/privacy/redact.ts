@@ -2,10 +2,10 @@ import { isFalsePositive } from "./false-positives.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
 import { base64Of, viewsOf } from "./views.ts";
 
-/** Takes secrets out of a text. Pure, and the same text gives the same; a text without any comes back as it is. */
+/** Redacts secrets in a text. Pure; a text without any is returned unchanged. */
 export type Redact = (text: string) => string;
 
-/** Finds what goes: the user's own rules, in whatever engine they run. */
+/** Finds what the user's own rules match, in any engine. */
 export interface Finder {
   readonly id: string;
   find(text: string): Iterable<readonly [start: number, end: number]>;
@@ -14,20 +14,20 @@ export interface Finder {
 export interface RedactOptions {
   /** @default true */
   readonly emails?: boolean;
-  /** Names of users in paths. @default true */
+  /** User names in paths. @default true */
   readonly homeDirectories?: boolean;
-  /** This machine's home directory: taken out wherever it lies, where `homeDirectories` is on. */
+  /** This machine's home directory: redacted wherever it is, if `homeDirectories` is on. */
   readonly home?: string;
-  /** Beside the built-in ones; none of those can be switched off. */
+  /** In addition to the built-in ones, which cannot be switched off. */
   readonly own?: readonly Finder[];
 }
 
-/** Longer texts are cut here: nothing leaves that was not looked at. */
+/** Longer texts are cut here, so that nothing leaves unscanned. */
 export const MAX_SCANNED = 1 << 20;
 
 /**
- * Makes a redactor. Whatever it finds, in the text or in what the text says once its escapes are undone (JSON, percent,
- * base64), becomes `[redacted:<id>]`; names and quotes around it stay. Takes linear time.
+ * Makes a redactor. Every match, in the text or in its unescaped form (JSON, percent, base64), becomes `[redacted:<id>]`; names and
+ * quotes around it stay. Linear time.
  *
  * Redact before cutting: half a secret is not recognised. Idempotent.
  */
@@ -51,7 +51,7 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   };
   return (text) => {
     if (text.length > MAX_KNOWN_CHARACTERS) return scan(text);
-    // Names of tools, models and agents come again and again
+    // Names of tools, models and agents occur again and again
     const before = known.get(text);
     if (before !== undefined) return before;
     const clean = scan(text);
@@ -61,7 +61,7 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   };
 }
 
-/** With the built-in rules alone. */
+/** With the built-in rules only. */
 export const redact: Redact = (text) => {
   builtIn ??= redactorOf();
   return builtIn(text);
@@ -71,13 +71,13 @@ export const redact: Redact = (text) => {
 
 let builtIn: Redact | undefined;
 
-/** What was taken out can complete a pattern with what stands beside it; a third time finds nothing. */
+/** A redaction can complete a pattern with the text beside it; a third pass finds nothing. */
 const MAX_PASSES = 4;
 const MAX_KNOWN = 4096;
 const MAX_KNOWN_CHARACTERS = 128;
-/** Of a text that is cut: what could be the beginning of a secret goes with the rest. */
+/** In a text that is cut, a possible beginning of a secret is cut too. */
 const LONGEST_SECRET = 4096;
-/** Room for what says that it was cut: it must not be cut again. */
+/** Room for the note that the text was cut, so that it is not cut again. */
 const LONGEST_MARK = 64;
 
 interface Compiled {
@@ -85,12 +85,12 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-/** Which hints a text holds. One pass for all of them: one by one they cost more than all rules that they save. */
+/** The hints in a text. One pass for all of them: one by one they cost more than the rules they save. */
 type HintFinder = (text: string) => ReadonlySet<string>;
 
 interface Hints {
   readonly exact: HintFinder;
-  /** Of rules that do not mind case; in a text in lower case. */
+  /** For case-insensitive rules, in a lower-case text. */
   readonly anyCase: HintFinder;
 }
 
@@ -98,11 +98,11 @@ interface Finding {
   readonly start: number;
   readonly end: number;
   readonly id: string;
-  /** Place of its rule: of two that begin together the first names them. */
+  /** Position of its rule: of two matches with the same start, the first names it. */
   readonly order: number;
 }
 
-/** No rule has so little to match, without a sign that assigns. Names of tools and branches are such. */
+/** No rule matches such a short text without an assignment. Many names of tools and branches are short. */
 const SHORT = /^[A-Za-z0-9._-]{0,15}$/;
 const MARKER = /^\[redacted:[a-z0-9-]+\]$/;
 const ALL_MARKERS = /\[redacted:[a-z0-9-]+\]/g;
@@ -124,7 +124,7 @@ const hintsOf = (rules: readonly Compiled[]): Hints => ({
   anyCase: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? rule.hints : []))),
 });
 
-/** At one place the longest is found, and those that it begins with are there, too. */
+/** At each position the longest hint is found, which implies the hints that it begins with. */
 function hintFinder(hints: readonly string[]): HintFinder {
   const longestFirst = [...new Set(hints)].sort((a, b) => b.length - a.length);
   const alsoThere = new Map(longestFirst.map((hint) => [hint, longestFirst.filter((other) => hint.startsWith(other))]));
@@ -138,7 +138,7 @@ function hintFinder(hints: readonly string[]): HintFinder {
   };
 }
 
-/** Of a user whose home lies elsewhere than homes do. The root directory and one level below it are no names. */
+/** For users with an unusual home directory. The root directory and its direct children are no user names. */
 function homeOf(home: string | undefined): readonly Compiled[] {
   const path = home?.replace(/[/\\]+$/, "") ?? "";
   if (path.split(/[/\\]/).filter((part) => part !== "").length < 2) return [];
@@ -197,7 +197,7 @@ function inView(text: string, rules: readonly Compiled[], own: readonly Finder[]
   return found.filter(({ start, end }) => !MARKER.test(text.slice(start, end)));
 }
 
-/** The second group without the quote that opens it; all of the match where there are no groups. */
+/** The second group without its opening quote; the whole match without groups. */
 function goingIn(match: RegExpExecArray): { readonly start: number; readonly text: string } | undefined {
   const [whole, kept, value] = match;
   if (kept === undefined || value === undefined) return { start: match.index, text: whole };
@@ -206,7 +206,7 @@ function goingIn(match: RegExpExecArray): { readonly start: number; readonly tex
   return text === "" ? undefined : { start: match.index + kept.length + quote.length, text };
 }
 
-/** Each stretch that findings cover becomes one marker. Markers that are there stay. */
+/** Each covered stretch becomes one marker. Existing markers stay. */
 function withoutFindings(text: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return text;
   const markers = [...text.matchAll(ALL_MARKERS)].map((match) => ({

@@ -1,0 +1,83 @@
+import type { Rule } from "./rule.ts";
+
+/** Names before `=` or `:`. `tokens` is not among them: a count is no secret. */
+const PASSWORD =
+  "pass(?:word|wd|phrase|code|wort)|(?:db|root|admin|store|key)pass|[_-]pass|[^a-z]pw|contrase[nñ]a|mot de passe|kennwort";
+const SECRET = "secret";
+const TOKEN = "token|_auth";
+const KEY =
+  "(?:api|access|secret|private|auth|client|sign|signing|encrypt|encryption|crypt|cipher|master|account|admin|ingest|server|fastly|shared|sharedaccess|storage|subscription|app|application|license|webhook|deploy|consumer|service|hmac|jwt|ssh)[_. -]?key|credential";
+/** What may be between the word and the sign: `secretAccessKey`, `password2`, `SECRET_KEY_BASE`. */
+const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|raw|salt|[0-9]{1,3}))?";
+const NAME_END = `${SUFFIX}[\\\\]{0,3}["'\`]?\\]?`;
+const SIGN = "[ \\t]{0,8}(?::=|[:=：])[ \\t]{0,8}";
+const SIGN_OR_ARROW = "[ \\t]{0,8}(?::=|=>|[:=：])[ \\t]{0,8}";
+/** `apiKey: string = "…"`, `token: &'static str = "…"` */
+const TYPED_SIGN = "[?!]?[ \\t]{0,4}:[ \\t]{0,4}[&A-Za-z][A-Za-z0-9_<>| .'\\[\\]]{0,40}=[ \\t]{0,4}";
+/** `==` compares, so no value follows it. */
+const UNQUOTED_START = "[^ \\t\\r\\n\"'`,;&|<>\\\\=~]";
+const UNQUOTED = "[^ \\t\\r\\n\"'`,;&|<>\\\\]";
+
+/** A space, the next item of a list, the next line of a command. */
+const BEHIND_OPTION = `(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
+
+interface Words {
+  readonly id: string;
+  readonly words: string;
+  readonly hints: readonly string[];
+  /** Shorter values are not matched. */
+  readonly minLength: number;
+}
+
+/** Rules for a value in quotes, which may be escaped; one without quotes; one after a command-line option. */
+function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] {
+  const quoted = [
+    `"(?:[^"\\\\\\r\\n]|\\\\[^\\r\\n]){${min},}`,
+    `'(?:[^'\\\\\\r\\n]|\\\\[^\\r\\n]){${min},}`,
+    `\`[^\`]{${min},}`,
+    `[\\\\]{1,3}"[^"\\\\\\r\\n]{${min},}`,
+    `[\\\\]{1,3}'[^'\\\\\\r\\n]{${min},}`,
+  ].join("|");
+  const rule = { id, ignoreCase: true, ordinary: "assigned" } as const;
+  const rest = `{${min - 1},}`;
+  return [
+    { ...rule, hints, pattern: `((?:${words})${NAME_END}(?:${SIGN_OR_ARROW}[a-z]?|${TYPED_SIGN}))(${quoted})` },
+    { ...rule, hints, pattern: `((?:${words})${NAME_END}${SIGN})(${UNQUOTED_START}${UNQUOTED}${rest})` },
+    {
+      ...rule,
+      hints: ["--"],
+      pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})${BEHIND_OPTION})([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
+    },
+  ];
+}
+
+/** Values of assignments, members and options with a telling name. */
+export const ASSIGNED: readonly Rule[] = [
+  ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw", "contrase", "kennwort"], minLength: 1 }),
+  ...assigned({ id: "secret", words: SECRET, hints: ["secret"], minLength: 4 }),
+  ...assigned({ id: "api-key", words: KEY, hints: ["key", "credential"], minLength: 8 }),
+  ...assigned({ id: "token", words: TOKEN, hints: ["token", "_auth"], minLength: 8 }),
+  // .npmrc, where a value can have any length
+  { id: "token", hints: ["_auth"], pattern: "(_auth(?:Token)? ?= ?[\"']?)([^ \\t\\r\\n\"'$][^ \\t\\r\\n\"']*)" },
+  {
+    // PWD is also the shell's folder
+    id: "password",
+    hints: ["pwd"],
+    ignoreCase: true,
+    ordinary: "assigned",
+    pattern: `(pwd${NAME_END}${SIGN}["']?)([^ \\t\\r\\n"'\`,;&|<>\\\\=/~.$][^ \\t\\r\\n"'\`,;&|<>\\\\]*)`,
+  },
+  {
+    id: "password",
+    hints: ["<"],
+    ignoreCase: true,
+    ordinary: "assigned",
+    pattern: "(<[a-z0-9:_.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key)>)([^<>]{1,})",
+  },
+  {
+    id: "aws-account",
+    hints: ["account"],
+    ignoreCase: true,
+    pattern: `(account(?:[_-]?id)?["']?${SIGN_OR_ARROW}["']?)([0-9]{4}-?[0-9]{4}-?[0-9]{4})`,
+  },
+];

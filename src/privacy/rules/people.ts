@@ -1,0 +1,33 @@
+import type { Rule } from "./rule.ts";
+
+/** Personal data; each kind has its own setting. */
+export const EMAIL_RULE: Rule = {
+  id: "email",
+  hints: ["@"],
+  ordinary: "address",
+  pattern: "[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){0,8}\\.[A-Za-z]{2,24}",
+};
+
+/** User names in paths. */
+export const HOME_RULES: readonly Rule[] = [
+  {
+    id: "user",
+    hints: ["/home/", "/Users/"],
+    ordinary: "home",
+    pattern: "((?:^|[^A-Za-z0-9._~-])/(?:home|Users)/)([^/ \\t\\r\\n\"'`:;,<>|()\\\\?*]{1,64})",
+  },
+  {
+    id: "user",
+    hints: [":\\"],
+    ignoreCase: true,
+    ordinary: "home",
+    pattern: "([A-Z]:[\\\\]{1,4}Users[\\\\]{1,4})([^/\\\\ \\t\\r\\n\"'`:;,<>|()?*]{1,64})",
+  },
+  {
+    // A path turned into a file name: Claude Code's project folders
+    id: "user",
+    hints: ["-home-", "-Users-"],
+    ordinary: "home",
+    pattern: "((?:^|[/ \"'`])-(?:home|Users)-)([A-Za-z0-9_]{1,64})",
+  },
+];
