@@ -1,15 +1,15 @@
-/** A text as somebody reads it who undoes its escapes, with the place of each of its characters in the original. */
+/** A text as it reads without its escapes, with the position of each character in the original. */
 export interface View {
   readonly text: string;
-  /** Where the character at an index begins in the original; one more than there are characters. `undefined`: the same. */
+  /** Where each character begins in the original, with one more entry for the end. `undefined`: the same positions. */
   readonly at?: Uint32Array;
 }
 
 /**
- * A text and what it says once its JSON escapes and percent signs are undone, up to three times over: a secret in a string
- * in a string is one all the same.
+ * A text, and its forms without JSON escapes and percent encoding, up to three times nested: a secret in a string in a string is
+ * still a secret.
  *
- * @returns the text itself first; nothing else where it has no escapes
+ * @returns the text itself first; nothing else if it has no escapes
  */
 export function viewsOf(text: string): readonly View[] {
   const views: View[] = [{ text }];
@@ -24,7 +24,7 @@ export function viewsOf(text: string): readonly View[] {
   return views;
 }
 
-/** Runs of base64 that hold text, with that text. Shorter ones hold no secret that the rules know. */
+/** Stretches of base64 that decode to text, with that text. Shorter ones cannot contain a secret that the rules know. */
 export function* base64Of(
   text: string,
 ): Generator<{ readonly start: number; readonly end: number; readonly text: string }> {
@@ -42,7 +42,7 @@ const MAX_WIDTH = 3;
 const JSON_ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|["'/\\bfnrt])/g;
 const PERCENT = /(?:%[0-9A-Fa-f]{2})+/g;
 const BASE64 = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
-/** Bytes of UTF-8 above ASCII are letters of somebody's. */
+/** Bytes above ASCII belong to letters in UTF-8. */
 const PRINTABLE = /^[\t\n\r\x20-\x7e\x80-\xff]*$/;
 
 const SHORT: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -52,7 +52,7 @@ const unescapeJson = (escaped: string): string => {
   return letter === "u" ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16)) : (SHORT[letter] ?? letter);
 };
 
-/** Byte by byte: what the rules look for is ASCII. */
+/** Byte by byte, because the rules look for ASCII. */
 const unescapePercent = (escaped: string): string => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");
 
 function undone(view: View, escapes: RegExp, read: (escaped: string) => string): View | undefined {
@@ -67,7 +67,7 @@ function undone(view: View, escapes: RegExp, read: (escaped: string) => string):
   }
   if (steps.length === 0) return undefined;
   pieces.push(view.text.slice(copied));
-  // What is undone is shorter than what stood there
+  // The unescaped text is shorter than the original
   const at = new Uint32Array(view.text.length + 1);
   let out = 0;
   let from = 0;
@@ -75,7 +75,7 @@ function undone(view: View, escapes: RegExp, read: (escaped: string) => string):
   for (const step of steps) {
     for (; from < step.from; from++) at[out++] = original(from);
     for (let i = 0; i < step.length; i++) {
-      // One character for each three of a percent run, all of an escape for its one
+      // One character per three of a percent sequence, and one per escape
       at[out++] = original(step.length === 1 ? from : from + Math.floor((i * (step.to - step.from)) / step.length));
     }
     from = step.to;

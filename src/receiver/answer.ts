@@ -6,9 +6,9 @@ import { TraceResponseSchema } from "./proto/trace.ts";
 
 export type Signal = "traces" | "metrics";
 
-/** What a partial success says. */
+/** The content of a partial success. */
 export interface PartialSuccess {
-  /** Spans or data points that the backend will never take. */
+  /** Spans or data points that the backend rejects permanently. */
   readonly rejected: number;
   readonly message?: string;
 }
@@ -18,7 +18,7 @@ export const CONTENT_TYPES = { protobuf: "application/x-protobuf", json: "applic
   string
 >;
 
-/** The body of a 200: empty for full success, as the specification wants it. */
+/** The body of a 200: empty for full success, as the specification requires. */
 export function successBody(signal: Signal, encoding: Encoding, partial: PartialSuccess | undefined): Uint8Array {
   const rejected = BigInt(partial?.rejected ?? 0);
   const errorMessage = partial?.message ?? "";
@@ -34,7 +34,7 @@ export function successBody(signal: Signal, encoding: Encoding, partial: Partial
   );
 }
 
-/** The body of an error answer: google.rpc.Status with the code INVALID_ARGUMENT. */
+/** The body of an error response: google.rpc.Status with the code INVALID_ARGUMENT. */
 export function errorBody(message: string, encoding: Encoding): Uint8Array {
   return encode(RpcStatusSchema, create(RpcStatusSchema, { code: 3, message }), encoding);
 }

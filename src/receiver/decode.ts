@@ -26,7 +26,7 @@ export interface ReceivedScope {
   readonly version: string;
 }
 
-/** A span as it arrived. Ids in lower-case hex, times in nanoseconds since the epoch. */
+/** A received span. Ids in lower-case hex, times in nanoseconds since the epoch. */
 export interface ReceivedSpan {
   readonly resource: PlainAttributes;
   readonly scope: ReceivedScope;
@@ -49,7 +49,7 @@ export interface ReceivedSpan {
   readonly flags: number;
 }
 
-/** One data point as it arrived, with what its metric says about it. */
+/** A received data point with its metric's properties. */
 export interface ReceivedPoint {
   readonly resource: PlainAttributes;
   readonly scope: ReceivedScope;
@@ -83,16 +83,16 @@ export type Temporality = "unspecified" | "delta" | "cumulative";
 
 export type Encoding = "protobuf" | "json";
 
-/** The bytes were no OTLP request; the message says why. */
+/** The bytes are no OTLP request; the message says why. */
 export class DecodeError extends Error {
   readonly code = "E_OTLP_DECODE";
   override readonly name = "DecodeError";
 }
 
 /**
- * Reads an ExportTraceServiceRequest.
+ * Decodes an ExportTraceServiceRequest.
  *
- * @throws DecodeError for bytes that are no such request, and for ids of a wrong length or of zeros
+ * @throws DecodeError for anything else, and for ids of a wrong length or of zeros
  */
 export function decodeSpans(body: Uint8Array, encoding: Encoding): readonly ReceivedSpan[] {
   return decodeMessage(TraceRequestSchema, body, encoding).resourceSpans.flatMap((group) => {
@@ -104,9 +104,9 @@ export function decodeSpans(body: Uint8Array, encoding: Encoding): readonly Rece
 }
 
 /**
- * Reads an ExportMetricsServiceRequest. Exponential histograms and summaries are passed over.
+ * Decodes an ExportMetricsServiceRequest. Exponential histograms and summaries are skipped.
  *
- * @throws DecodeError for bytes that are no such request
+ * @throws DecodeError for anything else
  */
 export function decodePoints(body: Uint8Array, encoding: Encoding): readonly ReceivedPoint[] {
   return decodeMessage(MetricsRequestSchema, body, encoding).resourceMetrics.flatMap(pointsOf);
@@ -135,7 +135,7 @@ function decodeMessage<Desc extends DescMessage>(
 }
 
 /**
- * OTLP's JSON writes ids in hex where proto3's JSON has base64. No attribute can be hit: their keys are values of `key`.
+ * OTLP's JSON has ids in hex where proto3's JSON has base64. No attribute is affected, because attribute names are values of `key`.
  */
 function withBase64Ids(json: JsonValue): JsonValue {
   if (Array.isArray(json)) return json.map(withBase64Ids);

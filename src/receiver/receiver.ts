@@ -9,7 +9,7 @@ export type { PlainAttributes, PlainValue, ReceivedPoint, ReceivedSpan } from ".
 export type { Reply } from "./reply.ts";
 export type { ReceivedRequest, RequestHead } from "./request.ts";
 
-/** Asked once per request, before its body is read; undefined answers like a healthy backend. */
+/** Called once per request, before its body is read; undefined answers like a healthy backend. */
 export type Behaviour = (request: RequestHead) => Reply | undefined;
 
 export interface ReceiverOptions {
@@ -18,36 +18,36 @@ export interface ReceiverOptions {
   /** @default 0, any free port */
   readonly port?: number;
   readonly behaviour?: Behaviour;
-  /** PEM texts. With `clientCa`, clients must show a certificate signed by it. */
+  /** PEM texts. With `clientCa`, clients must present a certificate signed by it. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
-  /** Of one body, on the wire and decompressed; a larger one is answered with 413. @default 64 MiB */
+  /** Limit for one body, compressed and decompressed; a larger one is answered with 413. @default 64 MiB */
   readonly maxBodyBytes?: number;
 }
 
 export interface Receiver {
-  /** E.g. `http://127.0.0.1:43121`, no slash at the end. */
+  /** E.g. `http://127.0.0.1:43121`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Everything taken, in order of arrival; repeats are kept. */
+  /** Everything accepted, in order of arrival, duplicates included. */
   readonly spans: readonly ReceivedSpan[];
   readonly metricPoints: readonly ReceivedPoint[];
-  /** Every OTLP request whose body could be read, whatever was answered. */
+  /** Every OTLP request with a readable body, whatever the response was. */
   readonly requests: readonly ReceivedRequest[];
   /** Replaces the behaviour; undefined makes it healthy again. */
   setBehaviour(behaviour: Behaviour | undefined): void;
-  /** The last span taken for each span id. */
+  /** The last accepted span per span id. */
   spansById(): ReadonlyMap<string, ReceivedSpan>;
-  /** Of each stream (metric, resource, attributes) the point with the latest time; of equal times the last that came. */
+  /** For each stream (metric, resource, attributes) the point with the latest time; for equal times the last one received. */
   latestPoints(): readonly ReceivedPoint[];
-  /** Forgets what was collected. */
+  /** Discards everything collected so far. */
   clear(): void;
   /** Closes the server and every connection. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an OTLP/HTTP receiver: POST /v1/traces and /v1/metrics, protobuf and JSON, gzip. It answers as the OTLP
- * specification wants (415, 400 with google.rpc.Status and so on), or as `behaviour` says.
+ * Starts an OTLP/HTTP receiver: POST /v1/traces and /v1/metrics, protobuf and JSON, gzip. It responds as the OTLP specification
+ * requires (415, 400 with google.rpc.Status and so on), or as `behaviour` says.
  *
  * @throws the listen error, e.g. EADDRINUSE
  */
@@ -62,7 +62,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
   };
   const onRequest = (incoming: IncomingMessage, response: ServerResponse) => {
-    // A connection that breaks is a client's affair and must not end the process
+    // A broken connection is the client's problem and must not end the process
     incoming.on("error", () => {});
     response.on("error", () => {});
     serve(state, incoming, response).catch(() => response.destroy());

@@ -2,31 +2,31 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { PartialSuccess } from "./answer.ts";
 
-/** How to answer other than a healthy backend does. */
+/** How to respond differently from a healthy backend. */
 export interface Reply {
   /** @default 200 */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** @default what OTLP wants for `status` */
+  /** @default what OTLP requires for `status` */
   readonly body?: Uint8Array | string;
-  /** A 200 that refuses the last `rejected` records of the request. */
+  /** A 200 that rejects the last `rejected` records of the request. */
   readonly partial?: PartialSuccess;
-  /** Wait before answering. */
+  /** Delay before the response. */
   readonly delayMs?: number;
-  /** Read the request, never answer. */
+  /** Read the request, never respond. */
   readonly hang?: boolean;
-  /** Drop the connection: before the body is read, after it, or in the middle of the answer's body. */
+  /** Drop the connection: before the body is read, after it, or in the middle of the response's body. */
   readonly reset?: "before-reading" | "after-reading" | "within-answer";
-  /** Send the answer byte by byte, one each so many milliseconds; the headers too unless `dripFrom` is `body`. */
+  /** Send the response byte by byte, one per this many milliseconds; headers included unless `dripFrom` is `body`. */
   readonly dripMs?: number;
   readonly dripFrom?: "headers" | "body";
-  /** Answer in full, and drop the connection so much later without a word: what an idle timeout looks like. */
+  /** Respond completely, then drop the connection after this time, like an idle timeout. */
   readonly dropAfterMs?: number;
-  /** Whether the records count as taken. @default `status` is 2xx, and neither `hang` nor `reset` is set */
+  /** Whether the records count as accepted. @default `status` is 2xx, and neither `hang` nor `reset` is set */
   readonly taken?: boolean;
 }
 
-/** Answers as `reply` says, after its delay: whole, dripping, cut off in the middle, or not at all. */
+/** Sends the response that `reply` describes, after its delay: whole, dripping, cut off, or not at all. */
 export async function sendReply(
   response: ServerResponse,
   status: number,
@@ -53,7 +53,7 @@ export async function sendReply(
   }
 }
 
-/** Ends a connection with a TCP reset (over TLS: without its goodbye). */
+/** Ends a connection with a TCP reset (over TLS without a close message). */
 export function dropConnection(socket: Socket): void {
   if ("encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();
@@ -61,7 +61,7 @@ export function dropConnection(socket: Socket): void {
 
 // --- internal ---
 
-/** Writes to the socket itself, so that the headers can come byte by byte too. */
+/** Writes to the socket itself, so that the headers too can be sent byte by byte. */
 async function drip(
   socket: Socket,
   status: number,
@@ -81,7 +81,7 @@ async function drip(
   }
 }
 
-// An abandoned delay must not keep a program alive
+// A pending delay must not keep the process alive
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

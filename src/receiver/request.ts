@@ -16,35 +16,35 @@ export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The client's end: the same for requests that shared a connection. */
+  /** The client's port: equal for requests on the same connection. */
   readonly clientPort: number;
-  /** 0 for the first request of this receiver. */
+  /** 0 for the receiver's first request. */
   readonly index: number;
 }
 
 /** A request that was read. */
 export interface ReceivedRequest extends RequestHead {
-  /** Of the body as it came over the wire. */
+  /** Size of the body as received. */
   readonly wireBytes: number;
   /** The body, decompressed. */
   readonly body: Buffer;
   readonly spans: readonly ReceivedSpan[];
   readonly metricPoints: readonly ReceivedPoint[];
-  /** Whether what it carries was taken into the receiver's `spans` and `metricPoints`. */
+  /** Whether its contents were added to the receiver's `spans` and `metricPoints`. */
   readonly taken: boolean;
 }
 
-/** What the request was found to be, or the status and words it is refused with. */
+/** The decoded request, or the status and message of its refusal. */
 export type Reading =
   | { readonly fault?: undefined; readonly request: Omit<ReceivedRequest, "taken"> }
   | { readonly fault: { readonly status: number; readonly message: string } };
 
-/** The signal a path stands for; undefined for any other path. */
+/** The signal of a path; undefined for any other path. */
 export function signalOf(path: string): Signal | undefined {
   return SIGNALS[path];
 }
 
-/** By the content type; undefined when it is none of OTLP's two. */
+/** From the content type; undefined if it is neither of OTLP's two. */
 export function encodingOf(headers: IncomingHttpHeaders): Encoding | undefined {
   const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === CONTENT_TYPES.protobuf) return "protobuf";
@@ -54,8 +54,8 @@ export function encodingOf(headers: IncomingHttpHeaders): Encoding | undefined {
 /**
  * Reads and decodes one OTLP request, always to the end of its body.
  *
- * @param maxBodyBytes of the body, on the wire and decompressed
- * @throws when the connection breaks within the body
+ * @param maxBodyBytes limit for the body, compressed and decompressed
+ * @throws if the connection breaks within the body
  */
 export async function readRequest(
   incoming: IncomingMessage,
@@ -93,7 +93,7 @@ function fault(status: number, message: string): Reading {
   return { fault: { status, message } };
 }
 
-/** The whole body; undefined when it is too large (then read to its end, but not kept). */
+/** The whole body; undefined if it is too large (it is then read to its end, but not kept). */
 async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

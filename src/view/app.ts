@@ -13,12 +13,12 @@ import { BadRequest, queryParams } from "./query-params.ts";
 import { type NothingYet, SORTS, SPLITS, type Trouble, UNITS } from "./wire.ts";
 
 /**
- * Everything that is served, below `base`: the page's own files from memory, and what it asks for, each answer from one
- * moment of the store. Who may ask was decided before.
+ * Everything that is served below `base`: the page's files from memory, and its data, each response from one snapshot of the store.
+ * Access was checked before.
  */
 export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
   const figures = { agents: deps.agents, known: rememberKnown(deps) };
-  // Not strict: the page itself has the slash at its end
+  // Not strict, because the page's address ends with a slash
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));
 
   for (const [name, { type, body }] of deps.files) {
@@ -87,7 +87,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
       await new Promise<void>((done) => {
         const tell = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => done());
         const stop = changes.subscribe(() => tell("change"));
-        // What goes nowhere any more is noticed by writing alone
+        // A closed connection is only noticed when writing to it
         const beat = setInterval(() => tell("beat"), BEAT_MS);
         const end = (): void => {
           clearInterval(beat);

@@ -3,13 +3,13 @@ import * as semconv from "../telemetry/semconv.ts";
 import { inTreeOrder } from "./tree.ts";
 import { MARK, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire.ts";
 
-/** A span with whether its end is still to come. */
+/** A span, and whether it is still open. */
 export interface ShownSpan {
   readonly record: SpanRecord;
   readonly open: boolean;
 }
 
-/** The spans of a session, all its segments together, as the waterfall draws them. */
+/** The spans of a session, all segments together, as the waterfall draws them. */
 export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
   const nodes = inTreeOrder(spans);
   const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.record.startMs), Infinity);
@@ -55,7 +55,7 @@ export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
 
 const ASKED: ReadonlySet<string> = new Set(["human", "machine"]);
 
-/** Every word is sent once. */
+/** Sends every word once. */
 class Words {
   readonly all: string[] = [];
   readonly #known = new Map<string, number>();
@@ -84,7 +84,7 @@ const kindOf = (record: SpanRecord): SpanKind => {
 };
 const isContainer = (kind: SpanKind): boolean => kind === "session" || kind === "turn" || kind === "subagent";
 
-/** The span's name without the word that its kind says already. */
+/** The span's name without the word that its kind already says. */
 function labelOf(record: SpanRecord, kind: SpanKind, turn: number, segments: number): string {
   if (kind === "session") {
     return segments === 1 ? "Session" : `Segment ${(numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) + 1}`;

@@ -2,20 +2,20 @@ import type { Agent } from "../model/agent.ts";
 import type { StoreError } from "../store/database.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 
-/** What the page needs of the world. */
+/** What the page's server needs. */
 export interface ViewDeps {
   readonly storePath: string;
   readonly agents: readonly Agent[];
   readonly settings: SpanSettings;
-  /** The page's files by name, as they were built. */
+  /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Told while nothing was collected. */
+  /** The message while there are no sessions. */
   readonly nothingYet: () => Promise<string>;
-  /** What is wrong with the store, and what to do. */
+  /** A problem of the store, with its remedy. */
   readonly adviceOn: (error: StoreError) => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** One line on what must not happen. */
+  /** One line about an unexpected error. */
   readonly log: (line: string) => void;
 }
 

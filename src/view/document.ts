@@ -9,7 +9,7 @@ import { toColumns } from "./columns.ts";
 import { toRow } from "./rows.ts";
 import type { SessionDocument, SpanDocument } from "./wire.ts";
 
-/** Who is asked for: an agent's id for itself, and its id for the session. */
+/** A session by its agent's id and its own. */
 export interface SessionName {
   readonly source: string;
   readonly sessionId: string;
@@ -17,7 +17,7 @@ export interface SessionName {
 
 type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
 
-/** Of a subagent's session the one that it belongs to; `undefined` where there is none, or nothing of it is kept. */
+/** The session; for a subagent's session the one it belongs to; `undefined` if there is none, or nothing of it is kept. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
   const row = db
     .prepare(
@@ -28,7 +28,7 @@ export function findSession(db: Database, { source, sessionId }: SessionName): S
   return row === undefined ? undefined : sessionById(db, Number(row["id"]));
 }
 
-/** Changes with anything that its page shows, and costs next to nothing to ask. */
+/** Changes with everything that the session's page shows, and costs next to nothing to compute. */
 export function stampOf(db: Database, { id }: StoredSession): string {
   const row = db
     .prepare(
@@ -38,11 +38,11 @@ export function stampOf(db: Database, { id }: StoredSession): string {
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments`,
     )
     .get(id);
-  // Not all that the row holds: the driver adds how long it took
+  // Not the whole row: the driver adds how long the query took
   return JSON.stringify(["last", "seq", "events", "entries", "segments"].map((name) => row?.[name]));
 }
 
-/** All that the page of a session shows but the attributes of its spans. */
+/** Everything that a session's page shows except the attributes of its spans. */
 export function toDocument(db: Database, stored: StoredSession, { agents, settings }: Deps): SessionDocument {
   const view = viewOf(db, stored, { agents }, settings);
   return {
@@ -64,7 +64,7 @@ export function toDocument(db: Database, stored: StoredSession, { agents, settin
   };
 }
 
-/** One span in full; `undefined` where the session has none of this id. */
+/** One span in full; `undefined` if the session has none with this id. */
 export function toSpanDocument(
   db: Database,
   stored: StoredSession,
@@ -98,7 +98,7 @@ const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
   links: record.links,
 });
 
-/** Side requests of the agent stand in its own books alone: shown only where these tell something else. */
+/** Sums reported by the agent, which include its side requests; shown only if they differ. */
 function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {
   if (reported === undefined) return null;
   const all = Object.values(reported);

@@ -20,7 +20,7 @@ type Deps = Pick<SessionSource, "agents"> & { readonly known: (db: Database) => 
 /**
  * Tokens and cost over time, and by agent, model or repository.
  *
- * @throws RangeError for a time zone that does not exist, and for more bars than anybody can look at
+ * @throws RangeError for an unknown time zone, and for more bars than fit a screen
  */
 export function usageOver(
   db: Database,
@@ -35,7 +35,7 @@ export function usageOver(
   const ways = [[unit], [], [unit, split], [split]] as const;
   const [byTime = [], [total] = [], parts = [], bySplit = []] = usageInWays(db, deps, { ...query, sinceMs }, ways);
   const times = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
-  // Also what a clock that was ahead has dated into the future: the sums have it
+  // Sessions dated into the future by a wrong clock too, because the sums include them
   const named = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...times.keys()]);
   const buckets = [...named].sort(compareBuckets);
   const nameOf = (name: string | null): string | null =>
@@ -68,7 +68,7 @@ export function usageOver(
   };
 }
 
-/** Every tool with how often it was called, how that went, and how long it took. */
+/** Every tool with its number of calls, their outcomes and duration. */
 export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: FiguresQuery): ToolsDocument {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   const servers = serversOf(db);
@@ -113,7 +113,7 @@ const figuresOf = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow):
 
 const NO_CALLS = { modelCalls: 0, sumsTold: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
 
-/** Of tools whose names do not hold it. One that several servers have under one name is of several. */
+/** MCP servers of tools whose names do not contain them; a name with several servers has several. */
 const serversOf = (db: Database): ReadonlyMap<string, string> =>
   new Map(
     db

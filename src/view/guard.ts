@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { suggest } from "../model/suggest.ts";
 
-/** What is asked, as far as admission depends on it. */
+/** The parts of a request that decide on access. */
 export interface Asked {
   readonly method: string;
   /** As in the request line. */
@@ -12,29 +12,29 @@ export interface Asked {
 
 export type Verdict =
   | { readonly kind: "pass" }
-  /** The token was right: take the cookie and go there. `isLed`: by a link on a page of another site. */
+  /** The token was right: set the cookie and redirect. `isLed`: by a link on another site. */
   | { readonly kind: "enter"; readonly cookie: string; readonly location: string; readonly isLed: boolean }
   | { readonly kind: "refuse"; readonly status: 400 | 401 | 403 | 405; readonly text: string };
 
 export interface Guard {
-  /** Below it everything lies; begins and ends with a slash. */
+  /** Everything is below it; begins and ends with a slash. */
   readonly base: string;
-  /** For the terminal: good as long as the server runs. */
+  /** For the terminal: valid while the server runs. */
   readonly link: string;
-  /** For the browser that we open: good once, since other users can see a process's arguments. */
+  /** For the browser that we open: valid once, because other users can see process arguments. */
   readonly onceLink: () => string;
   judge(asked: Asked): Verdict;
 }
 
 /**
- * Who may ask. A page of another origin, a name that was pointed at 127.0.0.1, and another user of the machine may not.
+ * Decides on access. Refused: pages of other origins, other names that resolve to 127.0.0.1, other users of the machine.
  *
- * The cookie holds for one path that nobody can guess: cookies are not kept apart by port, and any other server on
- * 127.0.0.1 would be sent one for `/`.
+ * The cookie is for one unguessable path: cookies are shared between ports, so every other server on 127.0.0.1 would receive one for
+ * `/`.
  */
 export function makeGuard(port: number): Guard {
   const { origin, host } = new URL(`http://127.0.0.1:${port}`);
-  // Clients leave out the port that is usual
+  // Clients omit the default port
   const hosts: ReadonlySet<string | undefined> = new Set([host, `127.0.0.1:${port}`]);
   const base = `/${randomBytes(8).toString("hex")}/`;
   const [token, secret] = [newToken(), newToken()];
@@ -55,7 +55,7 @@ export function makeGuard(port: number): Guard {
       if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, FOREIGN);
       const given = tokenIn(url);
       const isFromUs = OUR_SITES.has(String(headers["sec-fetch-site"] ?? "none"));
-      // A link that was clicked in a web terminal or a mail comes from another site; it still has to hold the token
+      // A link in a web terminal or an e-mail comes from another site; it must still contain the token
       const isEntry = given !== undefined && headers["sec-fetch-mode"] === "navigate";
       if (!isFromUs && !isEntry) return refuse(403, FOREIGN);
       const hasCookie = cookiesIn(headers.cookie).some((value) => same(value, secret));
@@ -71,7 +71,7 @@ export function makeGuard(port: number): Guard {
   };
 }
 
-/** On every answer, whatever it is. */
+/** Set on every response. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": [
     "default-src 'none'",
@@ -100,7 +100,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 const COOKIE = "openhook-view";
 const NO_TOKEN = `The link is wrong, was used already, or is of a run that has ended. Run ${suggest("view")} again.`;
 const FOREIGN = "Pages of other sites may not ask here. Paste the link into the address bar.";
-/** `none`: typed, a bookmark, or no browser at all. */
+/** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /** 256 bits. */
@@ -108,7 +108,7 @@ const newToken = (): string => randomBytes(32).toString("base64url");
 
 const refuse = (status: 400 | 401 | 403 | 405, text: string): Verdict => ({ kind: "refuse", status, text });
 
-/** Takes the same time wherever they differ. */
+/** Constant-time comparison. */
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 

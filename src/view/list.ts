@@ -14,20 +14,20 @@ export interface ListQuery {
   readonly agent?: string;
   readonly repository?: string;
   readonly model?: string;
-  /** Anywhere in id, agent, repository, branch, folder or a model's name; upper and lower case are the same. */
+  /** Text in id, agent, repository, branch, folder or a model's name; case-insensitive. */
   readonly text?: string;
-  /** Something happened in it at or after this, and it began before that. */
+  /** Sessions with activity at or after this time that began before `toMs`. */
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** Only those in which a tool or a turn failed. */
+  /** Only sessions with a failed tool or turn. */
   readonly errors: boolean;
   readonly sort: Sort;
-  /** Largest first. */
+  /** Descending. */
   readonly falling: boolean;
   readonly limit: number;
 }
 
-/** The first sessions of those that a query leaves. */
+/** The first sessions that match a query. */
 export function listSessions(
   db: Database,
   { agents, known: knownIn }: Pick<SessionSource, "agents"> & { readonly known: (db: Database) => Known },
@@ -55,14 +55,14 @@ export function listSessions(
   };
 }
 
-/** When a session began, as its row shows it: a transcript can tell of work before the first hook. */
+/** SQL: when a session began, as its row shows it; a transcript can contain work before the first hook. */
 export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
   FROM segments g WHERE g.session = s.id), s.first_ms)`;
 const REPOSITORY = "json_extract(s.repository, '$.name')";
 
 // --- internal ---
 
-/** Of what is settled; unknown is less than anything. */
+/** Sort keys, from settled data; unknown sorts before everything. */
 const VALUE = {
   recent: "s.last_ms",
   started: STARTED,
@@ -111,7 +111,7 @@ function conditions(
   }
   if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);
   if (query.toMs !== undefined) and(`${STARTED} < ?`, query.toMs);
-  // What is not settled stands in no table that could be asked: these few sessions are looked at one by one
+  // Unsettled data is in no table that SQL could filter, so these few sessions are checked one by one
   const open = query.model !== undefined || query.errors ? openTraits(db, agents) : [];
   const numbers = (has: (traits: OpenTraits) => boolean): string =>
     JSON.stringify(open.filter(has).map(({ session }) => session));
@@ -144,13 +144,13 @@ function conditions(
   return { sql: parts.join(" AND "), values };
 }
 
-/** SQLite knows upper and lower case of ASCII alone. */
+/** SQLite's case-insensitivity covers ASCII only. */
 function finder(text: string): (of: string) => boolean {
   const wanted = text.toLowerCase();
   return (of) => of.toLowerCase().includes(wanted);
 }
 
-/** Numbers of the sessions of which anything but a model has it. */
+/** Numbers of the sessions with the text anywhere but in a model's name. */
 function sessionsNamed(
   db: Database,
   agents: SessionSource["agents"],

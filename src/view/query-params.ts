@@ -1,16 +1,16 @@
 import type { SessionName } from "./document.ts";
 
-/** A question that makes no sense; its message says which part. */
+/** Invalid query parameters; the message says which. */
 export class BadRequest extends Error {
   readonly code = "E_USAGE";
 }
 
-/** The parameters of a question, each read as what it must be. All of these throw BadRequest. */
+/** Typed access to query parameters. All of these throw BadRequest. */
 export interface QueryParams {
-  /** Those that are there and not empty. */
+  /** The ones that are present and not empty. */
   texts<K extends string>(...names: readonly K[]): { readonly [P in K]?: string };
   times<K extends string>(...names: readonly K[]): { readonly [P in K]?: number };
-  /** True for `1` alone. */
+  /** True only for `1`. */
   flag(name: string): boolean;
   oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
   number(name: string, otherwise: number, least: number, most: number): number;
@@ -67,5 +67,5 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
 
 // --- internal ---
 
-/** More than any id or name that agents were seen to have. */
+/** Longer than any id or name that agents use. */
 const MAX_LENGTH = 4096;

@@ -11,7 +11,7 @@ import type { SessionRow, Sums } from "./wire.ts";
 /**
  * A session as the list and the head of its page show it.
  *
- * @param names what repositories are called beside others. @default by their own names
+ * @param names display names of repositories. @default their own names
  */
 export function toRow(
   db: Database,
@@ -46,7 +46,7 @@ export function toRow(
   };
 }
 
-/** @param isUntold nobody tells what is used: none told does not mean none used */
+/** @param isUntold the agent reports no usage, so none seen does not mean none used */
 export function toSums(sums: SessionSummary["sums"], isUntold: boolean): Sums {
   const none = hasUsage(sums) || isUntold ? null : 0;
   const without = sums.callsWithoutUsage > 0;
@@ -67,7 +67,7 @@ export function toSums(sums: SessionSummary["sums"], isUntold: boolean): Sums {
 
 // --- internal ---
 
-/** Settled ones by what they used; those of an open turn where nothing is settled yet. */
+/** Models of settled calls; for an open turn without settled data, of its calls. */
 function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredSession): readonly string[] {
   const settled = db
     .prepare(

@@ -6,22 +6,22 @@ import { watchStore } from "./changes.ts";
 import type { ViewDeps } from "./deps.ts";
 import { type Guard, makeGuard, SECURITY_HEADERS } from "./guard.ts";
 
-/** A server that runs. */
+/** A running server. */
 export interface ViewServer {
   readonly port: number;
-  /** Good as long as it runs. */
+  /** Valid while it runs. */
   readonly link: string;
-  /** Good once. */
+  /** Valid once. */
   readonly onceLink: () => string;
-  /** Ends it, also for pages that are open. */
+  /** Stops it, also for open pages. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the page on 127.0.0.1, to nobody else.
+ * Serves the page on 127.0.0.1 only.
  *
- * @param port 0: any that is free
- * @throws the system's error when it cannot listen there, e.g. with `code` `EADDRINUSE`
+ * @param port 0: any free one
+ * @throws the system's error if it cannot listen, e.g. with `code` `EADDRINUSE`
  */
 export async function serveView(port: number, deps: ViewDeps): Promise<ViewServer> {
   const server = createServer();
@@ -61,7 +61,7 @@ const listen = (server: Server, port: number): Promise<number> =>
     });
   });
 
-/** @returns false where it has been answered here */
+/** @returns false if the request was answered here */
 function isAdmitted(
   guard: Guard,
   { method = "GET", url = "/", headers }: IncomingMessage,
@@ -73,7 +73,7 @@ function isAdmitted(
     const { cookie, location, isLed } = verdict;
     if (!isLed) response.writeHead(303, { location, "set-cookie": cookie }).end();
     else {
-      // A redirect would still be the other site's doing, and the cookie not be sent along
+      // A redirect would still count as coming from the other site, and the cookie would not be sent
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", "set-cookie": cookie });
       response.end(
         `<!doctype html><meta http-equiv="refresh" content="0;url=${location}"><title>openhook-otel</title>`,

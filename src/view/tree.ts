@@ -8,9 +8,8 @@ export interface Node<T> {
 }
 
 /**
- * Spans in the order of their tree: what is below one stands after it, in order of time. Each comes once, also where
- * spans are each other's parents; one whose parent is not among them is a root. Without recursion: traces can be deeper
- * than the stack.
+ * Spans in tree order: children after their parent, ordered by time. Each span once, even if spans are each other's parents; a span
+ * whose parent is missing is a root. Not recursive, because traces can be deeper than the stack.
  */
 export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: readonly T[]): readonly Node<T>[] {
   const sorted = [...spans].sort(
@@ -26,7 +25,7 @@ export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: re
   }
   const nodes: Node<T>[] = [];
   const seen = new Set<T>();
-  // What hangs below no root is reached by the second look at all of them
+  // Spans below no root are reached by the second pass over all spans
   for (const root of [...roots, ...sorted]) {
     const stack: Node<T>[] = [{ span: root, depth: 0 }];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -41,6 +40,6 @@ export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: re
 
 // --- internal ---
 
-/** With one trace per turn, a turn's span has no parent but a link to its session's. */
+/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
 const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
   parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

@@ -1,9 +1,9 @@
 /**
- * What the server sends and the page reads. Unknown is `null`, never 0; times are milliseconds since the epoch, money is
- * whole billionths of a US dollar. Texts come from agents as they are: the page shows them as text.
+ * What the server sends to the page. Unknown is `null`, never 0; times are milliseconds since the epoch, money is in 10⁻⁹ USD. Texts
+ * come from agents unchanged: the page shows them as text.
  */
 
-/** Tokens and cost of anything. `least…`: the figure is a lower bound. */
+/** Tokens and cost. `least…`: the figure is a lower bound. */
 export interface Sums {
   readonly modelCalls: number | null;
   readonly input: number | null;
@@ -15,7 +15,7 @@ export interface Sums {
   readonly leastInput: boolean;
   readonly leastOutput: boolean;
   readonly leastCost: boolean;
-  /** Calls whose price is not known. */
+  /** Calls without a known price. */
   readonly unpriced: number;
 }
 
@@ -28,21 +28,21 @@ export interface SessionRow {
   readonly agentVersion: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
-  /** Where it ran, as a path. */
+  /** Its folder's path. */
   readonly folder: string | null;
   readonly startMs: number;
   readonly lastMs: number;
-  /** Pauses between its segments left out. */
+  /** Without pauses between its segments. */
   readonly activeMs: number;
   readonly open: boolean;
-  /** Why it ended; `null` while it is open or where nobody told. */
+  /** Why it ended; `null` while it is open or if unknown. */
   readonly endReason: string | null;
   readonly turns: number;
   readonly subagents: number;
   readonly toolCalls: number;
   readonly failedTools: number;
   readonly deniedTools: number;
-  /** Their end was never told. */
+  /** Tool calls without an end. */
   readonly unfinishedTools: number;
   /** The most used first. */
   readonly models: readonly string[];
@@ -52,7 +52,7 @@ export interface SessionRow {
 export const SORTS = ["recent", "started", "tokens", "cost", "errors"] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What there is to choose from in the filters. */
+/** The choices of the filters. */
 export interface Choices {
   readonly agents: readonly { readonly source: string; readonly agent: string }[];
   readonly repositories: readonly string[];
@@ -62,17 +62,17 @@ export interface Choices {
 export interface SessionList {
   readonly kind: "sessions";
   readonly rows: readonly SessionRow[];
-  /** How many match, these and those that are not asked for. */
+  /** Number of matches, including those not requested. */
   readonly count: number;
-  /** How many there are without any filter. */
+  /** Number without any filter. */
   readonly all: number;
   readonly choices: Choices;
 }
 
-/** There is no store yet: not an error, and it may come. */
+/** There is no store yet: not an error. */
 export interface NothingYet {
   readonly kind: "nothing";
-  /** What to do, in words. */
+  /** What to do. */
   readonly advice: string;
 }
 
@@ -92,7 +92,7 @@ export const MARK = {
   denied: 2,
   unfinished: 4,
   open: 8,
-  /** A model was called and nobody told what it used. */
+  /** A model was called and its usage is unknown. */
   unknownTokens: 16,
   unknownCost: 32,
   leastOutput: 64,
@@ -100,16 +100,15 @@ export const MARK = {
 } as const;
 
 /**
- * The spans of a session in columns, in the order of the tree: what is below a span stands after it. All columns have
- * `count` entries.
+ * A session's spans in columns, in tree order: children after their parent. All columns have `count` entries.
  */
 export interface SpanColumns {
   readonly count: number;
   /** Starts are relative to it. */
   readonly baseMs: number;
-  /** 16 characters each, one after the other. */
+  /** 16 characters each, concatenated. */
   readonly ids: string;
-  /** Words that `label` and `detail` point to. */
+  /** Words that `label` and `detail` refer to. */
   readonly words: readonly string[];
   readonly label: readonly number[];
   readonly detail: readonly number[];
@@ -136,12 +135,12 @@ export interface SessionDocument {
   readonly kind: "session";
   readonly row: SessionRow;
   readonly segments: readonly SegmentRow[];
-  /** Sums that the agent keeps itself, where they tell something else; side requests are in them alone. */
+  /** Sums reported by the agent, which include side requests; present if they differ. */
   readonly reported: { readonly input: number; readonly output: number; readonly costNanoUsd: number | null } | null;
   readonly spans: SpanColumns;
 }
 
-/** Everything about one span, as it was or will be sent. */
+/** One span in full, as it was or will be sent. */
 export interface SpanDocument {
   readonly kind: "span";
   readonly open: boolean;
@@ -170,17 +169,17 @@ export type Unit = (typeof UNITS)[number];
 export const SPLITS = ["agent", "model", "repository"] as const;
 export type Split = (typeof SPLITS)[number];
 
-/** Of a stretch of time, or of one agent, model or repository in all of it. */
+/** Figures of a stretch of time, or of one agent, model or repository. */
 export interface UsageFigures {
   readonly sessions: number;
-  /** Turns and tools are of no model: `null` where one is asked for. */
+  /** `null` if filtered by model, because turns and tools have none. */
   readonly turns: number | null;
   readonly toolCalls: number | null;
   readonly failedTools: number | null;
   readonly sums: Sums;
-  /** Input of the calls that tell what of it came from a cache; the share is of this. */
+  /** Input of the calls that report cache reads; the cache share refers to it. */
   readonly cacheToldInput: number | null;
-  /** Sessions in which nobody told what was used. */
+  /** Sessions without reported usage. */
   readonly untoldSessions: number;
 }
 
@@ -189,9 +188,9 @@ export interface UsageDocument {
   readonly unit: Unit;
   readonly split: Split;
   readonly sinceMs: number;
-  /** All of them in order, also those in which nothing happened: `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47`, `2026-11`. */
+  /** All buckets in order, empty ones included: `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47`, `2026-11`. */
   readonly buckets: readonly string[];
-  /** One for each bucket; `null`: nothing happened. */
+  /** One per bucket; `null`: empty. */
   readonly times: readonly (UsageFigures | null)[];
   readonly total: UsageFigures | null;
   readonly groups: readonly UsageGroup[];
@@ -199,10 +198,10 @@ export interface UsageDocument {
 }
 
 export interface UsageGroup {
-  /** `null`: not known. */
+  /** `null`: unknown. */
   readonly name: string | null;
   readonly figures: UsageFigures;
-  /** Per bucket; 0 where nothing was used or told. */
+  /** Per bucket; 0 if nothing was used or reported. */
   readonly costNanoUsd: readonly number[];
   readonly tokens: readonly number[];
 }
@@ -210,7 +209,7 @@ export interface UsageGroup {
 export interface ToolRow {
   readonly agent: string;
   readonly tool: string;
-  /** The MCP server it is of; `null`: the agent's own. */
+  /** Its MCP server; `null`: a built-in tool. */
   readonly server: string | null;
   readonly sessions: number;
   readonly calls: number;
@@ -229,5 +228,5 @@ export interface ToolsDocument {
   readonly choices: Choices;
 }
 
-/** What any question can be answered with. */
+/** Every response. */
 export type Answer<T> = T | NothingYet | Trouble;

@@ -9,24 +9,24 @@ import {
   FileDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 
-/** A field as a `.proto` line says it: `["repeated", "KeyValue", 9]`. Dotted types are full names, others of the same file. */
+/** A field as in a `.proto` line: `["repeated", "KeyValue", 9]`. Dotted types are full names, others are in the same file. */
 export type FieldSpec = readonly [
   rule: "one" | "repeated" | "optional" | `oneof ${string}`,
   type: string,
   number: number,
 ];
 
-/** Messages of one `.proto` file, by name; their fields by proto (snake case) name. */
+/** Messages of one `.proto` file by name; their fields by proto (snake case) name. */
 export type FileSpec = Readonly<Record<string, Readonly<Record<string, FieldSpec>>>>;
 
 /**
- * Builds the descriptor of one proto3 file from a table, as a code generator would embed it.
+ * Builds the descriptor of one proto3 file from a table, like the output of a code generator.
  *
- * Enum fields are declared `int32`: the same bytes, and in JSON exactly what OTLP demands (numbers, no names).
+ * Enum fields are declared `int32`: the same bytes, and in JSON exactly what OTLP requires (numbers, not names).
  *
  * @param packageName e.g. `opentelemetry.proto.trace.v1`
- * @param messages in order; `messageDesc(file, n)` takes the n-th
- * @param imports files whose messages are named in the table
+ * @param messages in order; `messageDesc(file, n)` returns the n-th
+ * @param imports files whose messages the table refers to
  */
 export function protoFile(packageName: string, messages: FileSpec, imports: readonly DescFile[] = []): DescFile {
   const proto = create(FileDescriptorProtoSchema, {
@@ -71,7 +71,7 @@ function message(packageName: string, name: string, fields: Readonly<Record<stri
             typeName: type.includes(".") ? `.${type}` : `.${packageName}.${type}`,
           }
         : { type: scalar }),
-      // proto3 `optional` is a oneof of its own, named with a leading underscore
+      // proto3 `optional` is a oneof whose name begins with an underscore
       ...(rule === "optional" ? { proto3Optional: true, oneofIndex: oneofIndex(`_${fieldName}`) } : {}),
       ...(rule.startsWith("oneof ") ? { oneofIndex: oneofIndex(rule.slice("oneof ".length)) } : {}),
     };

@@ -92,7 +92,7 @@ const traceFile = protoFile(
       status: ["one", "Status", 15],
       flags: ["one", "fixed32", 16],
     },
-    // nested in Span in the original: the same bytes
+    // Nested in Span in the original, with the same encoding
     Event: {
       time_unix_nano: ["one", "fixed64", 1],
       name: ["one", "string", 2],
@@ -107,7 +107,7 @@ const traceFile = protoFile(
       dropped_attributes_count: ["one", "uint32", 5],
       flags: ["one", "fixed32", 6],
     },
-    // 1 is reserved
+    // Field 1 is reserved
     Status: { message: ["one", "string", 2], code: ["one", "int32", 3] },
   },
   [commonFile, resourceFile],
