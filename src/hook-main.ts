@@ -5,7 +5,7 @@ import { replyOf } from "./agents/replies.ts";
 import { homeDirectory, placesOf } from "./config/places.ts";
 import { runHook } from "./intake/hook.ts";
 
-// The agent waits for this file alone: no framework, no validation, and whatever happens, exit 0.
+// The agent waits for this program: no framework, no validation, and exit 0 in all cases.
 process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
 const own = ownPath();
@@ -45,8 +45,8 @@ function ownPath(): string {
 }
 
 /**
- * Where the variable says, else where `enable` has written. A folder of the repository's can be the word of its .env, and is
- * heard only where nothing is written. The same in hook.sh.
+ * The folder in OPENHOOK_OTEL_HOME, otherwise the one that `enable` wrote. A folder in the repository can come from its .env, and is
+ * used only if `enable` wrote none. The same in hook.sh.
  */
 function stateDirOf(): string {
   const { env, platform } = process;
@@ -60,7 +60,7 @@ function isDoubtful(folder: string): boolean {
   return [cwd, "/proc"].some(isBelow) || folder.split(/[\\/]/).includes("..");
 }
 
-/** A folder that was deleted under us has no name. */
+/** Empty if the working directory was deleted. */
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -69,7 +69,7 @@ function workingDirectory(): string {
   }
 }
 
-/** What `enable` wrote beside an installed copy: `name='value'` lines, quoted for sh. Nothing in the package itself. */
+/** What `enable` wrote beside an installed copy: `name='value'` lines, quoted for sh. Empty in the package itself. */
 function installation(path: string): Readonly<Record<string, string>> {
   if (!existsSync(path)) return {};
   const found: Record<string, string> = {};

@@ -4,20 +4,20 @@ import type { Event } from "../model/event.ts";
 import { limitEntry, limitEvent, limitId } from "../model/limits.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-// The border between what agents say and what is kept: adapters and readers on one side, the store on the other.
+// Limits for values from agents, applied between adapters and readers on one side and the store on the other
 
-/** Events as they may be stored. */
+/** Events with shortened values. @param receivedMs replaces impossible times, in milliseconds since the epoch */
 export const limitEvents = (events: readonly Event[], receivedMs: number): readonly Event[] =>
   events.map((event) => limitEvent(event, receivedMs, digest));
 
-/** An id as it may be stored. */
+/** A shortened id. */
 export const limitedId = (id: string): string => limitId(id, digest);
 
-/** Entries as they may be stored. */
+/** Entries with shortened values. */
 export const limitEntries = (entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] =>
   entries.map((entry) => limitEntry(entry, digest));
 
-/** Content, under the keys that the facts it belongs to have within bounds; what it holds is fitted where it is kept. */
+/** Content under the shortened keys of its facts; the content itself is truncated when it is stored. */
 export const limitContent = (told: readonly ContentUpdate[]): readonly ContentUpdate[] =>
   told.map((one) => {
     const fact = limitId(one.fact, digest);
@@ -26,8 +26,8 @@ export const limitContent = (told: readonly ContentUpdate[]): readonly ContentUp
   });
 
 /**
- * What a reader wants to remember, without the long texts: an id of a megabyte would be written with every batch. One that
- * is shortened no longer equals what it was remembered of; nothing real is that long.
+ * A reader's memo without long texts: an id of a megabyte would be written with every batch. A shortened text no longer equals the
+ * original, but real ones are never that long.
  */
 export function limitMemo(memo: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(memo);

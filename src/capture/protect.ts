@@ -7,17 +7,17 @@ import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan }
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 
-// Where each thing passes the redactor: on its way into the store, and once more on its way out, by the rules of then.
+// Everything passes the redactor twice: when it is stored, and again when it is sent, by the rules of that time
 
 type Protected = Pick<CaptureContext, "loaded" | "redact">;
 
-/** A span on its way. Content stays where the user wants it in full. */
+/** A span without secrets. Content is not redacted at `capture: full`. */
 export const protectSpan = ({ loaded, redact }: Protected, record: SpanRecord): SpanRecord =>
   redactSpan(record, redact, keepsContentUnredacted(loaded.config.capture) ? CONTENT_ATTRIBUTES : undefined);
 
 export const protectPoint = ({ redact }: Protected, point: MetricPoint): MetricPoint => redactPoint(point, redact);
 
-/** Of a stream, as its points leave. */
+/** The attributes of a stream without secrets. */
 export const protectAttributes = ({ redact }: Protected, attributes: Attributes): Attributes =>
   redactAttributes(attributes, redact);
 
@@ -34,7 +34,7 @@ export const protectEntries = (
 export const protectRepository = ({ redact }: Protected, repository: Repository): Repository =>
   redactNames(repository, redact);
 
-/** What the user set for everything that is sent: secrets go, an address given on purpose stays. */
+/** Resource attributes from the settings: secrets are redacted, but an address that the user set stays. */
 export const protectResource = (
   { redactSecrets }: Pick<CaptureContext, "redactSecrets">,
   resource: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import type { CaptureContext } from "./context.ts";
 import { truncateContent } from "./truncate-content.ts";
 
-/** Content → store, where the level lets it. Call it behind the facts it belongs to, in the transaction that keeps them. */
+/** Content → store, if the level keeps content. Call it after its facts are stored, in the same transaction. */
 export function storeContent(
   drain: CaptureContext,
   session: StoredSession,

@@ -3,9 +3,9 @@ import { type Event, type Extras, extrasOf } from "../model/event.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-/** Figures alone: what `capture: none` keeps of facts. Which field goes, and why: docs/decisions/0015. */
+// What `capture: none` keeps of facts: figures only. Which field is removed, and why: docs/decisions/0015
 
-/** An event without names that somebody gave. Its id, and what pairs it with others, stay what they are. */
+/** An event without user-defined names. Its id, and what pairs it with others, do not change. */
 export function stripEventNames(event: Event, own: OwnNames | undefined): Event {
   const { cwd: _, ...rest } = event;
   const extras = extrasOf(event);
@@ -18,7 +18,7 @@ export function stripEventNames(event: Event, own: OwnNames | undefined): Event 
   return { ...bare, data: { ...bare.data, tool_name } } as Event;
 }
 
-/** The same for a transcript's entry. */
+/** `stripEventNames` for an entry of a transcript. */
 export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefined): TranscriptEntry {
   switch (entry.kind) {
     case "session": {
@@ -45,7 +45,7 @@ export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefine
 
 // --- internal ---
 
-/** Ids, figures and statuses. The transcript's path stays in the store: it is where the figures come from. */
+/** Ids, figures and statuses. The transcript's path stays in the store, because the figures come from there. */
 const KEPT = [
   "native_event",
   "prompt_id",
@@ -75,13 +75,13 @@ const KEPT = [
 
 const pick = (extras: Extras): Partial<Extras> => Object.fromEntries(KEPT.map((name) => [name, extras[name]]));
 
-/** Names that say something to the program itself, as far as they are nobody's. */
+/** Names with a meaning for this program, reduced to built-in ones. */
 const renamed = (
   extras: Extras,
   own: OwnNames | undefined,
 ): { readonly [K in keyof Extras]?: Extras[K] | undefined } => ({
   start_origin: reduceOrigin(extras.start_origin),
   agent_type: isOwnAgentType(extras.agent_type, own) ? extras.agent_type : undefined,
-  // That it was a server's tool makes another error of its failure
+  // A failed call of a server's tool has another error type
   mcp_server: extras.mcp_server === undefined ? undefined : "mcp",
 });

@@ -1,16 +1,16 @@
-/** What is done to a piece of content before it is kept. */
+/** How content is changed before it is stored. */
 export interface Limits {
-  /** Of the text, in UTF-8. */
+  /** Limit for the text in UTF-8. */
   readonly maxBytes: number;
-  /** Takes secrets out of a text. Pure. */
+  /** Redacts secrets in a text. Pure. */
   readonly redact?: (text: string) => string;
 }
 
 /**
- * A piece of content → the text that is kept of it: without secrets, cut where it is too long. What was cut says how long it
- * was. JSON stays JSON: its long texts are cut, and where that is not enough it becomes one text.
+ * A piece of content → the text that is stored: redacted, and truncated if too long. A truncated text says how long it was. JSON
+ * stays JSON: its long texts are truncated, and if that is not enough it becomes one text.
  *
- * @returns `undefined` for what is empty, and for what cannot be written down
+ * @returns `undefined` for empty content, and for values without JSON
  */
 export function truncateContent(
   value: unknown,
@@ -23,7 +23,7 @@ export function truncateContent(
     if (json === undefined || json === "{}" || json === "[]") return undefined;
     return { text: cutJson(redactedJson(json, limits), limits.maxBytes), isJson: true };
   } catch {
-    // Nested deeper than a stack is
+    // Nested too deeply for the stack
     return undefined;
   }
 }
@@ -32,7 +32,7 @@ export function truncateContent(
 
 const redacted = (text: string, { redact }: Limits): string => redact?.(text) ?? text;
 
-/** Every text in it by itself, then all of it as it reads: some secrets are known by their name alone. */
+/** Redacts every text by itself, then the JSON as a whole: some secrets are recognised only by the member's name. */
 function redactedJson(json: string, limits: Limits): string {
   if (limits.redact === undefined) return json;
   const parts = JSON.stringify(mapTexts(JSON.parse(json), (text) => redacted(text, limits)));
@@ -40,7 +40,7 @@ function redactedJson(json: string, limits: Limits): string {
   return whole === parts || isJson(whole) ? whole : JSON.stringify(whole);
 }
 
-/** Texts shorter than this are not what makes it long. */
+/** Shorter texts are not truncated. */
 const MIN_TEXT_BYTES = 32;
 
 function cutJson(json: string, maxBytes: number): string {
@@ -50,13 +50,13 @@ function cutJson(json: string, maxBytes: number): string {
     const shorter = JSON.stringify(mapTexts(value, (text) => cut(text, textBytes)));
     if (Buffer.byteLength(shorter) <= maxBytes) return shorter;
   }
-  // JSON in JSON: no character of it takes more than twice its bytes
+  // As a JSON string: escaping at most doubles the size
   return JSON.stringify(cut(json, (maxBytes >> 1) - 1));
 }
 
-/** The beginning of a text, on the border of a character, and how long all of it was. */
+/** The beginning of a text, cut between characters, and the size of the whole text. */
 function cut(text: string, maxBytes: number): string {
-  // No character takes less than a byte, nor more than three for each unit
+  // A UTF-16 unit takes at most three bytes in UTF-8
   if (text.length * 3 <= maxBytes) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
@@ -66,7 +66,7 @@ function cut(text: string, maxBytes: number): string {
   return text.slice(0, read) + mark;
 }
 
-/** Names of members too: a secret can be one. */
+/** Applies a change to all texts, including names of members: a secret can be one. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

@@ -9,19 +9,19 @@ import { allowedNodeOptions, HOOK_FOLDER } from "../intake/inbox-file.ts";
 import { DrainLog } from "./log.ts";
 
 /**
- * A drain that a hook started has the agent's environment. Where files of the repository that the agent works on have given
- * any of it, another drain is started without these variables, and the log says which of those that we hear they were.
+ * A drain that a hook started has the agent's environment. If files of the agent's repository set any of our variables, another
+ * drain is started without them, and the log names them.
  *
- * @returns whether that was done: this process is to do nothing more
+ * @returns whether that happened: then this process must do nothing more
  */
 export async function isLeftToAnother(context: Context): Promise<boolean> {
   const folder = context.env[HOOK_FOLDER];
   if (folder === undefined) return false;
-  // Agents tell their hooks where the session began, which may be elsewhere by now
+  // Agents report the folder in which the session began, which may be another one by now
   const told = Object.entries(context.env).flatMap(([name, value = ""]) => (FOLDER_OF_AGENT.test(name) ? value : []));
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   const givenHome = context.places.home;
-  // A repository that calls itself the home would not be looked at
+  // A repository that is set as the home folder would otherwise not be examined
   const [isNamed] = await variablesOfRepositories(
     { HOME: context.env["HOME"] },
     { folders: [givenHome], home: dirname(givenHome), files },
@@ -46,7 +46,7 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   return true;
 }
 
-/** What is left of a variable's value by the hook that started us. */
+/** The part of a variable's value that the hook passes on to a drain. */
 export const letThrough = (name: string, value: string | undefined): string | undefined =>
   name === "NODE_OPTIONS" ? allowedNodeOptions(value) || undefined : value;
 

@@ -8,16 +8,16 @@ export type Decoded =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** What had to be done to it: `shortened` long values left out, `cut` it ended early, `mended` raw controls. */
+      /** `shortened`: long values were left out; `cut`: it ended early; `mended`: raw control characters were escaped. */
       readonly notes: readonly ("shortened" | "cut" | "mended")[];
     }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Makes JSON of what an agent wrote: leading byte order marks go, raw control characters inside strings are
- * escaped, a text above 4 MiB is shortened, a text that ends early is closed after its last complete member.
+ * Parses the JSON that an agent wrote: byte order marks are removed, raw control characters in strings are escaped, a text above
+ * 4 MiB is shortened, and a text that ends early is closed after its last complete member.
  *
- * @returns `ok: false` with a reason when there is no way to read it
+ * @returns `ok: false` with a reason if it cannot be parsed
  * @throws never
  */
 export function decodePayload(payload: Buffer): Decoded {
@@ -31,8 +31,8 @@ export function decodePayload(payload: Buffer): Decoded {
 }
 
 /**
- * `decodePayload` of one event: where the command line says whose it is and which one, an empty payload is `{}`; some agents
- * have nothing more to tell.
+ * `decodePayload` for one event: an empty payload is `{}` if the command line names source and event, because some agents send
+ * nothing else.
  */
 export function decodeEvent(payload: Buffer, { source, event }: Pick<IntakeFacts, "source" | "event">): Decoded {
   const isNamed = source !== undefined && event !== undefined;
@@ -44,10 +44,10 @@ export function decodeEvent(payload: Buffer, { source, event }: Pick<IntakeFacts
 
 // --- internal ---
 
-/** An empty payload is no longer than this, white space included. */
+/** An empty payload has at most this length, including white space. */
 const SCANNED_BYTES = 64;
 
-/** Where even short strings make it too large: no array or object below the top longer than this. */
+/** If short strings alone make it too large: limit for arrays and objects below the top level. */
 const MAX_NESTED_BYTES = 256 * 1024;
 
 function withoutBom(bytes: Buffer): Buffer {
@@ -78,20 +78,20 @@ function parse(text: string): Decoded {
       try {
         return { ok: true, value: JSON.parse(mended), notes: ["mended"] };
       } catch {
-        // the first error says more
+        // The first error says more
       }
     }
     return { ok: false, reason: error instanceof SyntaxError ? placeOf(error) : "it cannot be parsed" };
   }
 }
 
-/** V8 quotes the text in its message, and content does not belong into a reason. */
+/** V8 quotes the text in its message, and a reason must contain no content. */
 const placeOf = (error: SyntaxError): string => {
   const place = /at position \d+/.exec(error.message)?.[0];
   return place === undefined ? "JSON.parse refuses it" : `JSON.parse refuses it ${place}`;
 };
 
-/** Raw control characters inside strings, as some agents' shell-made JSON has them. One pass: no pattern that backs up. */
+/** Escapes raw control characters inside strings, as in JSON made by shell scripts. One pass, no backtracking. */
 function escapeControls(text: string): string {
   const pieces: string[] = [];
   let copyFrom = 0;

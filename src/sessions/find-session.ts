@@ -8,9 +8,9 @@ import { printable } from "../text/terminal.ts";
 /**
  * The session that a user names.
  *
- * @param name id, the beginning of one, or `<source>/<id>`; without it the one with the latest activity
- * @returns `undefined` when the store holds no session
- * @throws UserError when there is no such session, or more than one
+ * @param name an id, the beginning of one, or `<source>/<id>`; absent: the session with the latest activity
+ * @returns `undefined` if the store contains no session
+ * @throws UserError if there is no such session, or more than one
  */
 export function chosenSession(db: Database, name: string | undefined): StoredSession | undefined {
   const [newest] = recentSessions(db, 1);
@@ -18,9 +18,9 @@ export function chosenSession(db: Database, name: string | undefined): StoredSes
 }
 
 /**
- * The same for a session that is named.
+ * `findSession` with a name.
  *
- * @throws UserError when there is no such session, or more than one
+ * @throws UserError if there is no such session, or more than one
  */
 export function namedSession(db: Database, name: string, exitCode = 1): StoredSession {
   const found = findSessions(db, name, MAX_CANDIDATES + 1);

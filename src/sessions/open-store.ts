@@ -6,10 +6,10 @@ import { readStore } from "../store/read-only.ts";
 import { plural } from "../text/figures.ts";
 
 /**
- * Looks at the store for a command that shows something. Never makes it; a drain may be at work meanwhile.
+ * Opens the store read-only for a command. Never creates it; a drain may be at work.
  *
- * @returns what `look` returns; `undefined` when there is no store yet
- * @throws UserError with what the user can do, when there is one and it cannot be read
+ * @returns what `look` returns; `undefined` if there is no store yet
+ * @throws UserError with a remedy if there is a store and it cannot be read
  */
 export function withOpenStore<T>({ places }: Pick<Context, "places">, look: (db: Database) => T): T | undefined {
   try {

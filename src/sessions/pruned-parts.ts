@@ -6,12 +6,12 @@ import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { runCountKey } from "../telemetry/metrics.ts";
 
 /**
- * Of a session that was pruned nothing is left but digests of what was counted. Turns and subagents of it that go on are
- * told by those: what they do now is a further part, with a span of its own, since the first one's is not made again.
+ * A pruned session leaves only digests of what was counted. Turns and subagents that continue are recognised by them: what they do
+ * now is a further part with a span of its own, because the first part's span is not built again.
  *
- * @param events what is not settled
- * @param entries what is not settled
- * @returns the context itself where there is nothing of that kind
+ * @param events unsettled events
+ * @param entries unsettled entries
+ * @returns the context itself if there are no such turns or subagents
  */
 export function withPrunedParts(
   db: Database,
@@ -24,7 +24,7 @@ export function withPrunedParts(
   const segment = context.segment?.ordinal ?? 0;
   const turns = new Map<string, SettledTurn>();
   const subagents = new Map<string, SettledSubagent>();
-  /** How many parts of it were counted. */
+  /** How many of its parts were counted. */
   const partsOf = (kind: "turn" | "subagent", key: string): number => {
     const isGone = (part: string) => isPrunedFact(db, "increment", runCountKey(facts, kind, part));
     let parts = 0;
@@ -34,7 +34,7 @@ export function withPrunedParts(
   const seeTurn = (key: string | undefined, ms: number): void => {
     if (key === undefined || context.turns.has(key) || turns.has(key)) return;
     const parts = partsOf("turn", key);
-    // How it went is forgotten too
+    // The outcome is not known any more
     if (parts > 0) turns.set(key, { segment, state: "unfinished", startMs: ms, endMs: ms, parts, hookSeen: true });
   };
   const seeSubagent = (id: string | undefined): void => {

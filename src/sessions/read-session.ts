@@ -13,13 +13,13 @@ import type { SettledParents } from "../telemetry/span-parents.ts";
 import { spanKeyOf } from "../telemetry/spans.ts";
 import { withPrunedParts } from "./pruned-parts.ts";
 
-/** The store and the agents: what reading a session needs. */
+/** What reading a session needs: the store and the agents. */
 export interface SessionSource {
   readonly db: Database;
   readonly agents: readonly Agent[];
 }
 
-/** The whole session as far as it is not settled, with nothing written: for `show`. Of a packed one that is all of it. */
+/** The unsettled part of a session, without writing anything; of a packed session, all of it. */
 export function unsettledSession(drain: SessionSource, stored: StoredSession): Session {
   const packed = packedFacts(drain.db, stored.id);
   if (packed !== undefined) {
@@ -45,7 +45,7 @@ export function unsettledSession(drain: SessionSource, stored: StoredSession): S
   });
 }
 
-/** What is the same for all parts of a session. The branch is the transcript's, since `.git` may have moved on. */
+/** Facts that are the same for all parts of a session. The branch is the transcript's, because `.git` may have changed. */
 export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
   const card = cardOf(deps, stored.source);
   const provider = card?.provider;
@@ -55,7 +55,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
     sessionId: stored.sessionId,
     ...(provider !== undefined && { provider }),
     ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
-    // Whoever has no card speaks OpenHook, which has no such event
+    // Sources without a card send OpenHook envelopes, which have no such event
     ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
     ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
     ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
@@ -66,7 +66,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
   };
 }
 
-/** What is already settled of the session and matters to the facts that are still open. */
+/** What is settled of the session and matters to its unsettled facts. */
 export function unsettledContext(
   db: Database,
   sessionNumber: number,
@@ -77,13 +77,13 @@ export function unsettledContext(
   return withLatePrompts(settled, events, entries);
 }
 
-/** Whether the session's tokens come from a transcript that we can read. */
+/** Whether the session's tokens come from a transcript that can be read. */
 export const expectsTranscript = (deps: Pick<SessionSource, "agents">, stored: StoredSession): boolean => {
   const card = cardOf(deps, stored.source);
   return card?.tokens === "transcript" && card.transcript !== undefined;
 };
 
-/** For `subagentPlaces`. */
+/** The lookup of settled spans' traces, for `subagentParents`. */
 export const settledTraces =
   (db: Database, facts: SessionFacts): SettledParents["traceOfCall"] =>
   (callId) =>

@@ -1,24 +1,25 @@
 import type { Attributes, Increment } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 
-/** Series of one metric, those for the rest included. What the OpenTelemetry SDKs keep by default. */
+/** Limit of series per metric, overflow series included. The OpenTelemetry SDKs have the same default. */
 export const MAX_SERIES = 2_000;
-/** Of these, for the rest: one for each agent, as long as there are no more agents than this. */
+/** Of these, overflow series: one per agent, unless there are more agents than this. */
 export const MAX_OVERFLOW_SERIES = 20;
 
 /**
- * The attributes of everything that had no room any more.
+ * The attributes of overflow series: increments for which the metric has no room.
  *
  * @see OpenTelemetry, Metrics SDK: cardinality limits
  */
 export const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 
 /**
- * The series that an increment goes to: its own, if that is there already or there is room for it, else the one for the
- * rest. It depends on nothing but what is stored, so every run decides alike; and what has a series keeps it for ever, so
- * sums stay what they are.
+ * The series that an increment is added to: its own if that exists or there is room for it, otherwise an overflow series. The
+ * result depends only on what is stored, so every run decides the same; a series that exists is kept permanently, so sums stay
+ * correct.
  *
  * @param isThere whether a series is stored
+ * @returns the increment itself, or the same amount for an overflow series
  */
 export function seriesFor(db: Database, increment: Increment, isThere: (increment: Increment) => boolean): Increment {
   if (isThere(increment)) return increment;
@@ -29,16 +30,16 @@ export function seriesFor(db: Database, increment: Increment, isThere: (incremen
   return { ...own, resource: Object.fromEntries(Object.keys(resource).map((name) => [name, "_OTHER"])) };
 }
 
-/** A metric that has more series than are kept apart. */
+/** A metric that has reached its limit of series. */
 export interface Overflow {
   readonly metric: string;
-  /** All of them. */
+  /** All series of the metric. */
   readonly series: number;
-  /** What the series for the rest hold: the sum of a counter in its own unit, the count of a histogram. */
+  /** Sum of the overflow series: of a counter in its own unit, of a histogram its count. */
   readonly amount: number;
 }
 
-/** The metrics whose limit was reached, by name; empty as long as none was. */
+/** The metrics that have reached their limit, by name; empty if none has. */
 export const overflowState = (db: Database): readonly Overflow[] =>
   db
     .prepare(
@@ -51,7 +52,7 @@ export const overflowState = (db: Database): readonly Overflow[] =>
 
 // --- internal ---
 
-/** By the index alone: it is asked for every new series, and beyond the limit for each that has no room. */
+/** Uses the index only: it runs for every new series, and beyond the limit for each increment without room. */
 const seriesOf = (db: Database, metric: string): number =>
   Number(db.prepare("SELECT count(*) AS n FROM counters WHERE metric = ?").get(metric)?.["n"]);
 

@@ -2,7 +2,7 @@ import type Libsql from "libsql";
 import type { FaultPoint } from "../model/fault-points.ts";
 import { type OnInvalidText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
 
-/** What a column can hold. Whole numbers up to 2^53 come back as they went in. */
+/** A value of a column. Integers up to 2^53 are exact. */
 export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
 
@@ -11,17 +11,17 @@ export interface Statement {
   run(...values: readonly Value[]): { readonly changes: number };
   get(...values: readonly Value[]): Row | undefined;
   all(...values: readonly Value[]): readonly Row[];
-  /** Row by row, for those of which there can be millions. Nobody else may use the statement before the last one. */
+  /** Row by row, for results of millions of rows. The statement must not be used otherwise until the last row is read. */
   each(...values: readonly Value[]): Generator<Row>;
 }
 
-/** A connection to store.db. What SQLite says of the file comes as a StoreError, whichever statement met it. */
+/** A connection to store.db. SQLite's errors about the file are thrown as StoreError, whichever statement meets them. */
 export interface Database {
   prepare(sql: string): Statement;
   /**
    * All or nothing; nested calls join the outer one.
    *
-   * @param step what the commit makes durable. @default "commit.note"
+   * @param step the fault point of the commit. @default "commit.note"
    */
   transaction<T>(work: () => T, step?: FaultPoint): T;
   close(): void;
@@ -36,17 +36,17 @@ export class StoreError extends Error {
   }
 }
 
-/** What surrounds the calls of a statement. */
+/** Functions that run the calls of a statement. */
 export interface StatementHooks {
   readonly read: <T>(work: () => T) => T;
   readonly write: <T>(work: () => T) => T;
 }
 
 /**
- * A statement is prepared once per connection. What it selects is read as `safeSelect` has it, in this one place, so that no
- * damage ends the process.
+ * Returns a `prepare` function that prepares each statement once per connection. All rows are read through `safeSelect`, so that
+ * damaged text does not end the process.
  *
- * @param onNoText what is made of a text that is no UTF-8. @default it is damage, which is thrown
+ * @param onNoText called for text that is not UTF-8; returns its replacement. @default throws it as damage
  */
 export function preparerOf(
   raw: Libsql.Database,
@@ -59,7 +59,7 @@ export function preparerOf(
     if (known !== undefined) return known;
     const { statement, read } = around.read(() => prepareSafely(raw, sql, onNoText));
     const made: Statement = {
-      // As one list: the library would make one of them, twice
+      // One array: the library would create two otherwise
       run: (...values) => around.write(() => statement.run(values) as { changes: number }),
       get: (...values) =>
         around.read(() => {
@@ -85,23 +85,23 @@ export function preparerOf(
 }
 
 /**
- * Reads what the tables and columns are called. To be done before anything else: libsql ends the process over the name of a
- * column that is no UTF-8 as well, and there it cannot be asked for bytes.
+ * Reads the names of tables and columns, before anything else: libsql also ends the process if the name of a column is not
+ * UTF-8, and names cannot be read as bytes.
  *
- * @throws what SQLite says of a schema that makes no sense
+ * @throws SQLite's error if the schema is damaged
  */
 export const checkNames = (prepare: Database["prepare"]): void => {
   prepare("SELECT name, sql FROM sqlite_schema").all();
 };
 
-/** The store is of a schema that this version does not know yet. */
+/** The store has a schema that this version does not know yet. */
 export const newerError = (path: string, version: number, known: number): StoreError =>
   new StoreError(
     "E_STORE_NEWER",
     `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${known}): update openhook-otel`,
   );
 
-/** SQLite's word that the file is no sound database, or `undefined` for any other error. */
+/** A StoreError if SQLite says that the file is damaged or no database; `undefined` for any other error. */
 export function damagedError(path: string, error: unknown): StoreError | undefined {
   const { code, text } = codeAndText(error);
   return /^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)
@@ -112,7 +112,7 @@ export function damagedError(path: string, error: unknown): StoreError | undefin
 export const damagedStore = (path: string, what: string, options?: ErrorOptions): StoreError =>
   new StoreError("E_STORE_DAMAGED", `${JSON.stringify(path)} is damaged: ${what}`, options);
 
-/** SQLite's word on the disk, the folder or another process, or `undefined` where it is none of its. */
+/** A StoreError if SQLite's error concerns the disk, the folder or another process; `undefined` for any other error. */
 export function unusableError(doing: string, path: string, error: unknown): StoreError | undefined {
   const { code, text } = codeAndText(error);
   if (!/^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|BUSY|LOCKED|NOMEM)/.test(code)) return undefined;
@@ -120,7 +120,7 @@ export function unusableError(doing: string, path: string, error: unknown): Stor
   return new StoreError("E_STORE", `cannot ${doing} ${JSON.stringify(path)}: ${text}; ${advice}`, { cause: error });
 }
 
-/** Code and message of whatever was thrown. What SQLite says has a code that begins with `SQLITE_`, however libsql puts it. */
+/** Code and message of anything that was thrown. SQLite's errors have a code that begins with `SQLITE_`, however libsql reports them. */
 export function codeAndText(error: unknown): { readonly code: string; readonly text: string } {
   const text = error instanceof Error ? error.message : String(error);
   const unopened = UNOPENED.exec(text)?.[1];
@@ -132,12 +132,12 @@ export function codeAndText(error: unknown): { readonly code: string; readonly t
 
 // --- internal ---
 
-/** libsql 0.5.29 has no code for this, but a number in a text of its own. */
+/** For this error libsql 0.5.29 has no code, only a number in its message. */
 const UNOPENED = /^ConnectionFailed\(.*: (\d+)"\)$/s;
-/** Nor names for all that SQLite tells apart: 1544 is its "read-only, since the directory is". */
+/** Nor has it names for all of SQLite's codes: 1544 is "read-only, because the directory is". */
 const UNKNOWN_CODE = /^UNKNOWN_SQLITE_ERROR_(\d+)$/;
 
-/** The kind is in the low byte of SQLite's extended result codes (sqlite.org/rescode.html). */
+/** The kind of error is in the low byte of SQLite's extended result codes (sqlite.org/rescode.html). */
 const primaryCode = (code: string): string => `SQLITE_${PRIMARY.get(Number(code) & 0xff) ?? `ERROR_${code}`}`;
 
 const PRIMARY: ReadonlyMap<number, string> = new Map([
@@ -167,7 +167,7 @@ function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnInvalidTex
   return { statement: safe === undefined ? statement : raw.prepare(safe.sql), read };
 }
 
-/** Of a store that is sound, half a pair of surrogates is all that a text can have wrong with it. */
+/** In a sound store the only invalid text is half a surrogate pair, which is replaced. */
 function damagedText(bytes: Buffer): string {
   const text = withoutHalves(bytes);
   if (text === undefined) throw Object.assign(new Error("a text in it is no UTF-8"), { code: "SQLITE_CORRUPT_TEXT" });

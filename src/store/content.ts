@@ -1,21 +1,21 @@
 import type { ContentPart } from "../model/content.ts";
 import type { Database } from "./database.ts";
 
-/** A piece of content as it is kept: redacted where that is wanted, and no longer than it may be. */
+/** A piece of content as it is stored: redacted and shortened as configured. */
 export interface KeptContent {
   readonly fact: string;
   readonly part: ContentPart;
   readonly piece: string;
   readonly text: string;
-  /** The text is JSON of what was a value; else it is the text itself. */
+  /** True: the text is JSON of a value. False: it is the text itself. */
   readonly isJson: boolean;
 }
 
 /**
- * Keeps a piece of content until its fact is settled; the same piece told again takes the place of the first. Content of
- * facts that are settled, or that the session does not have because they are copies of another's, is not kept.
+ * Stores a piece of content until its fact is settled; a repeated piece replaces the first one. Content is not stored for facts
+ * that are settled, or that the session does not have because they are copies of another session's.
  *
- * @param isAwaited its fact is still to come
+ * @param isAwaited the fact is still expected
  */
 export function putContent(db: Database, sessionNumber: number, content: KeptContent, isAwaited: boolean): void {
   const { fact, part, piece, text, isJson } = content;
@@ -26,7 +26,7 @@ export function putContent(db: Database, sessionNumber: number, content: KeptCon
   ).run(sessionNumber, fact, part, piece, isJson ? 1 : 0, text);
 }
 
-/** Gives what was kept under one key to a fact; what the session does not have, or was settled, gets nothing. */
+/** Moves the content stored under one key to a fact. Deletes it if the session does not have the fact or the fact is settled. */
 export function claimContent(db: Database, sessionNumber: number, claimed: string, fact: string): void {
   if (isOpen(db, sessionNumber, fact)) {
     db.prepare("UPDATE OR REPLACE content SET fact = ? WHERE session = ? AND fact = ?").run(
@@ -37,7 +37,7 @@ export function claimContent(db: Database, sessionNumber: number, claimed: strin
   } else db.prepare("DELETE FROM content WHERE session = ? AND fact = ?").run(sessionNumber, claimed);
 }
 
-/** What is kept of a session, in the order in which it was told. Empty at levels that keep none. */
+/** A session's content in the order in which it was stored. Empty at capture levels without content. */
 export const contentOf = (db: Database, sessionNumber: number): readonly KeptContent[] =>
   db
     .prepare("SELECT fact, part, piece, json, text FROM content WHERE session = ? ORDER BY id")
@@ -50,17 +50,17 @@ export const contentOf = (db: Database, sessionNumber: number): readonly KeptCon
       isJson: row["json"] === 1,
     }));
 
-/** Content goes where its facts go: to the session that this one is a subagent of, or to which an event turned out to belong. */
+/** Moves content with its facts: to the session of the root agent, or to the session that an event turned out to belong to. */
 export function moveContent(db: Database, from: number, to: number, fact?: string): void {
   if (fact === undefined) db.prepare("UPDATE OR REPLACE content SET session = ? WHERE session = ?").run(to, from);
   else db.prepare("UPDATE OR REPLACE content SET session = ? WHERE session = ? AND fact = ?").run(to, from, fact);
 }
 
 /**
- * Lets go of what stands in spans by now, or never will.
+ * Deletes content that is in spans now, and content that never will be.
  *
- * @param answered keys under which content waited for its fact, and which is in spans now
- * @param isOver nothing more is expected: what still waits for its fact waits for nothing
+ * @param answered keys of content that waited for its fact and is in spans now
+ * @param isOver the session is over: content that still waits for its fact is deleted too
  */
 export function dropSettledContent(
   db: Database,
@@ -77,14 +77,14 @@ export function dropSettledContent(
   ).run(sessionNumber, isOver ? 0 : 1);
 }
 
-/** Deletes every piece of content that waits for its span. @returns how many there were */
+/** Deletes all content that is not in spans. @returns how many pieces there were */
 export const purgeContent = (db: Database): number => db.prepare("DELETE FROM content").run().changes;
 
 /**
- * Takes attributes out of spans, sent ones too.
+ * Removes attributes from stored spans, including sent ones.
  *
- * @param sessionNumber of the session whose spans they are; without one all
- * @returns how many spans had any
+ * @param sessionNumber only spans of this session; absent: all
+ * @returns how many spans had any of them
  */
 export function stripSpans(db: Database, names: readonly string[], sessionNumber?: number): number {
   const paths = names.map((name) => `$.attributes."${name}"`);

@@ -19,16 +19,16 @@ import { MIGRATIONS } from "./migrations.ts";
 export { type Database, type Row, type Statement, StoreError, type Value } from "./connection.ts";
 
 /**
- * Opens store.db, making or upgrading it as needed. WAL, every commit on disk before it returns, mode 0600.
+ * Opens store.db, and creates or upgrades it if needed. WAL mode; every commit is on disk before it returns; mode 0600.
  *
- * @throws StoreError `E_STORE_NEWER` when a later version of this program has written it, `E_STORE_DAMAGED` when it is
- *         no database, `E_STORE` for anything the file system says
+ * @throws StoreError `E_STORE_NEWER` if a later version of this program wrote it, `E_STORE_DAMAGED` if it is damaged or not a
+ *         database, `E_STORE` for errors of the file system
  */
 export function openDatabase(path: string): Database {
   let raw: Libsql.Database;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Before it is opened: one that we must not write would be opened to be read
+    // Before opening: SQLite opens a file that is not writable as read-only
     restrictMode(path);
     raw = step("store.open", () => connect(path));
   } catch (error) {
@@ -47,30 +47,29 @@ export function openDatabase(path: string): Database {
 }
 
 /**
- * Brings what was committed into the main file, and empties the log beside it. What is in the log alone can go unseen: SQLite
- * takes a torn log for one that was not finished. What is in the main file is there, or SQLite says that it is damaged.
- * Emptied as well, since an older commit that is left in a torn log would hide what the main file has.
+ * Writes all commits into the main file and empties the log. Commits that are only in the log can get lost unnoticed, because
+ * SQLite treats a torn log as unfinished; in the main file SQLite notices damage. The log is emptied because an older commit left
+ * in a torn log would hide newer data in the main file.
  */
 export function checkpoint(db: Database): void {
   step("store.checkpoint", () => db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
 }
 
 /**
- * From now on a commit is on disk with the next checkpoint, not before it returns: for what can be read again. A power
- * failure undoes the last commits, whole and in their order; without a log beside the file that could not be said, and
- * nothing changes.
+ * From now on commits are on disk with the next checkpoint only, for data that can be read again. A power failure undoes the last
+ * commits completely and in order. Without WAL this cannot be guaranteed, so nothing changes.
  */
 export function deferSync(db: Database): void {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal")
     db.prepare("PRAGMA synchronous = NORMAL").get();
 }
 
-/** From now on a commit is on disk before it returns again, and with the first one all that were made before it. */
+/** From now on each commit is on disk before it returns; the first one also writes all earlier ones. */
 export function syncEveryCommit(db: Database): void {
   db.prepare("PRAGMA synchronous = FULL").get();
 }
 
-/** Moves the files of a store to another name, the main file first. Nothing of them is deleted. */
+/** Renames the files of a store, the main file first. Deletes nothing. */
 export function moveStore(from: string, to: string): void {
   const there = filesOf(to);
   for (const [i, file] of filesOf(from).entries()) if (existsSync(file)) renameSync(file, there[i] ?? to);
@@ -90,15 +89,15 @@ function restrictMode(path: string): void {
 
 function connect(path: string): Libsql.Database {
   const { isShared, hasLocks } = fileSystemOf(dirname(path));
-  // Without a lock service every lock of SQLite's fails; the drain's own lock keeps others out then
+  // Without a lock service all of SQLite's locks fail; the drain's own lock keeps other drains out
   const raw = new Libsql(hasLocks ? path : `${pathToFileURL(path).href}?vfs=unix-none`, {});
-  // WAL needs memory that all who have the store open share: not to be had between machines
+  // WAL needs shared memory, which machines do not share
   const journal = isShared
     ? "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL"
     : "PRAGMA journal_mode = WAL";
   try {
     raw.exec("PRAGMA busy_timeout = 10000");
-    // Of a new store alone, elsewhere it would write a page for nothing: what pruning frees can be given back a few pages at a time
+    // For new stores only, elsewhere this writes a page without effect: freed pages can then be released in small steps
     if (isEmpty(raw)) raw.exec("PRAGMA auto_vacuum = INCREMENTAL");
     raw.exec(`${journal}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
     return raw;
@@ -139,7 +138,7 @@ function wrap(raw: Libsql.Database, path: string): Database {
         try {
           raw.exec("ROLLBACK");
         } catch {
-          // The commit's own error is the one to tell; SQLite has rolled back by itself
+          // Report the commit's own error; SQLite has rolled back already
         }
         throw error;
       } finally {
@@ -150,7 +149,7 @@ function wrap(raw: Libsql.Database, path: string): Database {
   };
 }
 
-/** Whatever fails here, it is the store that failed, not the work. */
+/** An error here is the store's, not the work's. */
 function commit(raw: Libsql.Database, path: string, work: () => void): void {
   try {
     work();

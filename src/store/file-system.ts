@@ -3,13 +3,13 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { v4 as uuidv4 } from "uuid";
 
-/** What the file system below the state directory is good for. */
+/** What the file system of the state directory supports. */
 export interface FileSystem {
-  /** `nfs`, `ext4`; the number in hex where we have no name for it. */
+  /** `nfs`, `ext4`; the number in hex if the name is unknown. */
   readonly name: string;
-  /** Other machines can have it open too: memory cannot be shared over it, and locks are somebody's promise. */
+  /** Other machines may have the folder mounted: no shared memory, and locks are not reliable. */
   readonly isShared: boolean;
-  /** Locks of the operating system work. Only tried where there is doubt. */
+  /** Locks of the operating system work. Tried only if in doubt. */
   readonly hasLocks: boolean;
   /** A folder keeps its number for as long as it exists, and a copy has another one. */
   readonly hasStableNumbers: boolean;
@@ -18,10 +18,10 @@ export interface FileSystem {
 }
 
 /**
- * Looks at the file system of a folder that exists. Linux tells its kind; elsewhere a share is known by its path (Windows)
- * or by locks that do not work (macOS).
+ * Examines the file system of an existing folder. Linux reports its type; elsewhere a network share is recognised by its path
+ * (Windows) or by locks that do not work (macOS).
  *
- * @throws never; one that cannot be asked counts as local
+ * @throws never; an unknown one counts as local
  */
 export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.platform): FileSystem {
   if (platform === "linux") {
@@ -94,14 +94,14 @@ const KINDS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
 
 function typeOf(dir: string): number {
   try {
-    // Some kernels hand out the sign with it
+    // Some kernels return a negative number
     return Number(BigInt.asUintN(32, statfsSync(dir, { bigint: true }).type));
   } catch {
     return 0;
   }
 }
 
-/** Locks a file that nobody else knows. SQLite says "locked" of a server without a lock service too, and would for ever. */
+/** Tries to lock a new file. Without a lock service, SQLite reports "locked" permanently. */
 function hasLocks(dir: string): boolean {
   const path = join(dir, `.lock-${uuidv4()}`);
   let raw: Libsql.Database | undefined;

@@ -5,16 +5,16 @@ import { type Database, preparerOf } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
-/** What tells whether a store is sound, and what it last heard of whom. Looks only. */
+// Read-only checks: whether a store is sound, and its latest activity
 
-/** Reading all of it takes a second or two; beyond that only what is small is read. */
+/** Checking this much takes one or two seconds; in larger stores only small tables are checked. */
 const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
 
 /**
- * SQLite's own check, and whether every text is one; bounded in time.
+ * SQLite's own check, and whether every text is UTF-8; bounded in time.
  *
  * @param sizeBytes of the file
- * @returns what is wrong, one line each, at most ten; `isWhole`: all of it was looked at
+ * @returns what is wrong, one line each, at most ten; `isWhole`: all tables were checked
  */
 export function checkIntegrity(
   db: Database,
@@ -25,22 +25,21 @@ export function checkIntegrity(
 }
 
 /**
- * What is wrong with a store: pages that SQLite cannot make sense of, tables and columns that are not there, texts that are no
- * UTF-8.
+ * What is wrong with a store: damaged pages, missing tables and columns, text that is not UTF-8.
  *
- * @param limit of lines
- * @param only the tables that are looked at. @default all of them
+ * @param limit maximum number of lines
+ * @param only the tables to check. @default all of them
  */
 export function problemsOf(db: Database, limit: number, only?: readonly string[]): readonly string[] {
   const said = (only ?? [undefined]).flatMap((table) =>
     db
       .prepare(`SELECT quick_check AS said FROM pragma_quick_check(${table === undefined ? limit : `'${table}'`})`)
       .all()
-      // One row can hold many lines, below a heading
+      // One row can contain many lines below a heading
       .flatMap((row) => String(row["said"]).split("\n")),
   );
   const problems = said.filter((line) => line !== "ok" && line !== "" && !line.startsWith("***"));
-  // What it cannot find its way in cannot be read through
+  // Damaged tables cannot be read
   if (problems.length > 0) return problems.slice(0, limit);
   return [...missingNames(db), ...(only ?? tablesOf(db)).flatMap((table) => brokenTexts(db, table))].slice(0, limit);
 }
@@ -52,7 +51,7 @@ export const tablesOf = (db: Pick<Database, "prepare">): readonly string[] =>
     .all()
     .map((row) => String(row["name"]));
 
-/** `key`: place in the primary key, 0 for none. */
+/** Columns of a table. `key`: position in the primary key, 0 if it is not part of it. */
 export const columnsOf = (
   db: Pick<Database, "prepare">,
   table: string,
@@ -62,7 +61,7 @@ export const columnsOf = (
     .all()
     .map((row) => ({ name: String(row["name"]), key: Number(row["pk"]) }));
 
-/** Time of the latest thing any agent did; `undefined` in an empty store. */
+/** Time of the latest event, in milliseconds since the epoch; `undefined` without events. */
 export function lastActivityMs(db: Database): number | undefined {
   const newest = db
     .prepare("SELECT max((SELECT max(time_ms) FROM events e WHERE e.session = s.id)) AS ms FROM sessions s")
@@ -70,17 +69,17 @@ export function lastActivityMs(db: Database): number | undefined {
   return typeof newest === "number" ? newest : undefined;
 }
 
-/** What the store last heard of a source. */
+/** A source's latest activity. */
 export interface SourceActivity {
   readonly sessions: number;
-  /** Absent where only transcripts told of it. */
+  /** Time of the latest event; absent if only transcripts reported sessions. */
   readonly eventMs?: number;
-  /** Of the latest session that told one. */
+  /** The agent's version, from the latest session that reported one. */
   readonly version?: string;
   readonly newest: StoredSession;
 }
 
-/** @returns `undefined` for a source that it never heard of */
+/** @returns `undefined` for a source without sessions */
 export function sourceActivity(db: Database, source: string): SourceActivity | undefined {
   const newest = db.prepare("SELECT id FROM sessions WHERE source = ? ORDER BY last_ms DESC LIMIT 1").get(source);
   if (newest === undefined) return undefined;
@@ -105,7 +104,7 @@ export function sourceActivity(db: Database, source: string): SourceActivity | u
 
 const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox"] as const;
 
-/** A table or a column whose name was damaged is sound to SQLite, and not there for us. */
+/** SQLite does not notice a damaged name of a table or column; for this program it is missing. */
 function missingNames(db: Database): readonly string[] {
   const made = new Libsql(":memory:", {});
   try {
@@ -128,9 +127,9 @@ const namesOf = (db: Pick<Database, "prepare">): readonly string[] =>
     .all()
     .map((row) => String(row["name"]));
 
-/** The texts of many rows are read as one value: what takes the time is the number of values. */
+/** Reads the text of many rows as one value: the number of values determines the time. */
 function brokenTexts(db: Database, table: string): readonly string[] {
-  // Texts alone: they come after numbers, and before bytes
+  // Only text: it sorts after numbers and before blobs
   const texts = columnsOf(db, table).map(({ name }) => `iif(${name} >= '' AND ${name} < x'', ${name}, '')`);
   const some = db.prepare(
     `SELECT count(*) AS count, CAST(group_concat(texts, char(10)) AS BLOB) AS texts FROM (
@@ -145,5 +144,5 @@ function brokenTexts(db: Database, table: string): readonly string[] {
   }
 }
 
-/** A megabyte or so; those in front of them are counted off each time. */
+/** About a megabyte; OFFSET counts all earlier rows each time. */
 const ROWS_AT_ONCE = 1_000;

@@ -9,17 +9,17 @@ import { type FileSystem, fileSystemOf } from "./file-system.ts";
 import { mergeStreams } from "./merge-streams.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
-/** Where a store lies. */
+/** Location of a store. */
 export interface StorePlace {
   readonly home: string;
   readonly stateDir: string;
-  /** @default asked from the system */
+  /** @default asks the system */
   readonly machineId?: () => string | undefined;
 }
 
 /**
- * `service.instance.id` of this store: made at random once. A store that was copied, to another machine or beside the
- * original, gets a new one and counts from zero, since two writers of one series would corrupt both.
+ * `service.instance.id` of this store, a random id created once. A store that was copied, to another machine or beside the
+ * original, gets a new id and counts from zero, because two writers of one series would corrupt both.
  */
 export function instanceId(db: Database, place: StorePlace): string {
   return db.transaction(() => {
@@ -36,8 +36,8 @@ export function instanceId(db: Database, place: StorePlace): string {
 }
 
 /**
- * Goes on under another id. What a backend was told stays told under the old one, the streams of the new one begin with what it
- * was not. Call it inside a transaction.
+ * Continues under another id. Sent amounts stay with the old id; the streams of the new one begin with what was not sent. Call it
+ * inside a transaction.
  */
 export function changeInstance(
   db: Database,
@@ -51,33 +51,33 @@ export function changeInstance(
 
 export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== undefined;
 
-/** Whether this is the copy of a store that has an id: before anything is counted in it, see `drain/instance.ts`. */
+/** Whether this is the copy of a store with an id. Checked before anything is counted, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
   return hasInstanceId(db) && isElsewhere(readMeta(db, FINGERPRINT), fingerprintsOf(place));
 }
 
-/** Notes facts as counted that the original counts. */
+/** Marks facts as counted, because the original store counts them. */
 export function markCounted(db: Database, keys: readonly string[]): void {
   const note = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
   for (const key of keys) note.run(key);
 }
 
-/** What is asked of the machine, for tests. */
+/** Properties of the machine; a parameter for tests. */
 export interface Surroundings {
   readonly fileSystem: FileSystem;
   readonly machineId: string;
   readonly hostname: string;
-  /** Of the state directory. */
+  /** Inode number of the state directory. */
   readonly folderNumber: string;
 }
 
 /**
- * Tells a store from its copies, by what a copy does not take along: the machine, and the folder's number on its file
- * system. A folder that several machines share is no machine's; images bake their machine id in, so that in a container's
- * own layer the container's name counts as well.
+ * Distinguishes a store from its copies by what is not copied: the machine, and the folder's inode number. A folder on a file
+ * system that machines share belongs to no machine. Images contain their machine id, so in a container's own layer the
+ * container's name is included.
  *
- * @returns what is noted of a store, and behind it what earlier versions noted of one in the same place: whoever changes
- *          one of them makes each store there is the copy of one, which throws its sums away
+ * @returns [current, legacy]: what is stored now, and what earlier versions stored for the same place. Changing either makes
+ *          every store look like a copy, which resets its counters.
  */
 export function fingerprints({ home }: Pick<StorePlace, "home">, around: Surroundings): readonly [string, string] {
   const { isShared, hasStableNumbers, isContainerLayer } = around.fileSystem;
@@ -101,15 +101,15 @@ function makeInstance(db: Database, place: StorePlace): string {
   return made;
 }
 
-/** Known to be, that is: a machine that could not be asked who it is now is not another one. */
+/** Known to be elsewhere; false if the machine's id could not be determined. */
 const isElsewhere = (found: string | undefined, here: readonly string[] | undefined): boolean =>
   found !== undefined && here !== undefined && !here.includes(found);
 
-/** Only its equality matters; it never leaves. */
+/** Only its equality matters; it is never sent. */
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
-/** `undefined` where the machine could not be asked. */
+/** `undefined` if the machine's id could not be determined. */
 function fingerprintsOf(place: StorePlace): ReturnType<typeof fingerprints> | undefined {
   const asked = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
   if (asked === undefined) return undefined;
@@ -124,8 +124,10 @@ function fingerprintsOf(place: StorePlace): ReturnType<typeof fingerprints> | un
 const ASK_MS = 2_000;
 
 /**
- * @returns empty where the machine has none: containers of most images; `undefined` where it has one and did not say it, as a
- *          busy one in time, or in an agent's sandbox
+ * The id of this machine.
+ *
+ * @returns empty if the machine has none, as in most containers; `undefined` if it could not be determined, as on a busy machine or
+ *          in an agent's sandbox
  */
 export function machineIdOn(
   platform: NodeJS.Platform,
@@ -147,7 +149,7 @@ export function machineIdOn(
     try {
       return readFileSync(path, "utf8").trim();
     } catch {
-      // The next place, else the folder tells
+      // Try the next path; without any, the folder has to do
     }
   }
   return "";
@@ -156,7 +158,7 @@ export function machineIdOn(
 const outputOf = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, { encoding: "utf8", timeout: ASK_MS, windowsHide: true });
 
-/** The copy's sums belong to the machine it came from: counting here starts at zero. */
+/** A copy's sums belong to the original store: counting starts at zero. */
 function clearCounters(db: Database): void {
   db.prepare("DELETE FROM counters").run();
 }

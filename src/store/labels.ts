@@ -5,24 +5,24 @@ import { readMeta, writeMeta } from "./meta.ts";
 import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
 /**
- * Notes what the settings say of every counter from now on. Streams that are there keep what was said of them when they
- * were counted: under another name a backend would see a new series, with the whole sum in it. Call it inside a transaction.
+ * Stores the labels that every counter gets from now on. Existing streams keep their labels: under others a backend would see a
+ * new series with the whole sum in it. Call it inside a transaction.
  *
- * @param labels of `SERIES_LABELS` those that the settings have
+ * @param labels those of `SERIES_LABELS` that the settings contain
  */
 export function setLabels(db: Database, labels: Attributes): void {
   const known = readMeta(db, LABELS);
   const text = JSON.stringify(labels);
   if (known === text) return;
   writeMeta(db, LABELS, text);
-  // A store of an earlier version: it has told them with these
+  // A store of an earlier version: it sent its streams with these labels
   if (known === undefined) labelAll(db, labels);
 }
 
-/** What `setLabels` noted last. */
+/** The labels that `setLabels` stored last. */
 export const labelsOf = (db: Database): Attributes => JSON.parse(readMeta(db, LABELS) ?? "{}") as Attributes;
 
-/** Attributes without what the settings say. */
+/** Attributes without the labels from the settings. */
 export const withoutLabels = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([name]) => !SERIES_LABELS.includes(name)));
 

@@ -7,16 +7,16 @@ import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
 
 /**
- * Lets one drain at a time work on a state directory. A drain that finds another at work leaves a note that makes that
- * one look again, and goes: no event waits for a drain that will not come, and no drain waits.
+ * Lets one drain at a time work on a state directory. If another drain is at work, this one leaves a note that makes the other
+ * one repeat its pass, and returns: every event is read, and no drain waits.
  *
- * The lock is the operating system's own, by way of SQLite: a process that is killed holds nothing. On a file system that
- * other machines can have open too it is a name, see `tryNameLock`.
+ * The lock is the operating system's, used through SQLite: a killed process holds nothing. On a file system that other machines
+ * can have mounted it is a name, see `tryNameLock`.
  *
- * @param path of the lock file; the note lies beside it
- * @param work one pass; called again while notes come in
- * @returns false when another drain was at work
- * @throws StoreError `E_STORE` when the lock cannot be made; what `work` throws, after giving the lock back
+ * @param path of the lock file; the note is beside it
+ * @param work one pass; called again while there are notes
+ * @returns false if another drain was at work
+ * @throws StoreError `E_STORE` if the lock cannot be created; what `work` throws, after the lock was released
  */
 export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
   const note = `${path}.again`;
@@ -24,11 +24,11 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   named(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     step("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
-    // SQLite would make it readable by others
+    // SQLite would make it readable for other users
     if (!existsSync(path)) step("lock.make", () => writeFileSync(path, "", { mode: 0o600, flag: "a" }));
   });
   const take = fileSystemOf(dirname(path)).isShared ? tryNamed : tryLock;
-  // The holder looks for notes after it has let go: whoever fails to get the lock after writing one is seen
+  // The holder checks for notes after releasing the lock, so a note of a drain that failed to get it is always seen
   while (existsSync(note)) {
     const release = named(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
@@ -74,7 +74,7 @@ function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
     if (isSecondTry || damagedError(path, error) === undefined) throw error;
-    // Nothing is ever kept in it. Emptied, not removed: somebody may hold a lock on this very file
+    // It never contains data. Emptied, not removed: another process may hold a lock on this file
     truncateSync(path);
     return tryLock(path, true);
   }

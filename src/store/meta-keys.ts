@@ -1,8 +1,8 @@
-/** Milliseconds by which this machine's clock is ahead of the backend's, from the last response with a `Date`. */
+/** Milliseconds that this machine's clock is ahead of the backend's, from the last response with a `Date`. */
 export const CLOCK_SKEW = "clock.skew_ms";
-/** How long the last drain took, in milliseconds. */
+/** Duration of the last drain in milliseconds. */
 export const TOOK = "drain.took_ms";
-/** When the last daily pruning ran, in milliseconds since the epoch. */
+/** Time of the last daily pruning, in milliseconds since the epoch. */
 export const PRUNED = "prune.last_ms";
-/** How many sessions were pruned so far. */
+/** Number of sessions pruned so far. */
 export const PRUNED_SESSIONS = "prune.sessions_total";

@@ -1,205 +1,40 @@
+import { INITIAL_SCHEMA } from "./initial-schema.ts";
+
 /**
- * The schema, one migration per version: `user_version` n means that the first n were run. Never change one that was
- * released; add the next.
+ * The schema, one migration per version: `user_version` n means that the first n were run. Never change a released migration; add
+ * another one.
+ *
+ * The store is the only writer of store.db: every statement that changes it is in this folder. Other code may read it with SQL, and
+ * reads totals from the views `usage`, `tool_usage` and `turn_usage`, which cover settled rows and packed history alike. See
+ * docs/decisions/0031.
  */
 export const MIGRATIONS: readonly string[] = [
+  INITIAL_SCHEMA,
   `
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
-  CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY,
-    source TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    cwd TEXT,
-    transcript_path TEXT,
-    agent_version TEXT,
-    branch TEXT,
-    repository TEXT,
-    reported TEXT,
-    -- 0: not a fork; 1: a fork whose own part has not begun in its transcript; 2: it has
-    fork_state INTEGER NOT NULL DEFAULT 0,
-    first_ms REAL NOT NULL,
-    last_ms REAL NOT NULL,
-    UNIQUE (source, session_id)
-  );
-  CREATE INDEX sessions_recent ON sessions (last_ms);
-
-  CREATE TABLE segments (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    ordinal INTEGER NOT NULL,
-    start_ms REAL NOT NULL,
-    end_ms REAL,
-    reason TEXT,
-    native_reason TEXT,
-    start_origin TEXT,
-    last_activity_ms REAL NOT NULL,
-    totals TEXT NOT NULL,
-    -- 1: the root span is in the outbox or sent
-    delivered INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (session, ordinal)
-  ) WITHOUT ROWID;
-  CREATE INDEX segments_open ON segments (session) WHERE delivered = 0;
-
-  CREATE TABLE events (
-    id TEXT PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    type TEXT NOT NULL,
-    time_ms REAL NOT NULL,
-    body TEXT NOT NULL,
-    settled INTEGER NOT NULL DEFAULT 0
-  ) WITHOUT ROWID;
-  CREATE INDEX events_open ON events (session) WHERE settled = 0;
-  CREATE INDEX events_by_session ON events (session, time_ms);
-
-  CREATE TABLE entries (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    key TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    time_ms REAL NOT NULL,
-    body TEXT NOT NULL,
-    settled INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (session, key)
-  ) WITHOUT ROWID;
-  CREATE INDEX entries_open ON entries (session) WHERE settled = 0;
-
-  -- Which session holds the original of a record whose id is unique over sessions; every other one holds a copy
-  CREATE TABLE owners (
-    source TEXT NOT NULL,
-    global_key TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    PRIMARY KEY (source, global_key)
-  ) WITHOUT ROWID;
-
-  CREATE TABLE positions (
-    path TEXT PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    bytes INTEGER NOT NULL,
-    memo TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    modified_ms REAL NOT NULL,
-    unreadable INTEGER NOT NULL DEFAULT 0
-  ) WITHOUT ROWID;
-  CREATE INDEX positions_by_session ON positions (session);
-
-  CREATE TABLE turns (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    key TEXT NOT NULL,
-    segment INTEGER NOT NULL,
-    origin TEXT NOT NULL,
-    state TEXT NOT NULL,
-    start_ms REAL NOT NULL,
-    end_ms REAL NOT NULL,
-    prompt_length INTEGER,
-    hook_seen INTEGER NOT NULL,
-    parts INTEGER NOT NULL,
-    PRIMARY KEY (session, key)
-  ) WITHOUT ROWID;
-  CREATE INDEX turns_by_start ON turns (session, start_ms);
-
-  CREATE TABLE subagents (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    agent_id TEXT NOT NULL,
-    agent_type TEXT,
-    segment INTEGER NOT NULL,
-    turn_key TEXT,
-    parent_call_id TEXT,
-    start_ms REAL NOT NULL,
-    end_ms REAL NOT NULL,
-    parts INTEGER NOT NULL,
-    PRIMARY KEY (session, agent_id)
-  ) WITHOUT ROWID;
-
-  CREATE TABLE model_calls (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    key TEXT NOT NULL,
-    segment INTEGER NOT NULL,
-    model TEXT,
-    subagent INTEGER NOT NULL,
-    end_ms REAL NOT NULL,
-    input INTEGER,
-    output INTEGER,
-    cache_read INTEGER,
-    cache_write INTEGER,
-    cost_nano_usd INTEGER,
-    complete INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (session, key)
-  ) WITHOUT ROWID;
-  CREATE INDEX model_calls_by_time ON model_calls (end_ms);
-
-  CREATE TABLE tool_calls (
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    call_id TEXT NOT NULL,
-    segment INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    status TEXT NOT NULL,
-    subagent INTEGER NOT NULL,
-    start_ms REAL NOT NULL,
-    end_ms REAL NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (session, call_id)
-  ) WITHOUT ROWID;
-
-  CREATE TABLE spans (
-    seq INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    session INTEGER NOT NULL REFERENCES sessions (id),
-    segment INTEGER NOT NULL,
-    record TEXT NOT NULL
-  );
-  CREATE INDEX spans_by_session ON spans (session, segment);
-
-  CREATE TABLE outbox (
-    seq INTEGER PRIMARY KEY REFERENCES spans (seq),
-    attempts INTEGER NOT NULL DEFAULT 0
-  );
-
-  -- Every fact that was counted; the same one never counts again
-  CREATE TABLE increments (key TEXT PRIMARY KEY) WITHOUT ROWID;
-
-  CREATE TABLE counters (
-    id INTEGER PRIMARY KEY,
-    identity TEXT NOT NULL UNIQUE,
-    metric TEXT NOT NULL,
-    attributes TEXT NOT NULL,
-    resource TEXT NOT NULL,
-    start_ms REAL NOT NULL,
-    -- Counters: the sum, a whole number. Histograms: the JSON of count, sum, min, max and bucket counts.
-    value INTEGER,
-    histogram TEXT,
-    -- Time of the last point that a backend took, and what it took (for deltas)
-    sent_ms REAL,
-    sent_value INTEGER,
-    sent_histogram TEXT,
-    changed INTEGER NOT NULL DEFAULT 1
-  );
-  CREATE INDEX counters_changed ON counters (id) WHERE changed = 1;
-  `,
-  `
-  -- The session that this one is a subagent of: its facts are kept there
+  -- The session that this one is a subagent of; its facts are stored there
   ALTER TABLE sessions ADD COLUMN parent INTEGER REFERENCES sessions (id);
   CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
 
-  -- The agent process that told the session's id last; hooks of the same process that tell none belong to it
+  -- The agent process that reported the session's id last; its hooks without an id belong to this session
   ALTER TABLE sessions ADD COLUMN process TEXT;
   CREATE INDEX sessions_by_process ON sessions (source, process) WHERE process IS NOT NULL;
 
-  -- Of calls that hooks and transcripts can join by tool and input alone
+  -- For calls that hooks and transcripts can match only by tool and input
   ALTER TABLE tool_calls ADD COLUMN input_digest TEXT;
   CREATE INDEX tool_calls_by_digest ON tool_calls (session, input_digest) WHERE input_digest IS NOT NULL;
   `,
   `
-  -- What waits: since when (NULL: not known, the next drain's time stands for it) and how many bytes of record
+  -- Time of queueing (NULL: not known, the next drain sets its own time), and size of the record in bytes
   ALTER TABLE outbox ADD COLUMN since_ms REAL;
   ALTER TABLE outbox ADD COLUMN bytes INTEGER;
   UPDATE outbox SET bytes = (SELECT length(CAST(record AS BLOB)) FROM spans WHERE spans.seq = outbox.seq);
   CREATE INDEX outbox_suspect ON outbox (seq) WHERE attempts >= 3;
   CREATE INDEX outbox_undated ON outbox (seq) WHERE since_ms IS NULL;
 
-  -- The most that a session's project lets be kept
+  -- The most that a session's project allows to be kept
   ALTER TABLE sessions ADD COLUMN capture TEXT;
 
-  -- Prompts, arguments, results and answers of facts that no closed turn has taken yet; levels below redacted keep none
+  -- Prompts, arguments, results and answers of unsettled facts; empty at capture levels below redacted
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -211,7 +46,7 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (session, fact, part, piece)
   );
 
-  -- Names that agents sent and this version does not know, by the version of the agent
+  -- Names that agents sent and this version does not know, by version of the agent
   CREATE TABLE drift (
     source TEXT NOT NULL,
     version TEXT NOT NULL,
@@ -223,26 +58,26 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (source, version, kind, name)
   ) WITHOUT ROWID;
 
-  -- Claimed files whose events are committed: should they still be there, they are removed and not taken again
+  -- Claimed files whose events are committed: if they still exist, they are removed and not read again
   CREATE TABLE taken (name TEXT PRIMARY KEY) WITHOUT ROWID;
 
-  -- Digests of settled facts that were pruned: what they tell once more is not counted again
+  -- Digests of settled facts that were pruned: if they are reported again, they are not counted
   CREATE TABLE forgotten (digest INTEGER PRIMARY KEY);
 
-  -- When a session was pruned; what is left of it is what a resumed one needs
+  -- When a session was pruned; what is left of it is needed if it is resumed
   ALTER TABLE sessions ADD COLUMN pruned_ms REAL;
   CREATE INDEX owners_by_session ON owners (session);
 
-  -- How many series a metric has, asked whenever a new one comes
+  -- For the number of series of a metric, which every new series needs
   CREATE INDEX counters_by_metric ON counters (metric);
 
-  -- What the project that a session runs in asked for: 1, nothing of it is kept; attributes for its spans, as JSON
+  -- Settings of a session's project: excluded = 1, nothing is kept; attributes for its spans, as JSON
   ALTER TABLE sessions ADD COLUMN excluded INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN project TEXT;
   `,
   `
-  -- Sessions that were imported, are over and have not been sent anywhere: their facts in one value, told apart only when
-  -- one of them is asked for. What is asked of many at once stands beside it, summed up per quarter of an hour.
+  -- Imported sessions that are over and were not sent: all facts in one value, decoded only when the session is shown. Sums per
+  -- quarter of an hour are stored beside it, for questions about many sessions.
   CREATE TABLE packed (
     session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     body TEXT NOT NULL
@@ -291,7 +126,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX packed_turns_by_session ON packed_turns (session);
 
-  -- Digests of what packed sessions own of records whose id is unique over sessions, sorted, some thousands a row
+  -- Digests of the records that packed sessions own, sorted, some thousands per row
   CREATE TABLE packed_owners (
     run INTEGER NOT NULL,
     first INTEGER NOT NULL,
@@ -299,7 +134,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (run, first)
   ) WITHOUT ROWID;
 
-  -- What is settled, in rows of any size: one call, or the sum of a quarter of an hour. A sum is NULL where nobody told it.
+  -- Everything settled; a row is one call, or the sum of a quarter of an hour. A sum is NULL if it was not reported.
   CREATE VIEW usage AS
     SELECT session, end_ms AS time_ms, model, subagent,
       json_extract(body, '$.covers') IS NULL AS calls, json_extract(body, '$.covers') IS NOT NULL AS sums_told,
@@ -327,19 +162,19 @@ export const MIGRATIONS: readonly string[] = [
     UNION ALL SELECT session, time_ms, origin, turns, failed, interrupted FROM packed_turns;
   `,
   `
-  -- The subagent that a call started: it can be told of long after the call was settled
+  -- The subagent that a call started, which can be reported long after the call was settled
   ALTER TABLE tool_calls ADD COLUMN spawned_agent TEXT;
   UPDATE tool_calls SET spawned_agent = json_extract(body, '$.spawnedAgentId') WHERE instr(body, '"spawnedAgentId"') > 0;
   CREATE INDEX tool_calls_by_spawned_agent ON tool_calls (session, spawned_agent) WHERE spawned_agent IS NOT NULL;
   `,
   `
-  -- The version of this program that read a packed session: another one may read more of it. NULL: not known
+  -- The version of this program that read a packed session; another version may read more. NULL: not known
   ALTER TABLE packed ADD COLUMN read_by TEXT;
   CREATE INDEX packed_by_reader ON packed (read_by);
   DELETE FROM meta WHERE key LIKE 'packed.read_by.%';
   `,
   `
-  -- What a counter was told too much: sums never go back, so that much of what comes next is in its value already
+  -- What was counted too often: sums never decrease, so this much of later increments is already in the value
   ALTER TABLE counters ADD COLUMN owed INTEGER NOT NULL DEFAULT 0;
   `,
 ];

@@ -16,20 +16,20 @@ import {
 import { hostname } from "node:os";
 import { v4 as uuidv4 } from "uuid";
 
-/** A holder on another machine that has not been heard of for this long is dead; its clock is the file server's. */
+/** A holder on another machine that did not renew its lock for this long is dead, by the file server's clock. */
 const SILENT_MS = 10 * 60_000;
 const BEAT_MS = 30_000;
 
 export interface NameLockOptions {
-  /** Called when somebody took the lock, because this process stood still for longer than `SILENT_MS`. */
+  /** Called if another process took the lock, because this one was suspended for longer than `SILENT_MS`. */
   readonly onLost: (holder: string) => void;
   readonly beatMs?: number;
   readonly silentMs?: number;
-  /** Who this process is. @default asked from the system */
+  /** Identity of this process. @default asks the system */
   readonly self?: Self;
 }
 
-/** A process, by what cannot come back: a pid does, on another boot or in another container. */
+/** A process, identified by values that are not reused: a pid is, after a reboot or in another container. */
 export interface Self {
   readonly host: string;
   readonly pid: number;
@@ -37,13 +37,13 @@ export interface Self {
 }
 
 /**
- * A lock that is a name, for file systems on which the operating system's locks cannot be trusted: whoever makes the name
- * has it. It says who holds it, and is renewed while it is held. The lock of a process of this machine that is gone is taken
- * over at once; that of another machine when it was silent for `SILENT_MS`.
+ * A lock by file name, for file systems on which the operating system's locks are not reliable: whoever creates the name has the
+ * lock. The file names its holder and is renewed while it is held. The lock of a dead process of this machine is taken over
+ * immediately, that of another machine after `SILENT_MS` without renewal.
  *
- * @param path the name; made and removed here
- * @returns what gives it back, or `undefined` while somebody else has it
- * @throws what the file system says when the folder cannot be written
+ * @param path the name; created and removed here
+ * @returns the function that releases the lock; `undefined` if another process has it
+ * @throws what the file system throws if the folder is not writable
  */
 export function tryNameLock(path: string, options: NameLockOptions): (() => void) | undefined {
   const { silentMs = SILENT_MS, self = selfOf() } = options;
@@ -72,14 +72,14 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
 
 // --- internal ---
 
-/** A hard link is made once by whoever is first, on every version of NFS. Where there are none, making the file is. */
+/** Creating a hard link is atomic on every version of NFS. Without hard links, creating the file is. */
 function make(path: string, own: string, text: string): boolean {
   try {
     linkSync(own, path);
     return true;
   } catch (error) {
     const code = codeOf(error);
-    // The answer can be lost on the way: the link counts, not what was said of it
+    // The response can get lost: the link count decides, not the error
     if (code === "EEXIST") return statSync(own).nlink === 2;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS" && code !== "EINVAL")
       throw error;
@@ -101,13 +101,13 @@ function make(path: string, own: string, text: string): boolean {
 interface Held {
   readonly token: string;
   readonly fd: number;
-  /** Makes the file server note the time. */
+  /** Writes to the file, so that the file server updates its time. */
   readonly beat: () => void;
 }
 
 function hold(path: string, { token, fd, beat }: Held, { onLost, beatMs = BEAT_MS }: NameLockOptions): () => void {
   const isOurs = (): boolean => holderOf(path)?.token === token;
-  // Where it is no link, the beat must reach the name's own file
+  // Without a hard link, the renewal must write to the file of that name
   const isLink = sameFile(path, fd);
   const timer = setInterval(() => {
     if (!isOurs()) {
@@ -130,7 +130,7 @@ function sameFile(path: string, fd: number): boolean {
   return a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Writes what is there again: `utimes` would tell this machine's clock, not the server's. */
+/** Writes the same content again: `utimes` would set this machine's time, not the server's. */
 function touch(path: string): void {
   const text = readFileSync(path);
   const fd = openSync(path, "r+");
@@ -143,10 +143,10 @@ function touch(path: string): void {
 }
 
 /**
- * Takes the lock of a dead process away. One at a time: who judged by an older look must not take a new holder's.
+ * Removes the lock of a dead process. One process at a time: a decision from an earlier look must not remove a new holder's lock.
  *
  * @param nowMs by the file server's clock
- * @returns whether the name is free to be made
+ * @returns whether the name can be created
  */
 function takeOver(path: string, nowMs: number, silentMs: number, self: Self): boolean {
   const guard = `${path}.takeover`;
@@ -155,7 +155,7 @@ function takeOver(path: string, nowMs: number, silentMs: number, self: Self): bo
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
     const since = mtimeOf(guard);
-    // Whoever made it died over it; the next one to come takes over
+    // Its creator died; the next process takes over
     if (since !== undefined && nowMs - since > silentMs) rmdirSync(guard);
     return false;
   }
@@ -206,7 +206,7 @@ function selfOf(): Self {
   return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
 }
 
-/** Machine, boot and, in containers, whose pids these are. */
+/** Machine, boot and, in containers, pid namespace. */
 function hostOf(): string {
   const asked = [
     () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
@@ -222,7 +222,7 @@ function hostOf(): string {
   return [hostname(), ...said].join(" ").trim();
 }
 
-/** When a process began; `undefined` when there is none. Systems without /proc only tell that there is one. */
+/** Start time of a process; `undefined` if there is none. Without /proc: empty if there is one. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -2,42 +2,42 @@ import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 
-/** A span that waits for a backend; `seq` is its place in the order of settling. */
+/** A queued span; `seq` is its position in the order of settling. */
 export interface OutboxRow {
   readonly seq: number;
   readonly record: SpanRecord;
 }
 
-/** What waits, and what left without a backend having taken it. Totals are for ever, over all drains. */
+/** The queue, and the spans that left it undelivered. Totals are over all drains. */
 export interface OutboxState {
   readonly spans: number;
-  /** Of them: refused or too large, each alone. They are tried again behind all others, once an hour. */
+  /** Of these, refused by the backend or too large, each in a request of its own. Retried last, once an hour. */
   readonly refused: number;
-  /** Of the records, as stored. */
+  /** Size of the records as stored. */
   readonly bytes: number;
-  /** When the one that waits longest came in; absent when nothing waits. */
+  /** When the oldest queued span was added, in milliseconds since the epoch; absent if the queue is empty. */
   readonly oldestMs?: number;
-  /** Beyond the limits of age and size while a backend was set: never sent. They stay in the store. */
+  /** Dropped because of the limits of age and size while an endpoint was set: never sent. They stay in the store. */
   readonly droppedTotal: number;
   readonly lastDropMs?: number;
-  /** Beyond the limits while no backend was set: nobody was to get them. */
+  /** Dropped because of the limits while no endpoint was set. */
   readonly unclaimedTotal: number;
-  /** Refused for good by a backend (partial success). */
+  /** Rejected permanently by a backend (partial success). */
   readonly rejectedTotal: number;
 }
 
-/** Puts a stored span into the outbox. Part of the transaction that stores it. */
+/** Adds a stored span to the outbox, in the transaction that stores it. */
 export function enqueue(db: Database, key: string, nowMs: number): void {
   db.prepare(
     "INSERT INTO outbox (seq, since_ms, bytes) SELECT seq, ?, length(CAST(record AS BLOB)) FROM spans WHERE key = ?",
   ).run(nowMs, key);
 }
 
-/** The parts of the outbox in the order of sending: nothing is known against them; failed alone; refused alone. */
+/** The parts of the outbox in the order of sending: no failure known; failed in a request of their own; refused in one. */
 export const OUTBOX_PARTS = ["sound", "suspect", "refused"] as const;
 export type OutboxPart = (typeof OUTBOX_PARTS)[number];
 
-/** The oldest waiting spans of a part after `afterSeq`. Empty when none waits. */
+/** The oldest queued spans of a part after `afterSeq`; empty if there are none. */
 export const queuedSpans = (
   db: Database,
   afterSeq: number,
@@ -52,7 +52,7 @@ export const queuedSpans = (
     .all(afterSeq, limit)
     .map((row) => ({ seq: Number(row["seq"]), record: JSON.parse(String(row["record"])) as SpanRecord }));
 
-/** Takes what the backend acknowledged out of the outbox. The spans themselves stay in the store. */
+/** Removes acknowledged spans from the outbox. They stay in the store. */
 export function acknowledge(db: Database, seqs: readonly number[]): void {
   db.transaction(() => {
     const remove = db.prepare("DELETE FROM outbox WHERE seq = ?");
@@ -60,7 +60,7 @@ export function acknowledge(db: Database, seqs: readonly number[]): void {
   }, "commit.acknowledged");
 }
 
-/** The same, for a request of which the backend refused some for good: it does not say which. */
+/** `acknowledge` for a request of which the backend rejected some spans permanently, without saying which. */
 export function settleRejected(db: Database, seqs: readonly number[], rejected: number): void {
   db.transaction(() => {
     acknowledge(db, seqs);
@@ -69,8 +69,8 @@ export function settleRejected(db: Database, seqs: readonly number[], rejected: 
 }
 
 /**
- * Notes that a span failed in a request of its own. One that does so three times goes behind all others from then on,
- * for whatever reason it was; one that was refused or found too large does so at once.
+ * Stores that a span failed in a request of its own. After three failures for any reason it is sent after all others; after a
+ * refusal, or if it is too large, immediately.
  */
 export function recordFailure(db: Database, seq: number, isRefused: boolean): void {
   db.prepare("UPDATE outbox SET attempts = attempts + ? WHERE seq = ?").run(isRefused ? REFUSED : 1, seq);
@@ -79,7 +79,7 @@ export function recordFailure(db: Database, seq: number, isRefused: boolean): vo
 export const queuedCount = (db: Database): number =>
   Number(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"] ?? 0);
 
-/** What waits now, and what was given up so far. Reads the whole outbox, no record of it. */
+/** The state of the queue, and what was dropped so far. Reads the whole outbox, but no records. */
 export function outboxState(db: Database): OutboxState {
   const row = db
     .prepare(
@@ -102,17 +102,18 @@ export function outboxState(db: Database): OutboxState {
   };
 }
 
-/** How long and how much may wait. */
+/** Limits of the queue. */
 export interface OutboxLimits {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
 }
 
 /**
- * Takes the oldest out of the outbox until it is within its limits, and counts them for ever. The spans stay in the store.
+ * Drops the oldest spans from the outbox until it is within its limits, and counts them. The spans stay in the store.
  *
- * @param hasBackend false: they are counted apart, since nobody was to get them
- * @returns how many went for which reason
+ * @param nowMs milliseconds since the epoch
+ * @param hasBackend false: they are counted separately, because no endpoint was set
+ * @returns how many were dropped for which reason
  */
 export function enforceLimits(
   db: Database,
@@ -135,18 +136,18 @@ export function enforceLimits(
 
 // --- internal ---
 
-/** Nothing was put in before this program was: the clock stood at its beginning then. */
+/** Earlier times are impossible: the clock was not set. */
 const BEFORE_US_MS = Date.UTC(2025, 0);
 
-/** Failures alone before a span goes behind the others. The index `outbox_suspect` says the same. */
+/** Failures of a span in requests of its own before it is sent last. The index `outbox_suspect` has the same number. */
 const SUSPECT_AFTER = 3;
-/** More than anybody fails alone in the time that a span may wait. */
+/** More than the number of failures that is possible while a span is queued. */
 const REFUSED = 1_000_000;
 
 const ATTEMPTS = {
   sound: `o.attempts < ${SUSPECT_AFTER}`,
   suspect: `o.attempts >= ${SUSPECT_AFTER} AND o.attempts < ${REFUSED}`,
-  // The first comparison lets SQLite use the index
+  // The first comparison is there so that SQLite uses the index
   refused: `o.attempts >= ${SUSPECT_AFTER} AND o.attempts >= ${REFUSED}`,
 } as const satisfies Record<OutboxPart, string>;
 
@@ -157,7 +158,7 @@ const TOTALS = {
 } as const;
 const LAST_DROP = "outbox.last_drop_ms";
 
-/** What the newest rows leave no room for. */
+/** Drops the oldest rows that exceed the limit. @returns how many */
 function dropBeyond(db: Database, maxBytes: number): number {
   const held = Number(db.prepare("SELECT coalesce(sum(bytes), 0) AS n FROM outbox").get()?.["n"] ?? 0);
   if (held <= maxBytes) return 0;

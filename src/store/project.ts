@@ -1,11 +1,11 @@
 import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
 
-/** What the project that a session runs in asked for, as the store keeps it. */
+/** The settings of a session's project, as stored. */
 export interface StoredProject {
-  /** Nothing of it is collected. */
+  /** Nothing of the session is collected. */
   readonly excluded: boolean;
-  /** Added to its spans. */
+  /** Added to the session's spans. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ export function projectOf(db: Database, sessionNumber: number): StoredProject {
   };
 }
 
-/** Attributes for the spans that are still to come. */
+/** Sets the attributes for spans that are settled from now on. */
 export function setProjectAttributes(
   db: Database,
   session: Pick<StoredSession, "id">,
@@ -29,10 +29,10 @@ export function setProjectAttributes(
 }
 
 /**
- * Takes a session out for good: what is kept of it goes, overwritten and not only unlinked, and what waits is not sent. Its
- * id stays, so that what comes later is known to be of it. What was counted stays in the sums. Call it inside a transaction.
+ * Excludes a session permanently: its rows are deleted and overwritten, and its queued spans are not sent. Its id stays, so that
+ * later facts of it are recognised. What was counted stays in the sums. Call it inside a transaction.
  *
- * @returns how many spans went
+ * @returns how many spans were deleted
  */
 export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">): number {
   if (projectOf(db, id).excluded) return 0;
@@ -47,7 +47,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
   return spans;
 }
 
-/** Content that no turn has taken yet, of a session that may keep none. */
+/** Deletes and overwrites unsettled content of a session that may keep none. */
 export function dropContent(db: Database, { id }: Pick<StoredSession, "id">): void {
   if (db.prepare("SELECT 1 FROM content WHERE session = ? LIMIT 1").get(id) === undefined) return;
   db.prepare("PRAGMA secure_delete = ON").get();

@@ -2,7 +2,7 @@ import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
 import { markPruned } from "./pruned-facts.ts";
 
-/** A session that nothing keeps in the store any more. */
+/** A session that can be pruned. */
 export interface Prunable {
   readonly id: number;
   readonly source: string;
@@ -11,11 +11,11 @@ export interface Prunable {
 }
 
 /**
- * Sessions whose last activity is before a time, the oldest first: closed, settled, and with nothing in the outbox.
+ * Sessions with their last activity before a time, the oldest first: closed, settled, and with nothing in the outbox.
  *
- * @param limit how many at most
- * @param only whether this one is among them
- * @param isAsked imported ones too: they go when somebody says so, and not by themselves
+ * @param limit maximum number of sessions
+ * @param only restrict the search to this session
+ * @param isAsked include imported sessions, which are pruned only on request
  */
 export const prunableSessions = (
   db: Database,
@@ -41,22 +41,22 @@ export const prunableSessions = (
       lastMs: Number(row["last_ms"]),
     }));
 
-/** How many sessions are old enough and have to stay: something of them waits, or is not settled. */
+/** How many sessions are old enough but have to stay, because they are not settled or not sent. */
 export const keptSessions = (db: Database, beforeMs: number, prunable: number): number =>
   Number(
     db.prepare("SELECT count(*) AS n FROM sessions WHERE last_ms < ? AND pruned_ms IS NULL").get(beforeMs)?.["n"] ?? 0,
   ) - prunable;
 
 /**
- * Takes a session out of the store, all or nothing. What is left of it is what keeps it from being counted again: a digest
- * of every settled fact, how far its files were read, and for one that is resumed where it was: its number, its last
- * segment. Nothing of that tells what was done. The sums of counters stay as they are.
+ * Removes a session from the store, in one transaction. What is left keeps it from being counted again, and lets it be resumed: a
+ * digest of every settled fact, the positions of its files, its number and its last segment. None of it reveals content. The sums
+ * of counters stay as they are.
  *
- * @returns how many rows went
+ * @returns how many rows were deleted
  */
 export function pruneSession(db: Database, { id, source, sessionId }: Prunable, nowMs: number): number {
   return db.transaction(() => {
-    // Of what could be told once more, by whatever reads the same transcript or payload again
+    // Keys of counted facts, which the same transcript or payload can contain again
     const [from, to] = countedRange(source, sessionId);
     let rows = 0;
     const each = (
@@ -68,7 +68,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
     ): void => {
       const some = db.prepare(`SELECT ${key} AS key FROM ${table} WHERE ${where} LIMIT ${ROWS_AT_ONCE}`);
       const remove = db.prepare(`DELETE FROM ${table} WHERE ${key} = ? AND ${where}`);
-      // A session can have more rows than memory should hold
+      // In batches: a session can have more rows than fit into memory
       for (let found = some.all(...values); found.length > 0; found = some.all(...values)) {
         for (const row of found) {
           forgotten(String(row["key"]));
@@ -103,12 +103,12 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
   });
 }
 
-/** A pruned session of which something new is told is one like any other again. */
+/** Makes a pruned session an ordinary one again, because it has new facts. */
 export function revive(db: Database, sessionNumber: number): void {
   db.prepare("UPDATE sessions SET pruned_ms = NULL WHERE id = ? AND pruned_ms IS NOT NULL").run(sessionNumber);
 }
 
-/** Rows of these are of one session and go with it. Of `segments` the last one stays, `positions` and `sessions` stay. */
+/** Tables whose rows belong to one session and are deleted with it. The last row of `segments`, `positions` and `sessions` stay. */
 export const SESSION_TABLES = [
   "content",
   "events",
@@ -129,7 +129,7 @@ export const SESSION_TABLES = [
 
 const ROWS_AT_ONCE = 2_000;
 
-/** Keys of what was counted begin with the source and the session, as JSON; see telemetry/metrics.ts. */
+/** Range of the keys of a session's counted facts. They begin with source and session, as JSON; see telemetry/metrics.ts. */
 function countedRange(source: string, sessionId: string): readonly [string, string] {
   const prefix = JSON.stringify([source, sessionId]).slice(0, -1);
   return [`${prefix},`, `${prefix}-`];

@@ -4,7 +4,7 @@ import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
-/** Sessions, the one with the latest activity first. */
+/** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
 export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
   db
     .prepare(
@@ -14,10 +14,10 @@ export const recentSessions = (db: Database, limit: number): readonly StoredSess
     .map((row) => sessionById(db, Number(row["id"])));
 
 /**
- * Sessions by id or the beginning of one; a whole id beats a beginning. Latest activity first. A subagent's stands for the
- * one that it belongs to.
+ * Sessions by id or the beginning of one, by latest activity; a complete id wins over a beginning. For a subagent's id, the
+ * session of its root agent.
  *
- * @param name also as `<source>/<id>`, where two agents use the same id
+ * @param name also `<source>/<id>`, for ids that two agents use
  */
 export function findSessions(db: Database, name: string, limit: number): readonly StoredSession[] {
   const slash = name.indexOf("/");
@@ -25,7 +25,7 @@ export function findSessions(db: Database, name: string, limit: number): readonl
   return parted.length > 0 ? parted : find(db, name, limit);
 }
 
-/** Sums of what is settled of a session. */
+/** Sums over the settled model calls of a session. A sum is absent if no call reported it. */
 export function settledSums(db: Database, session: number): CallSums {
   const row = db
     .prepare(
@@ -57,7 +57,7 @@ export function settledSums(db: Database, session: number): CallSums {
   };
 }
 
-/** How many settled tool calls ended how. */
+/** Number of settled tool calls by status; statuses without calls are absent. */
 export function settledTools(db: Database, session: number): ReadonlyMap<string, number> {
   const row = db
     .prepare(
@@ -70,16 +70,16 @@ export function settledTools(db: Database, session: number): ReadonlyMap<string,
   );
 }
 
-/** How many settled turns came from whom. */
+/** Number of settled turns by origin. */
 export const settledTurnCounts = (db: Database, session: number): ReadonlyMap<string, number> =>
   countsBy(db, "SELECT origin AS name, sum(turns) AS n FROM turn_usage WHERE session = ? GROUP BY origin", session);
 
-/** A model call with what the store knows beside it. */
+/** A settled model call with its segment. */
 export interface StoredModelCall extends PricedCall {
   readonly segment: number;
 }
 
-/** Settled model calls in order of time. */
+/** Settled model calls by end time. */
 export const settledCalls = (db: Database, session: number): readonly StoredModelCall[] =>
   db
     .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
@@ -90,7 +90,7 @@ export const settledCalls = (db: Database, session: number): readonly StoredMode
       ...(row["cost_nano_usd"] !== null && { costNanoUsd: Number(row["cost_nano_usd"]) }),
     }));
 
-/** Settled tool calls in order of time. */
+/** Settled tool calls by start time. */
 export const settledToolCalls = (
   db: Database,
   session: number,
@@ -100,14 +100,14 @@ export const settledToolCalls = (
     .all(session)
     .map((row) => ({ segment: Number(row["segment"]), tool: JSON.parse(String(row["body"])) as ToolCall }));
 
-/** What the store keeps of a turn that was settled, all its parts together. */
+/** What is stored of a settled turn, all its parts together. */
 export type TurnSummary = Pick<Turn, "key" | "segment" | "startMs" | "endMs"> & {
   readonly origin: string;
   readonly state: string;
   readonly promptLength?: number;
 };
 
-/** Settled turns in order of time. */
+/** Settled turns by start time. */
 export const settledTurns = (db: Database, session: number): readonly TurnSummary[] =>
   db
     .prepare("SELECT * FROM turns WHERE session = ? ORDER BY start_ms, key")
@@ -127,7 +127,7 @@ export type SubagentSummary = Pick<
   "agentId" | "agentType" | "segment" | "turnKey" | "parentCallId" | "startMs" | "endMs"
 >;
 
-/** Settled subagents in order of time. */
+/** Settled subagents by start time. */
 export const settledSubagents = (db: Database, session: number): readonly SubagentSummary[] =>
   db
     .prepare("SELECT * FROM subagents WHERE session = ? ORDER BY start_ms, agent_id")
@@ -149,7 +149,7 @@ export const settledSpans = (db: Database, session: number, segment: number): re
     .all(session, segment)
     .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
 
-/** How many sessions there are, and in how many of them something is still expected. */
+/** Number of sessions, and of those that have unsettled facts or an open segment. */
 export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
   const row = db
     .prepare(
@@ -163,7 +163,7 @@ export function sessionCounts(db: Database): { readonly sessions: number; readon
   return { sessions: Number(row?.["n"] ?? 0), open: Number(row?.["open"] ?? 0) };
 }
 
-/** Complete transcript lines that could not be read, over all files. */
+/** Number of complete transcript lines that could not be read, and of the files that contain them. */
 export function unreadableLines(db: Database): { readonly lines: number; readonly files: number } {
   const row = db
     .prepare("SELECT coalesce(sum(unreadable), 0) AS n, count(*) AS files FROM positions WHERE unreadable > 0")
@@ -171,7 +171,7 @@ export function unreadableLines(db: Database): { readonly lines: number; readonl
   return { lines: Number(row?.["n"] ?? 0), files: Number(row?.["files"] ?? 0) };
 }
 
-/** Sessions whose transcript was named and never read, latest activity first. */
+/** Sessions whose transcript path was reported but never read, by latest activity. */
 export const sessionsWithoutTranscript = (db: Database, limit: number): readonly StoredSession[] =>
   db
     .prepare(
@@ -182,8 +182,8 @@ export const sessionsWithoutTranscript = (db: Database, limit: number): readonly
     .map((row) => sessionById(db, Number(row["id"])));
 
 /**
- * Condition on a row `s` of sessions: anything was asked for in it, or done. What was opened and closed again used nothing,
- * whatever was not told of it.
+ * SQL condition on a row `s` of `sessions`: the session has a turn, a tool call or another activity. A session that was only opened
+ * and closed used nothing.
  */
 export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
   OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = s.id)

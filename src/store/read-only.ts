@@ -17,17 +17,17 @@ import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /**
- * Looks at the store without touching it: nothing is made, upgraded or locked, and everything `look` asks for is of one
- * moment, while a drain may be at work.
+ * Opens the store read-only: nothing is created, upgraded or locked, and all queries see one snapshot, even while a drain is at
+ * work.
  *
- * @returns what `look` returns; `undefined` when there is no store yet
- * @throws StoreError when it cannot be read, is damaged, or is of another version of this program
+ * @returns what `look` returns; `undefined` if there is no store yet
+ * @throws StoreError if it cannot be read, is damaged, or has another version's schema
  */
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
   if (fileAt(path) === undefined) return undefined;
   const { raw, version, assertUnchanged } = openReadOnly(path);
   try {
-    // A drain is just making it
+    // A drain is just creating it
     if (version === 0) return undefined;
     if (version !== MIGRATIONS.length) throw otherVersion(path, version);
     const seen = guarded(path, () => {
@@ -45,14 +45,14 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
 // --- internal ---
 
 /**
- * The driver's own close leaves the connection open until its statements are collected as garbage, and with it the snapshot:
- * a drain that brings the log into the main file would wait for it, 10 s each.
+ * Ends the transaction before closing. The driver closes a connection only when its statements are garbage collected, and keeps
+ * the snapshot until then: a drain's checkpoint would wait for it, 10 s each.
  */
 function release(raw: Libsql.Database): void {
   try {
     raw.exec("ROLLBACK");
   } catch {
-    // Nothing was begun, or SQLite has ended it by itself
+    // No transaction is open, or SQLite has ended it already
   }
   raw.close();
 }
@@ -60,11 +60,11 @@ function release(raw: Libsql.Database): void {
 interface Opened {
   readonly raw: Libsql.Database;
   readonly version: number;
-  /** Throws where somebody may have written meanwhile, and what was seen may be of two moments. */
+  /** Throws if another process may have written meanwhile, so that the queries saw two states. */
   readonly assertUnchanged: () => void;
 }
 
-/** `mode=ro` keeps SQLite from making the file; libsql takes no option for it, but an address. */
+/** `mode=ro` keeps SQLite from creating the file; libsql has no option for it, but accepts a URI. */
 function openReadOnly(path: string): Opened {
   const unlocked = fileSystemOf(dirname(path)).hasLocks ? "" : "&vfs=unix-none";
   const address = `${pathToFileURL(path).href}?mode=ro${unlocked}`;
@@ -73,8 +73,8 @@ function openReadOnly(path: string): Opened {
     try {
       return { ...connect(address), assertUnchanged: () => {} };
     } catch (error) {
-      // To look at one in WAL mode SQLite writes beside it. Where it must not (another user's, a disk that cannot be written)
-      // and no log is there, the main file has everything
+      // To read a store in WAL mode, SQLite writes beside it. If it must not (another user's store, a read-only disk) and there is no
+      // log, the main file contains everything
       const isPlaceClosed = /^SQLITE_(READONLY|CANTOPEN)/.test(codeAndText(error).code);
       if (!isPlaceClosed || logSize(path) > 0) throw error;
       const assertUnchanged = (): void => {
@@ -84,7 +84,7 @@ function openReadOnly(path: string): Opened {
       return { ...connect(`${address}&immutable=1`), assertUnchanged };
     }
   } catch (error) {
-    // The driver has words of its own for some of what the system says, as that too many files are open
+    // The driver has own messages for some system errors, such as too many open files
     throw damagedError(path, error) ?? unreadable(path, error);
   }
 }
@@ -92,7 +92,7 @@ function openReadOnly(path: string): Opened {
 function connect(address: string): Omit<Opened, "assertUnchanged"> {
   const raw = new Libsql(address, {});
   try {
-    // One snapshot for everything: a drain's commits do not show up half way
+    // One snapshot for all queries: a drain's commits do not show up in between
     raw.exec("PRAGMA busy_timeout = 10000; BEGIN");
     return { raw, version: Number((raw.prepare("PRAGMA user_version").get() as Row)["user_version"]) };
   } catch (error) {
@@ -101,7 +101,7 @@ function connect(address: string): Omit<Opened, "assertUnchanged"> {
   }
 }
 
-/** @throws StoreError where it cannot be told whether there is one */
+/** @returns `undefined` if there is no file. @throws StoreError if that cannot be determined */
 function fileAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -118,7 +118,7 @@ function stateOf(path: string): string {
   return `${size} ${mtimeMs} ${logSize(path)}`;
 }
 
-/** What SQLite says becomes a StoreError; what the caller throws goes through as it is. */
+/** SQLite's errors are thrown as StoreError; what the caller throws stays as it is. */
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -141,10 +141,10 @@ function unreadable(path: string, error: unknown): StoreError {
   return new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${reason}`, { cause: error });
 }
 
-/** What the file system says, which is more than SQLite does. */
+/** The file system's error, which says more than SQLite's; `undefined` if there is none. */
 function fileSystemError(path: string): unknown {
   try {
-    // To open a pipe would wait for who writes to it
+    // Opening a pipe would wait for a writer
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));
     return undefined;
   } catch (error) {

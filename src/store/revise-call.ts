@@ -4,10 +4,10 @@ import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 
 /**
- * Replaces a settled model call by what a fuller record of it says.
+ * Replaces a settled model call with the values of a more complete record.
  *
- * @returns its segment and both states, the former one with the price that was counted for it; `undefined` when the call was
- *          never settled
+ * @param price the cost of a call in billionths of a US dollar, `undefined` if unknown
+ * @returns its segment, and the call before and after with its costs; `undefined` if the call was never settled
  */
 export function reviseCall(
   db: Database,

@@ -1,12 +1,12 @@
 import type { Database, Value } from "./database.ts";
 
 /**
- * Writes rows some at a time: a statement takes as long for one as for ten. Call it inside a transaction.
+ * Inserts rows in batches: a statement with ten rows takes as long as one with one row. Call it inside a transaction.
  *
- * @param into what stands before the rows, up to `VALUES`
- * @param row one of them, with a `?` for each value
+ * @param into the statement up to and including `VALUES`
+ * @param row the placeholders of one row, a `?` for each value; see `rowOf`
  * @param values of all rows, one row after the other
- * @param then what stands behind them
+ * @param then the end of the statement
  */
 export function insertRows(db: Database, into: string, row: string, values: readonly Value[], then = ""): void {
   const columns = row.split("?").length - 1;
@@ -19,7 +19,7 @@ export function insertRows(db: Database, into: string, row: string, values: read
   }
 }
 
-/** `(?, ?, ?)` */
+/** Placeholders of one row, e.g. `(?, ?, ?)`. */
 export const rowOf = (columns: number): string => `(${Array.from({ length: columns }, () => "?").join(", ")})`;
 
 // --- internal ---

@@ -6,30 +6,29 @@ import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreErro
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";
 import { markTorn } from "./packed.ts";
 
-/** What could be taken over from a damaged store. */
+/** What was salvaged from a damaged store. */
 export interface Salvaged {
   readonly rows: number;
-  /** Tables of which a part, or all, could not be read. */
+  /** Tables that could not be read, or only in part. */
   readonly incomplete: readonly string[];
-  /** The counters began anew: a backend sees a new series that begins at zero. */
+  /** The counters start again: a backend sees a new series from zero. */
   readonly countsAnew: boolean;
 }
 
 /**
- * Copies every row of a damaged store that can still be read into a new one. Call it inside a transaction of the new one,
- * before anything else is in it. The damaged one is not touched.
+ * Copies every row that can be read from a damaged store into a new one. Call it inside a transaction of the new store, before
+ * anything else is in it. The damaged store is not changed.
  *
- * What was counted stays counted: the keys of counted facts are taken over as far as they can be read, and nothing whose
- * key is there is ever added again. The sums themselves are continued only where both, sums and keys, are whole: else they
- * begin at zero under a new `service.instance.id`, since a sum that is not known must not be told as if it were.
- * Where facts are missing, the transcripts are read from the start again; what is there already changes nothing.
+ * What was counted is not counted again: keys of counted facts are copied as far as they can be read. The sums are continued only
+ * if all sums and all keys were read; otherwise they start at zero under a new `service.instance.id`, because an unknown sum must
+ * not be reported as known. If facts are missing, transcripts are read from the start again; known facts change nothing.
  */
 export function salvage(damaged: string, db: Database): Salvaged {
   const tables = tablesOf(db);
   const from = openAside(damaged);
   if (from === undefined) return { rows: 0, incomplete: tables, countsAnew: true };
   try {
-    // A row can come before the one that it belongs to
+    // A row can come before the row that it refers to
     db.prepare("PRAGMA defer_foreign_keys = ON").get();
     const incomplete = new Set<string>();
     let rows = 0;
@@ -47,7 +46,7 @@ export function salvage(damaged: string, db: Database): Salvaged {
     }
     if (isMissing("sessions", "events", "entries", "owners", "packed")) db.prepare("DELETE FROM positions").run();
     if (isMissing("packed")) {
-      // Of an imported session without its facts nothing is left: the next import finds it new
+      // An imported session without its facts is removed: the next import treats it as new
       db.prepare(
         `DELETE FROM segments WHERE session IN (SELECT id FROM sessions s WHERE s.pruned_ms IS NULL
            ${["packed", "turns", "spans", "events", "entries"].map((one) => `AND NOT EXISTS (SELECT 1 FROM ${one} t WHERE t.session = s.id)`).join(" ")})`,
@@ -61,8 +60,7 @@ export function salvage(damaged: string, db: Database): Salvaged {
 }
 
 /**
- * What is wrong with an open store, after an error that nobody expected: pages that SQLite cannot make sense of, and
- * texts that are no JSON any more. `undefined` when it is sound.
+ * What is wrong with an open store, after an unexpected error: damaged pages, invalid JSON. `undefined`: the store is sound.
  */
 export function findDamage(db: Database): string | undefined {
   const [problem] = problemsOf(db, 1);
@@ -75,7 +73,7 @@ export function findDamage(db: Database): string | undefined {
       if (db.prepare(sql).get() !== undefined) return `the table ${table} holds a text that is no JSON`;
     }
   }
-  // One at a time: all of them may be more than there is memory for
+  // One at a time: all of them may not fit into memory
   for (const { session } of db.prepare("SELECT session FROM packed WHERE typeof(body) = 'blob'").all()) {
     const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(Number(session));
     if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed make no sense`;
@@ -85,7 +83,7 @@ export function findDamage(db: Database): string | undefined {
 
 // --- internal ---
 
-/** Columns that hold JSON, in whatever table. */
+/** Names of columns with JSON, in any table. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set([
   "attributes",
   "body",
@@ -99,21 +97,21 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
   "totals",
 ]);
 
-/** A damaged store that is read. */
+/** A damaged store, open for reading. */
 interface Aside {
   readonly prepare: Database["prepare"];
-  /** Whether a text that is no UTF-8 was read since it was asked last. */
+  /** Whether invalid text was read since the last call. */
   readonly hasBroken: () => boolean;
   readonly close: () => void;
 }
 
-/** @returns `undefined` when not even its list of tables can be read */
+/** @returns `undefined` if not even its list of tables can be read */
 function openAside(path: string): Aside | undefined {
   let raw: Libsql.Database | undefined;
   try {
-    // Read-only, so that SQLite does not mend it in its own way
+    // Read-only, so that SQLite does not repair it
     raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
-    // Lets it look at a file that is shorter than its header says
+    // Makes SQLite accept a file that is shorter than its header says
     raw.exec("PRAGMA writable_schema = ON");
     checkNames(preparerOf(raw));
     const opened = raw;
@@ -138,7 +136,7 @@ function openAside(path: string): Aside | undefined {
   }
 }
 
-/** From the front until a page cannot be read, then from the back until one cannot. */
+/** Copies rows from the front until a page cannot be read, then from the back. */
 function copyTable(from: Aside, db: Database, table: string): { readonly rows: number; readonly isWhole: boolean } {
   let rows = 0;
   let isWhole = true;
@@ -146,7 +144,7 @@ function copyTable(from: Aside, db: Database, table: string): { readonly rows: n
   const names = sharedNames(from, all, table);
   if (names.length === 0) return { rows, isWhole: false };
   const named = all.filter(({ key }) => key > 0).sort((a, b) => a.key - b.key);
-  // By the row's own number where there is nothing else: what is read from both ends is there once
+  // Without a primary key by rowid, so that a row read from both ends is inserted once
   const keys = named.length > 0 ? named : [{ name: "rowid" }];
   if (named.length === 0) names.push("rowid");
   const insert = db.prepare(
@@ -175,7 +173,7 @@ function copyTable(from: Aside, db: Database, table: string): { readonly rows: n
   return { rows, isWhole };
 }
 
-/** @returns `undefined` for a row that does not fit: one of its values is nonsense */
+/** @returns `undefined` for a row with invalid values */
 function inserted(work: () => number): number | undefined {
   try {
     return work();
@@ -197,7 +195,7 @@ const isSound = (row: Row): boolean =>
     }
   });
 
-/** An earlier version's store lacks what was added since. */
+/** Columns that both stores have: an earlier version's store lacks newer ones. */
 function sharedNames(from: Aside, columns: readonly { readonly name: string }[], table: string): string[] {
   try {
     const there = new Set(columnsOf(from, table).map(({ name }) => name));
@@ -207,7 +205,7 @@ function sharedNames(from: Aside, columns: readonly { readonly name: string }[],
   }
 }
 
-/** Rows whose parent could not be read go, and theirs in turn. @returns the tables that lost some */
+/** Deletes rows whose parent row could not be read, and the rows that refer to those. @returns the tables that lost rows */
 function dropOrphans(db: Database, tables: readonly string[]): ReadonlySet<string> {
   const lost = new Set<string>();
   for (let changes = 1; changes > 0; ) {
@@ -217,7 +215,7 @@ function dropOrphans(db: Database, tables: readonly string[]): ReadonlySet<strin
         const [parent, column] = [String(row["table"]), String(row["from"])];
         const key = row["to"] === null ? "rowid" : String(row["to"]);
         const orphans = `${column} IS NOT NULL AND ${column} NOT IN (SELECT ${key} FROM ${parent})`;
-        // A subagent's session without its parent's is a session
+        // A subagent's session without its parent stays, as an ordinary session
         const sql =
           parent === table
             ? `UPDATE ${table} SET ${column} = NULL WHERE ${orphans}`

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 import { streamKeyOf } from "./stream-key.ts";
 
-/** What the program keeps about itself. */
+// What the program stores about itself
 
 /** A name that an agent sent and this version does not know. */
 export interface UnknownName {
@@ -13,7 +13,7 @@ export interface UnknownName {
   readonly name: string;
 }
 
-/** An unknown name as it was seen with one version of an agent. */
+/** An unknown name of one version of an agent. */
 export interface Drift extends UnknownName {
   readonly source: string;
   readonly version: string;
@@ -22,10 +22,11 @@ export interface Drift extends UnknownName {
 }
 
 /**
- * Adds to the counts of names that are not known. A name that is no plain identifier, and one beyond the bound, is
- * counted as `_other`: names come from the agent's side, and may be anything.
+ * Adds to the counts of unknown names. Names that are not plain identifiers, and names beyond the limit, are counted as `_other`:
+ * agents can send any name.
  *
- * @param version as the agent told it; what is no version counts as `unknown`
+ * @param version as reported by the agent; anything that is not a version counts as `unknown`
+ * @param nowMs milliseconds since the epoch
  */
 export function addDrift(
   db: Database,
@@ -50,7 +51,7 @@ export function addDrift(
   }
 }
 
-/** Every name that was not known, the latest version of each source first. */
+/** All unknown names, by source, then by latest occurrence. */
 export const readDrift = (db: Database): readonly Drift[] =>
   db
     .prepare("SELECT * FROM drift ORDER BY source, last_ms DESC, kind, name")
@@ -64,14 +65,14 @@ export const readDrift = (db: Database): readonly Drift[] =>
       lastMs: Number(row["last_ms"]),
     }));
 
-/** Forgets what another version of this program did not know: what this one does not know either is noted when it comes again. */
+/** Deletes the names that another version of this program did not know; unknown ones are stored again when they occur. */
 export function clearOldDrift(db: Database, version: string): void {
   if (readMeta(db, DRIFT_OF) === version) return;
   db.prepare("DELETE FROM drift").run();
   writeMeta(db, DRIFT_OF, version);
 }
 
-/** The version that a source last told. */
+/** The version that a source reported last; `undefined` if it reported none. */
 export function lastVersionOf(db: Database, source: string): string | undefined {
   const row = db
     .prepare(
@@ -81,7 +82,7 @@ export function lastVersionOf(db: Database, source: string): string | undefined 
   return typeof row?.["agent_version"] === "string" ? row["agent_version"] : undefined;
 }
 
-/** Names of the claimed files whose events are committed and which were perhaps not removed any more. */
+/** Names of claimed files whose events are committed and which may not be removed yet. */
 export const committedFiles = (db: Database): ReadonlySet<string> =>
   new Set(
     db
@@ -91,9 +92,9 @@ export const committedFiles = (db: Database): ReadonlySet<string> =>
   );
 
 /**
- * Part of the commit that takes files: should the drain die before they are removed, the next one knows them.
+ * Stores names of claimed files in the commit of their events: if the drain dies before they are removed, the next one knows them.
  *
- * @param removed those of earlier commits that are gone by now
+ * @param removed files of earlier commits that are removed by now
  */
 export function markCommitted(db: Database, names: readonly string[], removed: readonly string[]): void {
   const add = db.prepare("INSERT INTO taken (name) VALUES (?) ON CONFLICT DO NOTHING");
@@ -102,14 +103,14 @@ export function markCommitted(db: Database, names: readonly string[], removed: r
   for (const name of names) add.run(name);
 }
 
-/** Events that found no room on the disk when they came: nothing else is known of them. */
+/** Events that were lost because the disk was full; nothing else is known about them. */
 export interface LostEvents {
   readonly total: number;
-  /** When the last of them came, milliseconds since the epoch; absent while there is none. */
+  /** Time of the latest one, in milliseconds since the epoch; absent if there is none. */
   readonly lastMs?: number;
 }
 
-/** Part of the commit that takes their files. @param timesMs one for each, milliseconds since the epoch */
+/** Counts lost events, in the commit that takes their files. @param timesMs their times, in milliseconds since the epoch */
 export function addLostEvents(db: Database, timesMs: readonly number[]): void {
   if (timesMs.length === 0) return;
   addToMeta(db, LOST, timesMs.length);
@@ -122,8 +123,8 @@ export function lostEvents(db: Database): LostEvents {
 }
 
 /**
- * A total that is kept elsewhere becomes a counter: the stream grows by what was not counted of it yet, whichever
- * `service.instance.id` did.
+ * Raises counters to totals that are kept elsewhere: each stream grows by what was not counted yet, under any
+ * `service.instance.id`.
  */
 export function raiseCounters(
   db: Database,
@@ -134,7 +135,7 @@ export function raiseCounters(
   db.transaction(() => {
     for (const { step, total } of totals) {
       const key = `${COUNTED}${streamKeyOf(step)}`;
-      // A store of an earlier version has the stream alone
+      // A store of an earlier version has only the stream
       const counted = Number(readMeta(db, key) ?? streamValue(db, step));
       if (total <= counted) continue;
       addSteps(db, [{ ...step, amount: total - counted }], shapes, nowMs);
@@ -145,14 +146,14 @@ export function raiseCounters(
 
 // --- internal ---
 
-/** Of all versions together. */
+/** Limit for all versions of a source together. */
 const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
 const DRIFT_OF = "drift.version";
 const COUNTED = "counted.";
 const [LOST, LOST_LAST] = ["intake.lost_total", "intake.lost_last_ms"] as const;
 
-/** Letters in words, as vendors name fields and events; digits and long words are left to secrets and ids. */
+/** Words of letters, as vendors name fields and events. Digits and long words could be secrets or ids. */
 const isPlain = (name: string): boolean =>
   name.length <= 48 && /^[A-Za-z]{1,20}(?:[_.:/-][A-Za-z]{1,20})*$/.test(name.replace(/([a-z])(?=[A-Z])/g, "$1_"));
 

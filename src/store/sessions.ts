@@ -2,7 +2,7 @@ import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts
 import type { Repository } from "../model/session.ts";
 import type { Database, Row, Value } from "./database.ts";
 
-/** A session as the store knows it; `id` is the store's own number for it. */
+/** A session as stored; `id` is its number in this store. */
 export interface StoredSession {
   readonly id: number;
   readonly source: string;
@@ -13,17 +13,17 @@ export interface StoredSession {
   readonly branch?: string;
   readonly repository?: Repository;
   readonly reported?: string;
-  /** `waiting`: a fork whose own part has not begun; what its transcript holds until then is another session's. */
+  /** `waiting`: a fork whose own part has not begun; until then its transcript contains another session's entries. */
   readonly fork: "no" | "waiting" | "begun";
-  /** Number of the session that this one is a subagent of: its facts are kept there. */
+  /** Number of the session that this one is a subagent of; its facts are stored there. */
   readonly parent?: number;
-  /** The most that the project it runs in lets be kept; absent where no project said anything. */
+  /** The most that the session's project allows to be kept; absent if no project set a level. */
   readonly capture?: CaptureLevel;
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
-/** What an event or entry can tell of its session. Later news win; what is absent changes nothing. */
+/** What an event or entry reports about its session. Later values win; absent ones change nothing. */
 export interface SessionUpdate {
   readonly timeMs: number;
   readonly cwd?: string | undefined;
@@ -34,7 +34,7 @@ export interface SessionUpdate {
   readonly reported?: string | undefined;
 }
 
-/** Finds the session, or makes it. */
+/** Returns the session, which is created if needed. */
 export function ensureSession(db: Database, source: string, sessionId: string, timeMs: number): StoredSession {
   db.prepare(
     "INSERT INTO sessions (source, session_id, first_ms, last_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -44,9 +44,9 @@ export function ensureSession(db: Database, source: string, sessionId: string, t
 }
 
 /**
- * Makes a session of which all is known at once.
+ * Adds a session of which everything is known.
  *
- * @returns its number; `undefined` where the store knows it already, and nothing of it is changed
+ * @returns its number; `undefined` if it exists already, and is not changed
  */
 export function addSession(
   db: Database,
@@ -65,11 +65,11 @@ export function addSession(
   return row === undefined ? undefined : Number(row["id"]);
 }
 
-/** Notes which process told a session's id. @returns false where that was known */
+/** Stores which process reported a session's id. @returns false if that was known */
 export const setProcess = (db: Database, id: number, process: string): boolean =>
   db.prepare("UPDATE sessions SET process = ? WHERE id = ? AND process IS NOT ?").run(process, id, process).changes > 0;
 
-/** The sessions whose ids a process told, with what is known of their beginnings and ends. */
+/** The latest 20 sessions whose ids a process reported, with their start and end, as far as known. */
 export const sessionsOfProcess = (db: Database, source: string, process: string) =>
   db
     .prepare(
@@ -85,21 +85,21 @@ export const sessionsOfProcess = (db: Database, source: string, process: string)
       ...(row["end_ms"] !== null && { endMs: Number(row["end_ms"]) }),
     }));
 
-/** The session in which the facts of one are kept: itself, or the topmost that it is a subagent of. */
+/** The session in which a session's facts are stored: itself, or that of the root agent if it is a subagent's. */
 export function rootOf(db: Database, session: StoredSession): StoredSession {
   let root = session;
   for (let depth = 0; root.parent !== undefined && depth < MAX_DEPTH; depth++) root = sessionById(db, root.parent);
   return root;
 }
 
-/** Notes that one session is a subagent of another. @returns false where that was known, or would make a circle */
+/** Makes one session a subagent of another. @returns false if it is one already, or if this would create a cycle */
 export function setParent(db: Database, child: StoredSession, parent: StoredSession): boolean {
   if (child.parent !== undefined || rootOf(db, parent).id === child.id) return false;
   db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(parent.id, child.id);
   return true;
 }
 
-/** @throws when there is no such session: its number came from this store */
+/** @throws Error if there is no such session, which is a mistake: numbers come from this store */
 export function sessionById(db: Database, id: number): StoredSession {
   const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
   if (row === undefined) throw new Error(`the store has no session number ${id}`);
@@ -115,19 +115,19 @@ export function updateSession(db: Database, id: number, news: SessionUpdate): vo
   ).run(news.timeMs, news.timeMs, ...columnsOf(news), id);
 }
 
-/** Notes that no more than this may be kept of a session. Never goes back to more. */
+/** Restricts what may be kept of a session. A stricter level stays. */
 export function limitCapture(db: Database, session: StoredSession, level: CaptureLevel): void {
   const least = stricter(level, session.capture ?? level);
   if (least !== session.capture) db.prepare("UPDATE sessions SET capture = ? WHERE id = ?").run(least, session.id);
 }
 
-/** Notes that a session is a fork, or that a fork's own part has begun. Never goes back. */
+/** Marks a session as a fork, or a fork's own part as begun. Never goes back. */
 export function setFork(db: Database, id: number, fork: "waiting" | "begun"): void {
   const state = fork === "waiting" ? 1 : 2;
   db.prepare("UPDATE sessions SET fork_state = ? WHERE id = ? AND fork_state < ?").run(state, id, state);
 }
 
-/** Numbers of the sessions that hold facts no turn has taken yet. */
+/** Numbers of the sessions with unsettled facts. */
 export const unsettledSessions = (db: Database): readonly number[] =>
   db
     .prepare(
@@ -136,11 +136,11 @@ export const unsettledSessions = (db: Database): readonly number[] =>
     .all()
     .map((row) => Number(row["session"]));
 
-/** Numbers of the sessions that something happened in since a time, the latest first. */
+/** Numbers of the sessions with activity since a time, the latest first. */
 export const activeSessions = (db: Database, sinceMs: number, limit: number): readonly number[] =>
   db
     .prepare(
-      // What was imported is read on when it is imported again, or when a hook tells of it
+      // Skip imported sessions; a hook or re-import continues them
       `SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL AND id NOT IN (SELECT session FROM packed)
        ORDER BY last_ms DESC LIMIT ?`,
     )
@@ -148,14 +148,14 @@ export const activeSessions = (db: Database, sinceMs: number, limit: number): re
     .map((row) => Number(row["id"]));
 
 /**
- * What is said to have happened in the future, or before there were such agents, happened now: a clock was wrong. Its
- * session must not stay open until that time has come, nor count as old.
+ * Sets impossible times of last activity to now: in the future, or before there were such agents. The clock was wrong, and the
+ * session must not stay open until then, nor count as old.
  */
 export function correctTimes(db: Database, nowMs: number): void {
   db.prepare("UPDATE sessions SET last_ms = ?1 WHERE last_ms > ?1 OR last_ms < ?2").run(nowMs, EARLIEST_MS);
 }
 
-/** Numbers of the open sessions in which nothing has happened since a time. */
+/** Numbers of the open sessions without activity since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
   db
     .prepare(
@@ -169,7 +169,7 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
 
 // --- internal ---
 
-/** `cwd`, `transcript_path`, `agent_version`, `branch`, `repository`, `reported`; null where nothing is told. */
+/** `cwd`, `transcript_path`, `agent_version`, `branch`, `repository`, `reported`; null if not reported. */
 const columnsOf = (news: Omit<SessionUpdate, "timeMs">): readonly Value[] => [
   news.cwd ?? null,
   news.transcriptPath ?? null,
@@ -180,7 +180,7 @@ const columnsOf = (news: Omit<SessionUpdate, "timeMs">): readonly Value[] => [
 ];
 
 const MAX_DEPTH = 32;
-/** Clocks that were never set begin in 1970 or, on small machines, at some build's date of long ago. */
+/** Clocks that were never set start in 1970 or, on small machines, at some build date long ago. */
 const EARLIEST_MS = Date.UTC(2020, 0, 1);
 
 function toSession(row: Row): StoredSession {

@@ -6,9 +6,9 @@ import type { Database } from "./database.ts";
 export interface Space {
   readonly pageBytes: number;
   readonly pages: number;
-  /** Hold nothing; SQLite uses them again before the file grows. */
+  /** Unused pages; SQLite uses them before the file grows. */
   readonly freePages: number;
-  /** False for stores of before 0.4: they give pages back only when they are written anew as a whole. */
+  /** False for stores from before 0.4: they shrink only if the whole file is rewritten. */
   readonly isIncremental: boolean;
 }
 
@@ -20,10 +20,10 @@ export const spaceOf = (db: Database): Space => ({
 });
 
 /**
- * Gives free pages back to the file system, a few at a time, until none is left or the time is over.
+ * Releases free pages to the file system in small steps, until none is left or the time is up.
  *
- * @param untilMs of `performance.now()`
- * @returns how many bytes the file is smaller
+ * @param untilMs by `performance.now()`
+ * @returns by how many bytes the file shrank
  */
 export function releasePages(db: Database, untilMs: number): number {
   const before = spaceOf(db);
@@ -35,10 +35,9 @@ export function releasePages(db: Database, untilMs: number): number {
 }
 
 /**
- * Writes the whole store anew, without its free pages. Takes about a second for 100 MB, and for that long nobody else can
- * write.
+ * Rewrites the whole store without free pages. Takes about a second per 100 MB, and blocks other writers.
  *
- * @returns how many bytes the file is smaller, or why it was not done
+ * @returns by how many bytes the file shrank, or a text with the reason why it was not rewritten
  */
 export function vacuum(db: Database, path: string): number | string {
   const before = spaceOf(db);
@@ -55,9 +54,9 @@ export function vacuum(db: Database, path: string): number | string {
 // --- internal ---
 
 const INCREMENTAL = 2;
-/** 4 MB; some ten milliseconds. */
+/** 4 MB; about ten milliseconds. */
 const PAGES_AT_ONCE = 1_000;
-/** Left to everybody else. */
+/** Disk space that stays free for others. */
 const SPARE_BYTES = 100_000_000;
 
 const pragma = (db: Database, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);

@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import type { PartSize, TranscriptFile } from "../model/agent.ts";
 
 /**
- * What tells whether a part has anything new: the same for drains and imports, which go on where the other stopped.
+ * Size and time that show whether a transcript part changed. Drains and imports use the same, because each continues where the
+ * other stopped.
  *
- * @throws what the file system throws where the part's own file is gone; one beside it that is gone is empty
+ * @throws what the file system throws if the part's own file is missing; a missing file beside it counts as empty
  */
 export const partSizeOf = ({ path, watch = [path] }: TranscriptFile): PartSize =>
   watch

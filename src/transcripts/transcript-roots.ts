@@ -7,10 +7,10 @@ import type { Event } from "../model/event.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 
-// A path in a payload says where a transcript is, not that it may be read: it must lie where its agent keeps them. Where
-// that is, the reader says, from the home and from the environment that the intake saw.
+// A path in a payload says where a transcript is, not that it may be read: it must be in a folder where its agent keeps
+// transcripts. The reader knows these folders, from the home folder and the environment that the intake recorded.
 
-/** Notes the folders that the environment of a hook moved an agent's sessions to. Later sessions may be read there too. */
+/** Stores folders to which the environment of a hook moved an agent's sessions. Later sessions may be read there too. */
 export async function recordMovedRoots(drain: LearnDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
   const source = events[0]?.source;
   const load = source === undefined ? undefined : cardOf(drain, source)?.transcript;
@@ -27,7 +27,7 @@ export async function recordMovedRoots(drain: LearnDeps, events: readonly Event[
   writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
 }
 
-/** Everywhere a session's transcripts may be read from: where they usually are, were moved to, or the user's settings say. */
+/** All folders that a session's transcripts may be read from: the usual ones, moved ones, and those in the user's settings. */
 export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
   const set = (drain.loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...set];
@@ -35,7 +35,7 @@ export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots"
 
 // --- internal ---
 
-/** `db`: absent where there is no store yet. */
+/** `db`: `undefined` if there is no store yet. */
 interface LearnDeps extends RootsDeps {
   readonly db: Database;
   readonly agents: readonly Agent[];
@@ -47,7 +47,7 @@ interface RootsDeps {
   readonly db: Database | undefined;
 }
 
-/** Homes that one agent was seen in; the latest are kept. */
+/** Limit for moved folders of one agent; the latest are kept. */
 const MAX_LEARNED = 50;
 
 const keyOf = (source: string): string => `roots.${source}`;
@@ -60,7 +60,7 @@ function movedRoots({ db }: RootsDeps, source: string): readonly string[] {
 const hasMovedFolders = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeFacts): boolean =>
   Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
 
-/** A variable that says "everything" moves nothing. */
+/** A variable that names the root or a folder above the home folder is ignored. */
 function isFolderOfAnAgent(root: string, home: string): boolean {
   if (!isAbsolute(root) || root.length > MAX_ROOT_CHARACTERS || /[\0\n]/.test(root)) return false;
   const folder = resolve(root);
