@@ -1,31 +1,31 @@
 #!/bin/sh
-# What an agent starts for every event: puts stdin into one file of the inbox, answers, exits 0. Nothing else.
+# An agent starts this for every event: it writes stdin to one file in the inbox, prints the reply and exits 0.
 #
 #   hook [-d|-w|-s] [-e] <source> [<event> [<reply>]]
 #   hook [-d|-w|-s] -a <source> [<event> [<reply>]] <payload>
-#     -d       start a drain afterwards           -w  start one only if other files wait
+#     -d       start a drain afterwards           -w  start one only if other files are queued
 #     -s       start one in some seconds, for all events until then
-#     -e       the payload is in USER_PROMPT      -a  it is the last argument; stdin is left alone in both cases
-#     <reply>  printed as it is, with a newline; without it stdout stays empty
+#     -e       the payload is in USER_PROMPT      -a  it is the last argument; stdin is not read in either case
+#     <reply>  printed unchanged, with a newline; without it stdout stays empty
 #
-# The agent waits for this, so forks are counted: one for cat, one for the watchdog; the rest is builtins.
-# It must never fail its host: exit 2 blocks a tool call, and that is what dash gives for a mere redirection error.
+# The agent waits for this, so it forks only twice, for cat and for the watchdog; the rest is builtins.
+# It must never fail: exit 2 blocks a tool call, and dash exits with 2 after a redirection error.
 
 bye() {
   [ -z "$reply" ] || printf '%s\n' "$reply"
   exit 0
 }
 reply=
-trap bye 0                      # also where the shell itself gives up
-trap '' HUP INT PIPE XFSZ       # a closed terminal must not cost the event; a file at its size limit must not kill us
+trap bye 0                      # also if the shell itself ends with an error
+trap '' HUP INT PIPE XFSZ       # a closed terminal must not lose the event; a file at its size limit must not kill us
 exec 2>/dev/null
 umask 077
 caller_path=${PATH-}
-PATH=/usr/bin:/bin:$caller_path # cat shall be cat
+PATH=/usr/bin:/bin:$caller_path # the real cat
 
-max_bytes=67108864 # 64 MiB of one file, header included; MAX_FILE_BYTES in facts.ts
-soon_seconds=5     # many calls in a loop are one drain
-read_seconds=5     # some hosts never close stdin; what came until then is the event
+max_bytes=67108864 # 64 MiB for one file, with header; MAX_FILE_BYTES in inbox-file.ts
+soon_seconds=5     # one drain for many calls in a loop
+read_seconds=5     # some hosts never close stdin; what was read until then is the event
 nl='
 '
 
@@ -44,7 +44,7 @@ while :; do
 done
 if [ "$from" = argument ]; then
   for payload; do :; done
-  case $# in # it is the last one, wherever the others stop
+  case $# in # the payload is the last one, however many others there are
     0 | 1) set -- ;;
     2) set -- "$1" ;;
     3) set -- "$1" "$2" ;;
@@ -52,7 +52,7 @@ if [ "$from" = argument ]; then
 fi
 source=${1-} event=${2-} reply=${3-}
 
-# What `enable` wrote beside this file. `command` keeps a missing or damaged one from ending the shell.
+# What `enable` wrote beside this file. With `command`, a missing or damaged file does not end the shell.
 state='' node='' program=''
 case $0 in
   */*) here=${0%/*} ;;
@@ -61,8 +61,8 @@ esac
 # shellcheck source=/dev/null
 [ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
 
-# The same rules as src/config/places.ts. A folder of the repository's can be the word of its .env: not where `enable` has
-# written another one
+# The same rules as in src/config/places.ts. A folder in the repository can come from its .env, and is used only if `enable` wrote
+# none
 case ${OPENHOOK_OTEL_HOME-} in
   "${PWD:-/dev/null}" | "${PWD:-/dev/null}"/* | /proc/* | */../*) [ -n "$state" ] || state=$OPENHOOK_OTEL_HOME ;;
   /*) state=$OPENHOOK_OTEL_HOME ;;
@@ -124,62 +124,62 @@ head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
 head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 
-# A closed stdin or a keyboard is no payload; one that comes another way leaves stdin to whoever it belongs to.
+# A closed stdin and a keyboard contain no payload; if the payload comes another way, stdin is not read.
 if [ "$from" != stdin ] || [ -t 0 ]; then exec </dev/null; fi
 { :; } 4<&0 || exec </dev/null
 
-# A pid comes back, a pid with its start time does not: field 22 of stat, 20 from the end of the name, which may hold
-# anything, newlines too. Systems without /proc do without. Shells read it byte by byte, so cat works meanwhile.
+# Pids are reused, a pid with its start time is unique: field 22 of stat, 20 after the end of the name, which can contain
+# anything, including newlines. Skipped without /proc. Shells read it byte by byte, so do it while cat runs.
 ppid_start=
-look_at_parent() {
+read_parent_start() {
   if [ -z "$ppid_start" ] && [ -r "/proc/$PPID/stat" ]; then
     stat=
     while IFS= read -r line; do stat=$line; done <"/proc/$PPID/stat"
-    # shellcheck disable=SC2086 # it is to be split
+    # shellcheck disable=SC2086 # word splitting is intended
     twentieth ${stat##*) }
   fi
 }
 twentieth() { ppid_start=${20-}; }
 
-# Copies fd 4 to stdout, bounded in size and to <seconds>; sets `end` to whole, late or cut.
-# `timeout` would be shorter, but lies in cat's way (two forks and two execs in a row), and macOS has none. Here the
-# sleeper is waited for and the reader ends it, so that the usual path depends on no signal handler (older shells can
-# miss a signal just before they block in `wait`) and leaves no orphan behind for a container without an init.
+# Copies fd 4 to stdout, limited in size and to <seconds>; sets `end` to whole, late or cut.
+# `timeout` would be shorter, but delays cat (two forks and two execs in a row), and macOS has none. Here the shell waits for the
+# sleeper and the reader kills it: the usual path needs no signal handler (older shells can miss a signal just before they
+# block in `wait`) and leaves no orphan in a container without init.
 copy() { # seconds
-  # shellcheck disable=SC2217 # it is not to hold the agent's pipe
+  # shellcheck disable=SC2217 # it must not keep the agent's pipe open
   LC_ALL=C sleep "$1" </dev/null >/dev/null 4<&- &
   sleeper=$!
   (
-    trap 'kill -KILL "$sleeper"' 0 # also where no cat could be started: a process too many
+    trap 'kill -KILL "$sleeper"' 0 # also if no cat could be started, at a process limit
     trap 'kill -KILL "$!"; wait "$!"; trap - 0; exit 143' TERM
-    # bash counts in 1024 bytes unless told to be posix, the others in 512
+    # bash counts in units of 1024 bytes unless in posix mode, the others in 512
     if [ -z "${BASH_VERSION-}" ]; then
       ulimit -f $((max_bytes / 512))
     else
-      # shellcheck disable=SC3040 # only bash comes here
+      # shellcheck disable=SC3040 # only bash runs this
       set +o posix && ulimit -f $((max_bytes / 1024))
     fi
-    LC_ALL=C cat <&4 4<&- & # C: nobody opens a dozen locale files
-    # KILL: for TERM a bash that has not come to its exec yet runs our EXIT trap, into the event
+    LC_ALL=C cat <&4 4<&- & # C: avoids opening a dozen locale files
+    # KILL: on TERM, a bash before its exec runs our EXIT trap, which would write into the event
     wait "$!"
   ) &
   reader=$!
-  look_at_parent
+  read_parent_start
   wait "$sleeper"
   case $? in
-    0 | 1) kill "$reader" ;; # 1: it knows no fractions
+    0 | 1) kill "$reader" ;; # 1: this sleep accepts no fractions
   esac
   wait "$reader"
   case $? in
     0) end=whole ;;
-    143) end=late ;; # time is up; cat does not buffer, so all that came is on disk
+    143) end=late ;; # time-out; cat does not buffer, so everything read is on disk
     *) end='cut' ;;
   esac
 }
 
-# The payload of this event to stdout, which is $file. Some hosts put it into USER_PROMPT and leave stdin open, silent: where
-# that variable could be one, stdin has a moment to begin, then the variable is believed.
-take() {
+# Writes the payload to stdout, which is $file. Some hosts put it into USER_PROMPT and leave stdin open without writing: if that
+# variable is set, wait a moment for stdin, then use the variable.
+write_payload() {
   case $from-${USER_PROMPT-unset} in
     stdin-'{'*) begin_seconds=0.25 ;;
     stdin-) begin_seconds=1 ;;
@@ -188,7 +188,7 @@ take() {
       return
       ;;
     *)
-      look_at_parent
+      read_parent_start
       printf '%s' "$payload" && end=whole
       return
       ;;
@@ -204,11 +204,11 @@ take() {
   fi
 }
 
-# The file stands under its last name from the start: the drain takes it only when the end line is there, which saves
-# the fork of an `mv` and also shows what a crash tore. O_EXCL (set -C) makes the name ours even when a pid comes back
-# or two containers share the directory. Once the drain has renamed a file away, its name may be used again.
+# The file has its final name from the start: the drain reads it only if it has an end line. This saves the fork of an `mv`, and
+# shows files torn by a crash. O_EXCL (set -C) keeps the name ours even if a pid is reused or two containers share the
+# directory. After the drain has renamed the file, its name can be used again.
 written=no
-# No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has.
+# Disk full: leave an empty file that says there was an event. Under another name: pids are reused before a drain runs.
 leave_mark() {
   mark=${file%.evt}
   while [ -e "$mark.lost" ]; do mark=$mark-; done
@@ -223,7 +223,7 @@ record() {
       {
         opened=yes
         set +C
-        printf '%s\n' "$head" && take && printf '\nend=%s%s\n' "$end" "${ppid_start:+ $ppid_start}" && written=yes
+        printf '%s\n' "$head" && write_payload && printf '\nend=%s%s\n' "$end" "${ppid_start:+ $ppid_start}" && written=yes
       } >"$file" 4<&0
     fi
     if [ "$opened" = yes ]; then
@@ -241,8 +241,8 @@ record() {
   done
 }
 
-# Removed without `disable` (`npm uninstall`): an update is over in minutes, and a week of events is kept for whoever puts the
-# program back; then nothing is written any more. A drain takes the mark away.
+# The program was removed without `disable` (`npm uninstall`). An update takes minutes, and the user may reinstall: keep a week of
+# events, then write nothing more. A drain removes the mark.
 gone=$state/program.gone
 if [ -n "$state" ] && [ -n "$program" ] && [ ! -f "$program" ]; then
   if [ ! -e "$gone" ]; then
@@ -255,7 +255,7 @@ fi
 end=unread
 [ -z "$state" ] || record
 
-# What nobody read would come back to the agent as a broken pipe.
+# Read the rest, so that the agent gets no broken pipe.
 case $end in
   unread | cut) { copy "$read_seconds" >/dev/null; } 4<&0 ;;
 esac
@@ -269,15 +269,15 @@ case $drain in
   *) node='' ;;
 esac
 if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
-  # Answered and let go of before the fork: the agent sees the end of our output when we exit, not when the child runs.
+  # Reply and close stdout before the fork: the agent sees the end of our output when we exit, not when the child does.
   [ -z "$reply" ] || printf '%s\n' "$reply"
   reply=
   exec </dev/null >/dev/null
   (
-    # Its own session, none of the agent's files, pipes or directories: it outlives the agent and delays nobody.
+    # Own session, without the agent's files, pipes and directories: it outlives the agent and delays nothing.
     exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     if [ "$drain" = soon ]; then
-      # the first one waits for all; one that died over it is waited for no longer than a minute
+      # the first hook waits for all of them; if it died, others take over after a minute
       soon=$state/drain.soon
       set -C
       { :; } >"$soon" || [ -n "$(find "$soon" -mmin +1)" ] || exit
@@ -285,7 +285,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       rm -f "$soon"
     fi
     trap - HUP INT PIPE XFSZ
-    # A module that is to be loaded first is a program of somebody's, and is not found from where a drain works
+    # Drop preloaded modules: they run foreign code, and are not found from a drain's working directory
     options=''
     set -f
     for option in ${NODE_OPTIONS-}; do
@@ -294,12 +294,12 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
           --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
       esac
     done
-    # Its environment is the agent's, and part of that can be the repository's: src/drain/repository-environment.ts. A desktop's
-    # knows nothing of the folder that `enable` was told in a terminal
+    # The environment is the agent's, and parts of it can be the repository's: see src/drain/repository-environment.ts. A desktop's
+    # does not contain a folder that was set in the terminal in which `enable` ran
     export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}" OPENHOOK_OTEL_HOME="$state"
     cd / && PATH=$caller_path
     if [ ! -x "$node" ]; then
-      # An update has moved it. What a desktop starts finds little on its PATH: where package managers keep one
+      # An update has moved it. Programs started from a desktop have a short PATH: add the folders of package managers
       node=node
       for folder in /opt/homebrew /usr/local /home/linuxbrew/.linuxbrew /opt/local /run/current-system/sw \
         /nix/var/nix/profiles/default "${HOME-}/.nix-profile" "${HOME-}/.volta"; do
@@ -307,7 +307,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       done
       PATH=$PATH:${HOME-}/.local/share/mise/shims:${HOME-}/.asdf/shims
     fi
-    # In the background memory counts more than time: half of it for a quarter more work, in a long drain
+    # Less memory, more time: half the memory for a quarter more work in a long drain
     set -- --max-semi-space-size=2 --optimize-for-size
     if command -v setsid; then exec setsid "$node" "$@" "$program" drain --quiet; fi
     if command -v perl; then

@@ -1,16 +1,16 @@
 #!/bin/sh
 # openhook-otel wrapper
-# Stands before a program in PATH under that program's name: runs it, and tells the hook before and after.
+# Installed before a program in PATH, under that program's name: runs it, and calls the hook before and after.
 #
-# Nobody must notice. The program has our stdin, stdout, stderr and other open files, our process group and so the
-# terminal, and the signals that are sent to us; its exit code, or its death by a signal that we had too, becomes ours.
-# We print nothing. What tells the hook runs beside it, and whatever may be missing, the program runs.
+# It must not be noticeable. The program gets our stdin, stdout, stderr and other open files, our process group and so the
+# terminal, and the signals sent to us; its exit code, or its death by a signal that we received too, becomes ours.
+# We print nothing. The hook runs in the background, and if anything is missing, the program runs anyway.
 
 name=${0##*/}
-hook='' # this line and the next are written by `wrap`
-env=''  # one that knows --default-signal, where there is one
+hook='' # `wrap` writes this line and the next
+env=''  # an env with --default-signal, if there is one
 
-# The first of that name in PATH that is neither this file, under whatever path, nor one to be passed over.
+# Finds the first program of that name in PATH that is not this file (under any path) and not to be skipped.
 # shellcheck disable=SC3013 # -ef: every shell has it
 find_program() { # paths, a colon before each
   program='' rest=${PATH-}:
@@ -29,24 +29,24 @@ find_program() { # paths, a colon before each
   done
 }
 
-# A shim or another wrapper looks for the next one of its name and may find us again: in the process that we became (=)
-# or started (<). Then what we tried is passed over, and nothing is told a second time. 20 times in each other is a loop.
-told=${OPENHOOK_OTEL_WRAPPED-} again=no depth=0 tried=''
-case $told in
+# A shim or another wrapper searches for the next program of its name and may find us again, in the process that we became (=)
+# or started (<). Then skip what we tried, and do not call the hook again. A depth of 20 is a loop.
+previous=${OPENHOOK_OTEL_WRAPPED-} again=no depth=0 tried=''
+case $previous in
   "$name =$$ "* | "$name <$PPID "*) again=yes ;;
 esac
-case $told in
+case $previous in
   "$name "*)
-    told=${told#* *} told=${told#* }
-    depth=${told%%:*}
+    previous=${previous#* *} previous=${previous#* }
+    depth=${previous%%:*}
     case $depth in
       '' | *[!0-9]* | ???*) depth=0 ;;
     esac
-    if [ "$again" = yes ] || [ "$depth" -gt 20 ]; then tried=${told#"$depth"}; fi
+    if [ "$again" = yes ] || [ "$depth" -gt 20 ]; then tried=${previous#"$depth"}; fi
     ;;
 esac
 find_program "$tried"
-if [ -z "$program" ] && [ "$depth" -le 20 ]; then # it started itself anew
+if [ -z "$program" ] && [ "$depth" -le 20 ]; then # it started itself again
   tried=''
   find_program ''
 fi
@@ -54,7 +54,7 @@ if [ -z "$program" ]; then
   printf '%s: command not found\n' "$name" >&2
   exit 127
 fi
-# Some shells count how deep they are in each other, which is no news for the program.
+# Some shells count their nesting depth in SHLVL; the program must not see ours.
 uncount=no
 # shellcheck disable=SC3013
 if [ -n "${BASH_VERSION-}" ] || [ "/proc/$$/exe" -ef /bin/busybox ]; then uncount=yes; fi
@@ -66,7 +66,7 @@ uncount() {
   esac
 }
 become() {
-  [ -n "${BASH_VERSION-}" ] || uncount # bash does it by itself where it becomes a program at once
+  [ -n "${BASH_VERSION-}" ] || uncount # bash does this itself on a direct exec
   export OPENHOOK_OTEL_WRAPPED="$name =$$ $((depth + 1))$tried:$program"
   exec "$program" "$@"
 }
@@ -75,7 +75,7 @@ case $again-${OPENHOOK_OTEL_WRAP-} in
   yes-* | no-off) become "$@" ;;
 esac
 case ${1-} in
-  __*) become "$@" ;; # a shell that completes a line, at every press of the key
+  __*) become "$@" ;; # completion by a shell, at every key press
 esac
 case $name in
   *[!A-Za-z0-9._+-]*) become "$@" ;;
@@ -83,12 +83,12 @@ esac
 [ -x "$hook" ] || become "$@"
 export OPENHOOK_OTEL_WRAPPED="$name <$$ $((depth + 1))$tried:$program"
 
-# --- what the hook is told, beside the program ---
+# --- calling the hook, in the background ---
 
-# The sub-command's words, where they are known for such: no option, no value, nothing that a user has made up. The same
-# rules as in src/agents/shared/names/subcommand.ts; a test holds the two together.
-# shellcheck disable=SC2317 # called beside
-take_words() {
+# The words of the subcommand, if known: no options, no values, nothing that the user named. The same rules as in
+# src/agents/shared/names/subcommand.ts; a test compares the two.
+# shellcheck disable=SC2317 # called in the background
+find_words() {
   # valued: options with a value behind them; bare: options without one; groups: words that a second one belongs to
   words='' valued='' bare='' groups='' first='' skip=no
   case $name in
@@ -162,7 +162,7 @@ is_one_of() { # word list
   done
   return 1
 }
-is_operation() { # behind an alias of the user's own anything may stand
+is_operation() { # a user's own alias can be followed by anything
   case $1 in
     cp | deploy | help | invoke | list | login | logout | ls | mb | mv | package | presign | publish | query | rb | rm | \
       scan | subscribe | sync | tail | wait | website) ;;
@@ -175,9 +175,9 @@ is_operation() { # behind an alias of the user's own anything may stand
   esac
 }
 
-# The terminal's first process with its start time; it outlives the scripts that are run there, and may be gone when we
-# end. Without /proc: our parent.
-take_shell() {
+# The terminal's first process with its start time; it outlives the scripts that run there, and may have ended when we do.
+# Without /proc: our parent.
+find_shell() {
   shell=$PPID stat=''
   [ -r /proc/self/stat ] || return
   while IFS= read -r line; do stat=$line; done </proc/self/stat
@@ -192,27 +192,27 @@ take_shell() {
   fi
 }
 
-tell() { # phase, further members, the program's arguments
+call_hook() { # phase, further members, the program's arguments
   (
     trap '' HUP
     unset IFS
-    LC_ALL=C # letters are those of ASCII
+    LC_ALL=C # ASCII letters only
     exec </dev/null >/dev/null 2>&1
     phase=$1 members=$2
     shift 2
-    take_words "$@"
-    [ "$phase" = post ] || take_shell
+    find_words "$@"
+    [ "$phase" = post ] || find_shell
     payload="{\"cli\":\"$name\",\"args\":[$words],\"phase\":\"$phase\"$members,\"call\":\"$call\",\"shell\":\"$shell\"}"
     exec "$hook" -s -a cli-wrapper "$phase" '' "$payload"
   ) &
 }
 
-# One call, both phases: the system's own source of ids, else what a shell has.
+# One id for both phases: from the system, otherwise from what a shell has.
 call=''
 if [ -r /proc/sys/kernel/random/uuid ]; then IFS= read -r call </proc/sys/kernel/random/uuid; fi
 # shellcheck disable=SC3028
 [ -n "$call" ] || call=$$-$PPID-${RANDOM-}
-tell pre '' "$@"
+call_hook pre '' "$@"
 
 # --- the program ---
 
@@ -221,34 +221,34 @@ if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then keyboard=yes; fi
 
 sent='' had='' child='' status=''
 # shellcheck disable=SC2317
-hear() {
+on_signal() {
   sent=$1 had="$had $1"
   [ -z "$child" ] || pass_on "$1"
 }
 for signal in HUP INT QUIT TERM; do
   # shellcheck disable=SC2064
-  trap "hear $signal" "$signal"
+  trap "on_signal $signal" "$signal"
 done
 defaults=''
-for signal in INT QUIT; do # what was ignored before us stays so: no trap can catch it
+for signal in INT QUIT; do # signals ignored before us stay ignored: a trap cannot catch them
   kill -s "$signal" $$
   [ "$sent" != "$signal" ] || defaults=$defaults${defaults:+,}$signal
 done
 sent='' had=''
 
-# A descriptor that nobody has open, to bring stdin or stderr past the shell.
+# A free descriptor, to pass stdin or stderr around the shell.
 fd=''
 for digit in 9 8 7 6 5 4 3; do
   { { :; } <&"$digit"; } 2>/dev/null || fd=$digit
   [ -z "$fd" ] || break
 done
 
-# In the background, since a shell hears of signals in `wait` alone. There it takes stdin, INT and QUIT away from a program,
-# which must be given back. Where nothing can do that: Ctrl-C counts for more than a signal that is sent to us alone.
+# Run the program in the background, because a shell handles signals only in `wait`. A background program loses stdin, INT and
+# QUIT, which must be restored. If that is impossible, Ctrl-C matters more than a signal sent to us only.
 way=plain
 if [ -n "$defaults" ]; then
   case ${BASH_VERSION-}${KSH_VERSION-}-$program in
-    -*=*) way=deaf ;; # env would take it for a variable
+    -*=*) way=deaf ;; # env would treat it as a variable
     -*)
       if [ -x "$env" ]; then way='env'; else way=deaf; fi
       ;;
@@ -261,15 +261,15 @@ fi
 pass_on() {
   signal=$1
   case $signal-$keyboard-$way in
-    INT-yes-* | QUIT-yes-*) return ;; # Ctrl-C is for everyone in the foreground
+    INT-yes-* | QUIT-yes-*) return ;; # Ctrl-C goes to the whole foreground group
     INT-*-deaf | QUIT-*-deaf) signal=TERM ;;
   esac
-  # What was sent to our whole group the program has had. Most end at once, and the others shall not be hurried.
+  # A signal sent to our group has reached the program already. Most end immediately; do not send a second one to the others.
   PATH=/usr/bin:/bin sleep 0.1 2>/dev/null
   kill -s "$signal" "$child" 2>/dev/null
 }
 
-in_front() { # past the shell's own word on a program that was killed
+in_front() { # hides the shell's message about a killed program
   uncount
   if [ -n "$fd" ] && { { :; } >&2; } 2>/dev/null; then
     eval "{ \"\$program\" \"\$@\" 2>&$fd $fd>&-; } $fd>&2 2>/dev/null"
@@ -277,7 +277,7 @@ in_front() { # past the shell's own word on a program that was killed
     "$program" "$@"
   fi
   status=$?
-  take_shell
+  find_shell
 }
 
 # shellcheck disable=SC2016 # eval expands it
@@ -291,14 +291,14 @@ in_background() {
     subshell) run='(trap - INT QUIT; exec "$program" "$@")' ;;
     *) run='"$program" "$@"' ;;
   esac
-  if eval "{ { :; } $fd<&0; } 2>/dev/null"; then # onto another: 0 onto itself is never an error
+  if eval "{ { :; } $fd<&0; } 2>/dev/null"; then # to another one: 0 to itself is never an error
     eval "{ $run <&$fd $fd<&- & } $fd<&0"
   else
     eval "$run <&- &"
   fi
   child=$!
-  take_shell # while the program is at work
-  [ "$way" != subshell ] || exec 2>/dev/null # where the shell tells of a program that was killed, whenever it likes
+  find_shell # while the program runs
+  [ "$way" != subshell ] || exec 2>/dev/null # this shell reports killed programs at any time
   [ -z "$sent" ] || pass_on "$sent"
   wait "$child" 2>/dev/null
   status=$?
@@ -307,7 +307,7 @@ in_background() {
     wait "$child" 2>/dev/null
     again=$?
     case $again in
-      127 | -1) ;; # it had ended before the signal came; -1 is bash's word where both came at once, and it knows no more
+      127 | -1) ;; # it had ended before the signal; bash returns -1 if both happened together
       *) status=$again ;;
     esac
   done
@@ -317,12 +317,12 @@ case $way in
   front) in_front "$@" ;;
   *) in_background "$@" ;;
 esac
-# A home that is shared with a machine of another env: it was that which failed, not the program
+# The home may be shared with a machine that has another env: then env failed, not the program
 if [ "$way-$status" = env-125 ] && ! "$env" --default-signal=INT /bin/sh -c : 2>/dev/null; then in_front "$@"; fi
-tell post ",\"exit_code\":$status" "$@"
+call_hook post ",\"exit_code\":$status" "$@"
 
-# A caller tells an exit code from a death: a loop in a script ends when Ctrl-C ends its program. Only signals that we had
-# too: 137 from a program can be its own word as well.
+# Callers distinguish an exit code from death by a signal: a loop in a script ends if Ctrl-C ends its program. Only for signals
+# that we received too, because a program can also exit with such a code.
 case $status-$had in
   129-*HUP*) signal=HUP ;;
   130-*INT*) signal=INT ;;

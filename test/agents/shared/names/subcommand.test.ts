@@ -11,10 +11,10 @@ const PROGRAMS = ["gh", "kubectl", "docker", "podman", "aws", "git", "npm", "ter
 /** Runs the wrapper's own functions for many command lines at once. */
 function byWrapper(interpreter: string, lines: readonly (readonly [string, readonly string[]])[]): readonly string[][] {
   const source = readFileSync("src/intake/wrapper.sh", "utf8");
-  const functions = source.slice(source.indexOf("take_words() {"), source.indexOf("# The terminal's first process"));
+  const functions = source.slice(source.indexOf("find_words() {"), source.indexOf("# The terminal's first process"));
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const calls = lines.map(
-    ([name, args]) => `name=${name}\ntake_words ${args.map(quoted).join(" ")}\nprintf '[%s]\\n' "$words"\n`,
+    ([name, args]) => `name=${name}\nfind_words ${args.map(quoted).join(" ")}\nprintf '[%s]\\n' "$words"\n`,
   );
   const [program = "", ...flags] = interpreter.split(" ");
   const input = `LC_ALL=C\nunset IFS\n${functions}\n${calls.join("")}`;
