@@ -63,10 +63,10 @@ export async function importPast(
     );
     progress.clear();
     // Drain before the export: the inbox may hold events of these sessions, which would reopen an exported one
-    const hasHooks = report.told.length > 0 || report.isDrainAsked || options.export;
+    const hasHooks = report.fromHooks.length > 0 || report.isDrainRequested || options.export;
     if (!options.dryRun && hasHooks && !report.isStopped) {
       const { drainNow } = await import("./drain.ts");
-      await drainNow(deps, { endIdle: false, quiet: false, sessions: report.told });
+      await drainNow(deps, { endIdle: false, quiet: false, sessions: report.fromHooks });
     }
     const isToSend = options.export && !options.dryRun && !report.isStopped;
     const sent = isToSend ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;

@@ -5,19 +5,19 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactNames } from "../privacy/records.ts";
 import type { Redact } from "../privacy/redact.ts";
 
-/** What facts become before they are stored: within bounds, and without a secret in a name. */
+/** Makes facts fit to be stored: within limits, and without secrets in names. */
 export interface Clean {
   readonly id: (id: string) => string;
   readonly name: (name: string) => string;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;
 }
 
-/** @param redact names are remembered for each: the same ones come again in every session */
+/** Results for names are cached per `redact`: most names recur in every session. */
 export function cleanWith(redact: Redact): Clean {
   let clean = known.get(redact);
   if (clean === undefined) {
-    const name = remembered((text) => redact(limitName(text)));
-    // Paths keep their secrets: they are how transcripts and repositories are found
+    const name = cached((text) => redact(limitName(text)));
+    // Paths are not redacted: transcripts and repositories are found by them
     const isFine = (text: string, member: string): boolean =>
       (PATH_MEMBERS.has(member) ? limitPath(text) : name(text)) === text;
     clean = {
@@ -39,7 +39,7 @@ const MAX_KNOWN_CHARACTERS = 128;
 const cleaned = (entry: TranscriptEntry, redact: Redact): TranscriptEntry =>
   limitEntries([entry]).map((one) => redactNames(one, redact))[0] ?? entry;
 
-function remembered(clean: (text: string) => string): (text: string) => string {
+function cached(clean: (text: string) => string): (text: string) => string {
   const results = new Map<string, string>();
   return (text) => {
     if (text.length > MAX_KNOWN_CHARACTERS) return clean(text);

@@ -1,9 +1,9 @@
-/** A set of whole numbers from 0 up to 2^53, in some ten bytes each: an import has one for every record that it has seen. */
+/** A set of whole numbers from 0 to 2^53 in about ten bytes each. An import keeps one number for every record. */
 export class DigestSet {
   #slots: Float64Array;
   #size = 0;
 
-  /** @param expected how many there will be, as well as that is known: it grows */
+  /** @param expected estimated number of members; the set grows beyond it */
   constructor(expected = 0) {
     const slots = 2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, expected / FULL))));
     this.#slots = new Float64Array(slots).fill(-1);
@@ -19,9 +19,9 @@ export class DigestSet {
   }
 
   /**
-   * Adds one after the other, up to the first that is there already. Each is looked for once: they lie far from each other.
+   * Adds digests until one is already in the set. Each is looked up once, because lookups miss the processor's cache.
    *
-   * @returns how many were added: all of them, or as many as stand before that one
+   * @returns how many were added: all of them, or those before the known one
    */
   addUntilKnown(digests: Float64Array): number {
     this.#makeRoom(digests.length);
@@ -33,7 +33,7 @@ export class DigestSet {
     while (this.#size + more > this.#slots.length * FULL) this.#grow();
   }
 
-  /** @returns false for one that is there */
+  /** @returns false if it is already in the set */
   #add(digest: number): boolean {
     const place = this.#placeOf(digest);
     if (this.#slots[place] === digest) return false;
@@ -42,7 +42,7 @@ export class DigestSet {
     return true;
   }
 
-  /** Where it is, or would be. */
+  /** Its slot, or the free slot for it. */
   #placeOf(digest: number): number {
     const mask = this.#slots.length - 1;
     let place = (digest >>> 0) & mask;
@@ -62,7 +62,7 @@ export class DigestSet {
 // --- internal ---
 
 const MIN_SLOTS = 1 << 12;
-/** Fuller ones would be searched longer. */
+/** Lookups get slow in a fuller set. */
 const FULL = 0.75;
-/** To begin with: 32 MB. */
+/** Initial limit: 32 MB. */
 const MAX_SLOTS = 1 << 22;

@@ -19,33 +19,33 @@ export interface ExportOptions {
   readonly agents: readonly string[];
   readonly sinceMs: number | undefined;
   readonly signal: AbortSignal;
-  /** Sent when so many wait. @default 5,000 */
-  readonly spansAtOnce?: number;
+  /** Deliver whenever this many spans are queued. @default 5,000 */
+  readonly spansPerDelivery?: number;
   readonly onProgress: (done: number, of: number, spans: number) => void;
 }
 
 export interface Exported {
   readonly sessions: number;
   readonly spans: number;
-  /** Sessions that are older than what the store keeps: packed they stay, as rows they go with the next drains. */
+  /** Sessions older than the retention time: as rows they are pruned by the next drains. */
   readonly past: number;
   readonly sent: number;
-  /** Not taken yet; they go with the next drains. */
+  /** Still queued; the next drains send them. */
   readonly waiting: number;
   readonly problems: readonly string[];
 }
 
 /**
- * Imported sessions → backend: each becomes rows like any other, its spans and counts wait in the outbox and go at the pace
- * that the settings allow. Stopped in between, those that are left stay packed; what waits goes with the next drain.
+ * Exports imported sessions. Each is unpacked into rows; its spans and counts are queued and sent at the configured rate. If
+ * the export is stopped, the remaining sessions stay packed and the next drain sends what is queued.
  *
- * @returns `undefined` when a drain is at work
+ * @returns `undefined` while another drain holds the lock
  */
 export async function exportPacked(deps: DrainDeps, options: ExportOptions): Promise<Exported | undefined> {
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
   const safe = { ...protection, ...deps };
   const report = emptyReport();
-  const atOnce = options.spansAtOnce ?? SPANS_AT_ONCE;
+  const perDelivery = options.spansPerDelivery ?? SPANS_PER_DELIVERY;
   let [sessions, past] = [0, 0];
   let waiting = 0;
   let isDone = false;
@@ -56,14 +56,14 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
       const numbers = wanted(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;
-        await openUp(drain, number);
+        await unpackAndDerive(drain, number);
         sessions++;
         if (isPast(drain, number)) past++;
         options.onProgress(i + 1, numbers.length, report.spans);
-        if (queuedCount(db) < atOnce) continue;
+        if (queuedCount(db) < perDelivery) continue;
         await deliver(drain, { isEager: true });
-        // Nothing goes while the backend is away: the rest stays packed, and nobody waits for each of them to fail
-        if (queuedCount(db) >= atOnce) break;
+        // The backend is unreachable: leave the rest packed instead of failing for each session
+        if (queuedCount(db) >= perDelivery) break;
       }
       await deliver(drain, { isEager: true });
       waiting = queuedCount(db);
@@ -77,7 +77,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
 
 // --- internal ---
 
-const SPANS_AT_ONCE = 5_000;
+const SPANS_PER_DELIVERY = 5_000;
 const DAY_MS = 86_400_000;
 
 const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
@@ -92,10 +92,10 @@ const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly numb
 const isPast = ({ db, loaded, now }: Drain, number: number): boolean =>
   sessionById(db, number).lastMs < now() - loaded.config.store.retentionDays * DAY_MS;
 
-async function openUp(drain: Drain, number: number): Promise<void> {
+async function unpackAndDerive(drain: Drain, number: number): Promise<void> {
   const { db } = drain;
   const session = sessionById(db, number);
-  // A packed session has no content: where it is wanted, its files tell everything once more
+  // A packed session has no content. If content is kept, read its files again
   const isReadAgain = keepsContent(levelOf(drain, session));
   db.transaction(() => {
     unpack(db, session);

@@ -9,47 +9,46 @@ import { partSizeOf } from "../transcripts/part-size.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { ReadTask } from "./read.ts";
 
-/** What becomes of a session that was found. */
+/** A session that was found, and whether it has to be read. */
 export type Found = ReadTask & {
   readonly bytes: number;
   /** When its files were last changed. */
   readonly modifiedMs: number;
   /**
-   * `new`: the store does not know it. `changed`: it was imported before, and has grown since. `again`: it was imported before,
-   * by another version, and is as it was. `told`: hooks told of it, and its files have something new. `unchanged`: nothing is
-   * to be read.
+   * `new`: not in the store. `changed`: imported before, and grown since. `again`: imported before by another version, and
+   * unchanged. `hooked`: known from hooks, and its files have something new. `unchanged`: nothing to read.
    */
-  readonly state: "new" | "changed" | "again" | "told" | "unchanged";
-  /** In the store, where it is known there. */
+  readonly state: "new" | "changed" | "again" | "hooked" | "unchanged";
+  /** Its number in the store, if it is there. */
   readonly number?: number;
 };
 
 interface KnownSession {
   readonly number: number;
   readonly isExcluded: boolean;
-  readonly isTold: boolean;
+  readonly isFromHooks: boolean;
 }
 
-/** How far a file was read, and which session it is of. */
+/** Size of a file when it was read, and its session. */
 type KnownFile = PartSize & { readonly session: number };
 
-/** What the store knows of past sessions, and where it says they may lie. */
+/** What the store knows about past sessions, and the folders to search. */
 export interface Known {
   readonly positions: ReadonlyMap<string, KnownFile>;
-  /** By source and id. Looked up when it is first asked for: where no file has changed, nobody asks. */
+  /** By source and id. Read on first use: not needed if no file has changed. */
   readonly sessions: () => ReadonlyMap<string, KnownSession>;
-  /** By source: only agents that keep their sessions. */
+  /** By source; only agents with transcripts. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
-  /** Numbers of the imported sessions that are to be read again: another version read them, or the user wants it. */
+  /** Numbers of imported sessions to read again: another version read them, or the user asked for it. */
   readonly again: ReadonlySet<number>;
 }
 
 /**
- * Looks up in a store what is to be known before sessions are found.
+ * Reads from the store what finding sessions needs.
  *
- * @param again what was imported is to be read again, whichever version read it
- * @param look gives the store, or `undefined` where there is none. Who closes it before sessions are found asks for
- *        `sessions` while it is open
+ * @param again read all imported sessions again, whichever version read them
+ * @param look passes the store, or `undefined` if there is none. A caller that closes the store before sessions are found
+ *        must call `sessions` first
  */
 export async function lookUp(
   deps: DrainDeps,
@@ -73,11 +72,10 @@ export async function lookUp(
 }
 
 /**
- * Every past session of some agents, the oldest of each first. Looks at names, sizes and times, and opens nothing but
- * databases.
+ * Finds all past sessions of some agents, the oldest of each first, by names, sizes and times. Opens only databases.
  *
  * @param env variables that move the agents' folders
- * @param onProblem what was passed over, one line each, and what is wrong with it
+ * @param onProblem receives one line for each path that was skipped, and its error
  */
 export async function* findSessions(
   { places }: Pick<DrainDeps, "places">,
@@ -111,12 +109,12 @@ export async function* findSessions(
 
 // --- internal ---
 
-/** @param isSame its files are as they were when they were read last */
+/** @param isSame its files have not changed since they were read */
 function stateOf(isSame: boolean, known: KnownSession | undefined, again: ReadonlySet<number>): Found["state"] {
   if (known?.isExcluded === true) return "unchanged";
   if (isSame) return known !== undefined && again.has(known.number) ? "again" : "unchanged";
   if (known === undefined) return "new";
-  return known.isTold ? "told" : "changed";
+  return known.isFromHooks ? "hooked" : "changed";
 }
 
 async function* sessionsOf(
@@ -125,15 +123,15 @@ async function* sessionsOf(
   roots: readonly string[],
   onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Pick<ReadTask, "sessionId" | "files"> & { readonly sizes: readonly PartSize[] }> {
-  const tell = (path: string, error: unknown): void =>
+  const onPathProblem = (path: string, error: unknown): void =>
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
-  for await (const located of reader.locate({ home, roots, onProblem: tell })) {
+  for await (const located of reader.locate({ home, roots, onProblem: onPathProblem })) {
     try {
       if (located.only !== undefined) {
         yield { sessionId: located.sessionId, files: [{ path: located.path }], sizes: [located.only] };
         continue;
       }
-      const files = await reader.files({ ...located, roots, onProblem: tell });
+      const files = await reader.files({ ...located, roots, onProblem: onPathProblem });
       if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
     } catch (error) {
       onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);
@@ -181,7 +179,7 @@ const sessionsIn = (db: Database) =>
         {
           number: Number(row["id"]),
           isExcluded: row["excluded"] === 1,
-          isTold: row["known"] === 1 && row["packed"] === 0,
+          isFromHooks: row["known"] === 1 && row["packed"] === 0,
         },
       ]),
   );

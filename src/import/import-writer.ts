@@ -35,36 +35,36 @@ import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
 import type { Unpriced } from "./unpriced.ts";
 
-/** A session that was read, on its way into the store. */
-export interface Arrived {
+/** A session that was read and is not stored yet. */
+export interface ReadSession {
   readonly task: ReadTask;
   readonly result: ReadResult;
-  /** Its files are as they were: what is known of it came from a reading that this one replaces. */
+  /** Its files have not changed: this replaces what an earlier version read. */
   readonly isAgain: boolean;
 }
 
 /**
- * Writes sessions that were read into the store. A record that several sessions hold, since one was copied from another, is
- * kept once: by the one that came first.
+ * Writes sessions into the store. A record that several sessions contain, because one is a copy of another, is stored once: in
+ * the first of them.
  */
 export class ImportWriter {
   readonly #drain: Drain;
-  /** Digests of all records that somebody owns. */
+  /** Digests of all records that some session owns. */
   readonly #owned: DigestSet;
-  #isReady = false;
-  #hasForgotten = false;
-  /** Of sessions that this import has kept. */
+  #hasOwners = false;
+  #hasPruned = false;
+  /** Sessions that this import has written. */
   readonly #numbers = new Set<number>();
   readonly #repositories = new Map<string, Repository | undefined>();
 
-  /** @param bytes how much will be read */
+  /** @param bytes size of all files to read */
   constructor(drain: Drain, bytes: number) {
     this.#drain = drain;
     this.#owned = new DigestSet(bytes / BYTES_PER_RECORD);
   }
 
-  /** Sums that were lost with a part of the store, from the facts beside them. All of them or none. */
-  mend(): void {
+  /** Computes sums again that a damaged store has lost, from the facts beside them. All or none. */
+  rebuildSums(): void {
     const { db } = this.#drain;
     const torn = tornSessions(db);
     if (torn.length === 0) return;
@@ -74,31 +74,35 @@ export class ImportWriter {
         const card = cardOf(this.#drain, stored.source);
         if (card === undefined) continue;
         const { agentVersion, reported } = stored;
-        const told = {
+        const known = {
           ...(agentVersion !== undefined && { agentVersion }),
           ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
         };
         const facts = packedBody(db, number) ?? "";
         const readBy = readerOf(db, number);
-        const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, told));
+        const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, known));
         putPacked(db, [{ id: number, packed: { ...priced(packed, card.provider), facts }, readBy }]);
       }
       markWhole(db);
     });
   }
 
-  /** All of them and where their files end, or none. @returns numbers of the sessions, in their order; `undefined` for one that must not be kept */
-  async keep(arrived: readonly Arrived[]): Promise<readonly (number | undefined)[]> {
+  /**
+   * Writes sessions and the positions in their files in one commit.
+   *
+   * @returns their numbers, in order; `undefined` for one that must not be stored
+   */
+  async write(read: readonly ReadSession[]): Promise<readonly (number | undefined)[]> {
     const { db } = this.#drain;
-    const folders = arrived.map(({ result }) => result.session?.cwd);
+    const folders = read.map(({ result }) => result.session?.cwd);
     await loadProjectSettings(this.#drain, folders);
-    for (const folder of new Set(folders)) await this.#learnRepository(folder);
-    this.#ready();
+    for (const folder of new Set(folders)) await this.#readRepository(folder);
+    this.#loadOwners();
     return db.transaction(() => {
       const packs: Packs = [];
       const lines = new Lines();
       const flush = (): void => putPacked(db, packs.splice(0));
-      const numbers = arrived.map((one) => this.#keepOne(one, packs, lines, flush));
+      const numbers = read.map((one) => this.#writeOne(one, packs, lines, flush));
       flush();
       setPositions(db, lines.positions);
       for (const [source, { read, unreadable }] of lines.bySource) {
@@ -108,15 +112,15 @@ export class ImportWriter {
     }, "commit.transcript");
   }
 
-  #keepOne({ task, result, isAgain }: Arrived, packs: Packs, lines: Lines, flush: () => void): number | undefined {
+  #writeOne({ task, result, isAgain }: ReadSession, packs: Packs, lines: Lines, flush: () => void): number | undefined {
     const { db, report, version: readBy } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
     if (session === undefined) {
-      report.problems.push(...nonsense(task, result));
+      report.problems.push(...unreadableFiles(task, result));
       return undefined;
     }
-    // What is not kept after all is looked up in the store once more than needed
+    // If the session is not stored after all, these digests only cost extra lookups
     const { owned } = session.packed;
     const unowned = this.#owned.addUntilKnown(owned);
     const isUnowned = unowned === owned.length;
@@ -131,12 +135,12 @@ export class ImportWriter {
     if (stored === undefined) return undefined;
     this.#count(task, result, session, stored.id, lines);
     const level = levelOf(this.#drain, stored);
-    const bare = !keepsNames(level);
+    const withoutNames = !keepsNames(level);
     updateSession(db, stored.id, {
       timeMs: session.firstMs,
-      ...(stored.cwd === undefined && !bare && { cwd: session.cwd }),
+      ...(stored.cwd === undefined && !withoutNames && { cwd: session.cwd }),
       agentVersion: session.agentVersion,
-      ...(!bare && { branch: session.branch, repository: this.#repositories.get(session.cwd ?? "") }),
+      ...(!withoutNames && { branch: session.branch, repository: this.#repositories.get(session.cwd ?? "") }),
       transcriptPath: task.files[0]?.path,
       reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
     });
@@ -144,32 +148,32 @@ export class ImportWriter {
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
-    if (isNew && !bare && !this.#hasForgotten && isUnowned) {
+    if (isNew && !withoutNames && !this.#hasPruned && isUnowned) {
       packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return stored.id;
     }
-    // What came before in this commit may own what this one holds
+    // An earlier session of this commit may own the same records
     flush();
     const fresh = new Set(owned.subarray(0, unowned));
     const before = takePacked(db, stored.id);
     const had = new Set(before.map(({ globalKey = "" }) => digestOf(task.source, globalKey)));
-    const isNobodys = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
+    const isFree = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
     const isItsOwn =
-      isAgain && !bare && !this.#hasForgotten && owned.every((digest) => had.has(digest) || isNobodys(digest));
+      isAgain && !withoutNames && !this.#hasPruned && owned.every((digest) => had.has(digest) || isFree(digest));
     const packed = isItsOwn
       ? session.packed
-      : this.#again(stored, session.packed, isAgain ? [] : before, session, bare, fresh);
+      : this.#repack(stored, session.packed, isAgain ? [] : before, session, withoutNames, fresh);
     this.#owned.addAll(packed.owned);
-    // What it owned before stands there
+    // Digests that it owned before are already stored
     const added = { ...packed, owned: packed.owned.filter((digest) => !had.has(digest)) };
     packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)), readBy });
     return stored.id;
   }
 
   /**
-   * A session that the store does not know and nothing is to be weighed of: one row says all that is known of it.
+   * Writes a session that the store does not know, if no project setting and no pruned record can concern it.
    *
-   * @returns its number; `undefined` for any other, of which nothing is written
+   * @returns its number; `undefined` for any other session, which is not written
    */
   #addNew(
     task: ReadTask,
@@ -177,7 +181,7 @@ export class ImportWriter {
     session: SessionRead & { readonly packed: Unpriced },
   ): number | undefined {
     const level = levelOf(this.#drain, {});
-    if (!keepsNames(level) || this.#hasForgotten || hasProjectSettings(this.#drain, session.cwd)) return undefined;
+    if (!keepsNames(level) || this.#hasPruned || hasProjectSettings(this.#drain, session.cwd)) return undefined;
     if (files.length === 0) return undefined;
     const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
     const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
@@ -192,7 +196,7 @@ export class ImportWriter {
     return number;
   }
 
-  /** How far its files were read, and what was in them. */
+  /** Counts the lines of its files, and notes how far they were read. */
   #count(
     task: ReadTask,
     { files, unknownKinds }: ReadResult,
@@ -213,54 +217,54 @@ export class ImportWriter {
   }
 
   /**
-   * The long way: with what was known before, without what others own, without names where none are kept.
+   * Packs a session anew: with its stored records, without those that other sessions own, and without names if none are kept.
    *
-   * @param fresh digests that nobody had before this session came
+   * @param fresh digests that no session had before this one
    */
-  #again(
+  #repack(
     stored: StoredSession,
     { facts }: Unpriced,
     before: readonly TranscriptEntry[],
-    told: Parameters<typeof packOptions>[2],
-    bare: boolean,
+    known: Parameters<typeof packOptions>[2],
+    withoutNames: boolean,
     fresh: ReadonlySet<number>,
   ): Unpriced {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
     const entries = new Map(before.map((entry) => [entry.key, entry]));
     for (const read of factsOf(facts)) {
-      const entry = bare ? stripEntryNames(read, card.own) : read;
-      const known = entries.get(entry.key);
-      entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
+      const entry = withoutNames ? stripEntryNames(read, card.own) : read;
+      const before = entries.get(entry.key);
+      entries.set(entry.key, before === undefined ? entry : mergeEntries(before, entry));
     }
     const own = [...entries.values()].filter(
-      ({ globalKey }) => globalKey === undefined || !this.#isAnothers(stored, globalKey, fresh),
+      ({ globalKey }) => globalKey === undefined || !this.#isOwnedElsewhere(stored, globalKey, fresh),
     );
-    return pack(own, packOptions(card, stored.sessionId, told));
+    return pack(own, packOptions(card, stored.sessionId, known));
   }
 
-  #isAnothers({ id, source }: StoredSession, globalKey: string, fresh: ReadonlySet<number>): boolean {
+  #isOwnedElsewhere({ id, source }: StoredSession, globalKey: string, fresh: ReadonlySet<number>): boolean {
     const { db } = this.#drain;
     const digest = digestOf(source, globalKey);
-    if (!this.#hasForgotten && (fresh.has(digest) || !this.#owned.has(digest))) return false;
+    if (!this.#hasPruned && (fresh.has(digest) || !this.#owned.has(digest))) return false;
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
-    return this.#hasForgotten && isPrunedFact(db, "owner", source, globalKey);
+    return this.#hasPruned && isPrunedFact(db, "owner", source, globalKey);
   }
 
-  async #learnRepository(folder: string | undefined): Promise<void> {
+  async #readRepository(folder: string | undefined): Promise<void> {
     if (folder === undefined || this.#repositories.has(folder)) return;
     const found = await readRepository(folder);
     this.#repositories.set(folder, found === undefined ? undefined : protectRepository(this.#drain, found));
   }
 
-  /** Before the first commit: what hooks told of, and what was imported before, has its owner. */
-  #ready(): void {
-    if (this.#isReady) return;
-    this.#isReady = true;
+  /** Before the first commit: loads the owners of all records that hooks reported or that were imported before. */
+  #loadOwners(): void {
+    if (this.#hasOwners) return;
+    this.#hasOwners = true;
     const { db } = this.#drain;
-    this.#hasForgotten = hasPrunedFacts(db);
+    this.#hasPruned = hasPrunedFacts(db);
     for (const digests of ownedDigests(db)) this.#owned.addAll(digests);
     for (const some of owners(db)) {
       this.#owned.addAll(Float64Array.from(some, ({ source, globalKey }) => digestOf(source, globalKey)));
@@ -270,12 +274,12 @@ export class ImportWriter {
 
 // --- internal ---
 
-/** Agents write some kilobytes for each. */
+/** Typical size of a record in a transcript. */
 const BYTES_PER_RECORD = 4096;
 
 type Packs = PackedSession[];
 
-/** Lines of transcripts, by the agent that wrote them, and how far the files were read that they stand in. */
+/** Line counts by agent, and how far each file was read. */
 class Lines {
   readonly bySource = new Map<string, { readonly read: number; readonly unreadable: number }>();
   readonly positions: {
@@ -293,8 +297,8 @@ class Lines {
   }
 }
 
-/** Files that hold nothing of a session are not noted: they are looked at again, and told of again where they are torn. */
-const nonsense = ({ files }: ReadTask, result: ReadResult): readonly string[] => {
+/** Problems of files without any session. They get no position, so that the next import reads and reports them again. */
+const unreadableFiles = ({ files }: ReadTask, result: ReadResult): readonly string[] => {
   const unreadable = result.files.reduce((sum, file) => sum + file.unreadable, 0);
   const path = JSON.stringify(files[0]?.path ?? "");
   return unreadable === 0

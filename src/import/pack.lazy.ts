@@ -14,9 +14,9 @@ import { sumsOf } from "./sums.ts";
 import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
- * A whole session as one value, with its sums.
+ * Packs a whole session as one value, with its sums.
  *
- * @param rows its facts, each key once, none of them about the session as a whole
+ * @param rows its facts, each key once, without facts about the session as a whole
  */
 export function packRows(rows: RowSink, options: PackOptions): Unpriced {
   const tables = rows.tables();
@@ -25,7 +25,7 @@ export function packRows(rows: RowSink, options: PackOptions): Unpriced {
   return pack(withoutDuplicateAnswers(decodeTables(encodeTables(tables))), options);
 }
 
-/** The same of entries, built by the functions that build every other session. */
+/** Packs a session that is built from entries like any other session. */
 export function pack(entries: readonly TranscriptEntry[], options: PackOptions): Unpriced {
   const { facts, expectsTranscript, reported } = options;
   const session = buildSession({
@@ -51,10 +51,10 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
 
 // --- internal ---
 
-/** Stored facts have been cleaned. */
+/** Stored facts are clean already. */
 const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
 
-/** Whether a subagent's file and the main one tell of one answer, so that one of them may be a copy. */
+/** Whether an answer is in a subagent's file and in the main one, so that one of them may be a copy. */
 function hasCopies({ tables }: FactTables): boolean {
   const { data, stride, rows } = tables.model_call;
   const answers = new Set<number>();

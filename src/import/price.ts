@@ -4,7 +4,7 @@ import { costsOfTokens } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import type { Unpriced } from "./unpriced.ts";
 
-/** A packed session with the prices of its calls, each added where the call is counted. */
+/** Adds the prices of its calls to a packed session's sums. */
 export function priced(unpriced: Unpriced, provider: string | undefined): Packed {
   const { calls, providers, segments, usage, ...rest } = unpriced;
   const rows = usage.map((row): Writable<PackedUsage> => [...row]);
@@ -23,7 +23,7 @@ export function priced(unpriced: Unpriced, provider: string | undefined): Packed
 
 // --- internal ---
 
-/** NaN for one whose price nobody knows. */
+/** NaN for a call without a known price. */
 function costsOfCalls({ calls, providers, usage }: Unpriced, provider: string | undefined): Float64Array {
   const costs = new Float64Array(calls.length / CALL_NUMBERS);
   const prices = new Map<number, ReturnType<typeof costsOfTokens>>();
@@ -38,9 +38,9 @@ function costsOfCalls({ calls, providers, usage }: Unpriced, provider: string | 
     const tokens = {
       input: calls[at + 3] ?? 0,
       output: calls[at + 4] ?? 0,
-      cacheRead: told(calls[at + 5]),
-      cacheWrite: told(calls[at + 6]),
-      cacheWrite1h: told(calls[at + 7]),
+      cacheRead: known(calls[at + 5]),
+      cacheWrite: known(calls[at + 6]),
+      cacheWrite1h: known(calls[at + 7]),
     };
     costs[i] = costOf(tokens, calls[at + 8] ?? 0) ?? Number.NaN;
   }
@@ -58,5 +58,5 @@ function addCost(cost: number, row: Writable<PackedUsage> | undefined, sums: Wri
   sums.unpricedCalls--;
 }
 
-const told = (tokens: number | undefined): number | undefined =>
+const known = (tokens: number | undefined): number | undefined =>
   tokens === undefined || tokens < 0 ? undefined : tokens;

@@ -17,12 +17,12 @@ import { RowSink } from "./row-sink.ts";
 import { spanOf } from "./row-sums.ts";
 import type { Unpriced } from "./unpriced.ts";
 
-/** One session to read, whole. */
+/** A session to read completely. */
 export interface ReadTask {
   readonly source: string;
   readonly sessionId: string;
   readonly files: readonly TranscriptFile[];
-  /** Where its agent keeps sessions: nothing else is read. */
+  /** Folders of its agent: nothing outside them is read. */
   readonly roots: readonly string[];
 }
 
@@ -34,11 +34,11 @@ export interface FileRead {
   readonly modifiedMs: number;
   readonly records: number;
   readonly unreadable: number;
-  /** It does not end where its last whole line does. */
+  /** The file ends inside a line. */
   readonly endsInLine: boolean;
 }
 
-/** What is known of the session itself. */
+/** Facts about the session as a whole. */
 export interface SessionRead {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -50,18 +50,18 @@ export interface SessionRead {
 
 export interface ReadResult {
   readonly files: readonly FileRead[];
-  /** Absent where the files hold nothing of a session. */
+  /** Absent if the files contain no session. */
   readonly session?: SessionRead & { readonly packed: Unpriced };
   readonly unknownKinds: ReadonlyMap<string, number>;
-  /** One line each, about files that could not be read. */
+  /** One line for each file that could not be read. */
   readonly problems: readonly string[];
 }
 
 /** Reads all files of a session and packs it. Files that cannot be read are reported; the others count. Never throws. */
 export async function readSession(task: ReadTask, agent: Agent, redact: Redact, blocks: boolean): Promise<ReadResult> {
-  const told = new Told();
+  const reading = new SessionReading();
   const problems: string[] = [];
-  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => told.learn(entry));
+  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => reading.learn(entry));
   const reader = await readerOf(agent);
   for (const file of reader === undefined ? [] : task.files) {
     try {
@@ -70,23 +70,23 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
         problems.push(`transcript ${refusal}`);
         continue;
       }
-      // Before it is read: what comes meanwhile is news
+      // Before reading, so that lines which are written meanwhile count as new
       const before = partSizeOf(file);
       let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
       for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks, sink }) ?? []) {
         for (const entry of batch.entries) putEntry(sink, entry);
-        await breathe();
+        await yieldToEvents();
         next = batch.next;
         records += batch.records ?? 0;
         unreadable += batch.unreadable;
-        told.addKinds(batch.unknownKinds);
+        reading.addKinds(batch.unknownKinds);
       }
-      told.addFile(file, before, { next, records, unreadable });
+      reading.addFile(file, before, { next, records, unreadable });
     } catch (error) {
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const { facts, files, unknownKinds } = told;
+  const { facts, files, unknownKinds } = reading;
   if (sink.isEmpty) return { files, unknownKinds, problems };
   const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
   return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
@@ -94,7 +94,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
 
 type Packable = Pick<Agent, "source" | "provider" | "tokens">;
 
-/** What is the same for all facts of a session. */
+/** Options that are the same for all facts of a session. */
 export const packOptions = (agent: Packable, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
   facts: sessionFacts(agent, sessionId, agentVersion),
   expectsTranscript: agent.tokens === "transcript",
@@ -103,13 +103,13 @@ export const packOptions = (agent: Packable, sessionId: string, { reported, agen
 
 // --- internal ---
 
-/** What a session's files tell beside its prompts, answers and tools. */
-class Told {
+/** What is read from a session's files besides the facts in rows. */
+class SessionReading {
   readonly facts: Writable<Omit<SessionRead, "firstMs" | "lastMs">> = {};
   readonly files: FileRead[] = [];
   readonly unknownKinds = new Map<string, number>();
 
-  /** As a drain learns it: the first folder, the last version and branch. @returns whether the entry tells of the session */
+  /** Takes facts about the session as a drain does: the first folder, the last version and branch. @returns false for others */
   learn(entry: TranscriptEntry): boolean {
     if (entry.kind === "reported_usage") {
       this.facts.reported = entry.byModel;
@@ -123,14 +123,14 @@ class Told {
     return true;
   }
 
-  /** A file that was read to its end, with the size that it had before. */
+  /** Adds a file that was read to its end, with its size from before. */
   addFile(
     { key, path }: TranscriptFile,
     before: PartSize,
     { next, records, unreadable }: Required<Pick<TranscriptBatch, "next" | "records" | "unreadable">>,
   ): void {
     const offset = { ...next, memo: limitMemo(next.memo) };
-    // What is read as one whole has no lines, and a packed one is smaller than what is in it
+    // A file that is read as one document has no lines, and a compressed one is smaller than its content
     const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isPacked(path);
     this.files.push({ key: key ?? path, offset, ...before, records, unreadable, endsInLine });
   }
@@ -140,7 +140,7 @@ class Told {
   }
 }
 
-/** Asked for once: a module that is there already takes its time all the same, and there are thousands of sessions. */
+/** Cached: even a loaded module takes time to import, and there are thousands of sessions. */
 function readerOf(agent: Agent): Promise<TranscriptReader | undefined> {
   const reader = readers.get(agent) ?? Promise.resolve(agent.transcript?.()).then((loaded) => loaded?.default);
   readers.set(agent, reader);
@@ -150,8 +150,8 @@ const readers = new WeakMap<Agent, Promise<TranscriptReader | undefined>>();
 
 let lastMs = 0;
 
-/** Reading waits for nothing: without this no key would be heard, and no message. */
-async function breathe(): Promise<void> {
+/** Reading is synchronous: without this pause, keys and messages would not be handled. */
+async function yieldToEvents(): Promise<void> {
   if (performance.now() - lastMs < LONG_MS) return;
   await setImmediate();
   lastMs = performance.now();

@@ -3,50 +3,50 @@ import type { Agent } from "../model/agent.ts";
 import type { Redact } from "../privacy/redact.ts";
 import { type ReadResult, type ReadTask, readSession } from "./read.ts";
 
-/** Reads sessions, here or in threads. */
+/** Reads sessions, in this thread or in others. */
 export interface Readers {
-  /** How many are worth asking for at once. */
+  /** How many groups of sessions to request ahead. */
   readonly concurrency: number;
   /**
    * Reads sessions one after the other.
    *
-   * @returns in their order
-   * @throws Error when they could not even be begun
+   * @returns results in the same order
+   * @throws Error if reading could not start
    */
   read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]>;
   /**
-   * Reads in this thread the first of what was asked for and no other has begun; absent where this one reads all.
+   * Reads the first requested group that no thread has started, in this thread. Absent if this thread reads everything.
    *
-   * @returns false where there is nothing of that kind
+   * @returns false if there is no such group
    */
   help?(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What a thread needs to do the same as this one would. */
+/** What a thread needs to read as this one does. */
 export interface ReaderSettings {
   readonly redaction: Parameters<typeof import("../privacy/protection.ts").protectionOf>[0];
   readonly home: string;
 }
 
-/** What one thread is given when it begins. `begun`: numbers of questions that somebody has begun, plus one, by place in turn. */
+/** Data of a thread. `begun`: numbers of started requests plus one, in a ring, shared with the main thread. */
 export type ReaderData = ReaderSettings & { readonly begun: Int32Array };
 
-/** Of two threads that would read what is asked one alone does. @returns whether it is this one */
+/** Claims a request, so that only one of two threads reads it. @returns whether this thread has it */
 export function claim(begun: Int32Array, number: number): boolean {
   const place = number % MAX_ASKED;
   const known = Atomics.load(begun, place);
   return known <= number && Atomics.compareExchange(begun, place, known, number + 1) === known;
 }
 
-/** In this thread: for few sessions, and where there are no others. */
+/** Reads in this thread. */
 export const readersHere = (agentOf: (source: string) => Agent | undefined, redact: Redact): Readers => ({
   concurrency: 1,
   read: (tasks) => readSessions(tasks, agentOf, redact),
   close: async () => {},
 });
 
-/** One after the other, in the thread that asks. @throws Error for an agent that nobody knows */
+/** Reads sessions one after the other in the calling thread. @throws Error for an unknown agent */
 export async function readSessions(
   tasks: readonly ReadTask[],
   agentOf: (source: string) => Agent | undefined,
@@ -62,28 +62,26 @@ export async function readSessions(
 }
 
 /**
- * Threads that read, with little memory each. They begin at once, also before it is known what there is to read: to begin
- * takes a thread as long as to read a hundred megabytes.
+ * Threads that read, with little memory each. They start when they are created.
  */
 export class Threads {
   readonly #all: readonly Thread[];
   #isClosed = false;
 
-  /** @param path of the built worker */
+  /** @param path of the built reader thread */
   constructor(path: string, count: number, settings: ReaderSettings) {
     this.#all = Array.from({ length: count }, () => new Thread(path, settings));
   }
 
   /**
-   * A session that is too large for a thread, so that it dies of it, is read again by `last`, with those that were asked for
-   * together with it; what waited behind them is read by the thread that replaces it.
+   * If a session is too large for a thread and ends it, `last` reads its group again. A new thread reads the other requests.
    */
   readers(last: Readers): Readers {
     const all = this.#all;
     return {
       concurrency: all.length * ASKED_PER_THREAD,
       help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(last),
-      // After the end nothing begins a thread again: it would keep the process alive
+      // Never start a thread after `close`: it would keep the process alive
       read: async (tasks) => {
         if (this.#isClosed) throw new Error("its readers are closed");
         return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(tasks, last);
@@ -98,7 +96,7 @@ export class Threads {
   }
 }
 
-/** In threads that begin now. */
+/** Readers in threads that start now. */
 export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, last: Readers): Readers =>
   new Threads(path, threads, settings).readers(last);
 
@@ -112,12 +110,12 @@ export type Answer =
 
 // --- internal ---
 
-/** So many wait that no thread waits for this one, also while that writes to the disk. */
+/** Enough that no thread idles while the main thread writes to disk. */
 const ASKED_PER_THREAD = 64;
-/** More than one has to answer at a time. */
+/** More than the requests of one thread at a time. */
 const MAX_ASKED = 1_024;
 
-/** In megabytes: what all but the largest sessions need, and what keeps V8 from taking more for no reason. */
+/** In megabytes: enough for all but the largest sessions; without limits V8 takes more than it needs. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
@@ -133,7 +131,7 @@ class Thread {
   readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_ASKED * Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | undefined;
   #asked = 0;
-  /** In the order in which they are read. */
+  /** In the order of reading. */
   readonly #waiting = new Map<number, Waiting>();
 
   constructor(path: string, settings: ReaderSettings) {
@@ -187,7 +185,7 @@ class Thread {
       if ("results" in answer) waiting?.done(answer.results);
       else waiting?.failed(new Error(answer.error));
     });
-    // What it died of is told by who reads that session again, if it is the session's fault
+    // If the session caused it, reading it again reports the error
     worker.on("error", () => this.#gone(worker));
     worker.on("exit", () => this.#gone(worker));
     return worker;

@@ -1,7 +1,7 @@
 import { digestOf } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-/** Digests of what a session owns of facts whose id is unique over sessions. */
+/** Digests of the entries whose id is unique over sessions. */
 export function recordDigests(source: string, entries: readonly TranscriptEntry[]): Float64Array {
   const digests = new Float64Array(entries.length);
   let length = 0;

@@ -13,26 +13,26 @@ import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, lookUp } from "./find.ts";
-import { type Arrived, ImportWriter } from "./import-writer.ts";
+import { ImportWriter, type ReadSession } from "./import-writer.ts";
 import type { ReadResult } from "./read.ts";
 import type { Readers } from "./readers.ts";
 
 export interface ImportOptions {
-  /** Sources of the agents whose past is wanted. */
+  /** Sources of the agents to import. */
   readonly agents: readonly string[];
   /** Variables that move the agents' folders. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sessions whose last activity is before this stay out. */
+  /** Skip sessions whose last activity is earlier. */
   readonly sinceMs?: number;
-  /** Read also what was imported and has not changed. @default what another version of this program has imported */
+  /** Also read imported sessions that have not changed. @default those that another version imported */
   readonly again?: boolean;
-  /** Look only: nothing is written, and no store is made. */
+  /** Write nothing, and create no store. */
   readonly dryRun: boolean;
   /** Called once it is known how many bytes there are to read. */
   readonly readers: (drain: Drain, bytes: number) => Readers;
-  /** From now and then; cheap. */
+  /** Called a few times a second. */
   readonly onProgress: (progress: ImportProgress) => void;
-  /** Stops after the sessions that are being written. */
+  /** Stops after the current commit. */
   readonly signal: AbortSignal;
 }
 
@@ -43,49 +43,49 @@ export interface ImportProgress {
   readonly ofBytes: number;
 }
 
-/** What became of the sessions of one agent. */
+/** Counts of one agent's sessions. */
 export interface AgentImport {
   found: number;
-  /** Now in the store, or more of them than before. */
+  /** Stored by this import, completely or in part. */
   imported: number;
-  /** Of these, those that were imported before and have not changed. */
+  /** Of these, sessions that were imported before and have not changed. */
   again: number;
   /** Nothing new since the last import. */
   unchanged: number;
-  /** Hooks told of them, and something is new: the drain that follows reads it. */
-  told: number;
-  /** Before `sinceMs`. */
+  /** Known from hooks, with something new: the drain that follows reads it. */
+  fromHooks: number;
+  /** Earlier than `sinceMs`. */
   older: number;
-  /** Excluded by their project, or nothing of a session is in their files. */
+  /** Excluded by their project, or without any record of a session. */
   leftOut: number;
-  /** Not all of them could be read, what could is kept; tried again by the next import. */
+  /** Read in part or not at all. What was read is stored; the next import retries. */
   failed: number;
-  /** Files that were read and have ended inside a line for a while: what is in it is not counted. */
+  /** Files that have ended inside a line for a while; that line is not counted. */
   unfinished: number;
-  /** Read by now; for a dry run what would be read. */
+  /** Bytes read; in a dry run, bytes to read. */
   bytes: number;
 }
 
 export interface ImportReport {
   readonly agents: ReadonlyMap<string, AgentImport>;
-  /** Numbers of the sessions that hooks told of and that have something new. */
-  readonly told: readonly number[];
+  /** Numbers of the sessions that are known from hooks and have something new. */
+  readonly fromHooks: readonly number[];
   readonly problems: readonly string[];
-  /** Folders and sessions that could not be looked at; what is of a form that nobody reads is none of them. */
+  /** Folders and sessions that the system did not let us read. Unknown formats do not count. */
   readonly unseen: number;
   readonly isStopped: boolean;
-  /** A hook asked for a drain meanwhile: what it told is in the inbox. */
-  readonly isDrainAsked: boolean;
+  /** A hook requested a drain during the import: its payload is in the inbox. */
+  readonly isDrainRequested: boolean;
   readonly tookMs: number;
 }
 
 /**
- * Past sessions → store. They stay on this machine: what is imported is packed, and nothing of it waits to be sent.
+ * Imports past sessions into the store. They are stored packed, and nothing is queued for export.
  *
- * Each commit holds whole sessions with where their files end: an import that is stopped, or killed, goes on where it was.
+ * Each commit has complete sessions and their positions: an import that is stopped or killed continues where it was.
  *
- * @returns `undefined` when a drain is at work
- * @throws StoreError when the store cannot be used, StateError when the state directory is another user's
+ * @returns `undefined` while a drain holds the lock
+ * @throws StoreError if the store cannot be used, StateError if the state directory belongs to another user
  */
 export async function importSessions(deps: DrainDeps, options: ImportOptions): Promise<ImportReport | undefined> {
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
@@ -108,14 +108,14 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   let done: ImportReport | undefined;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
-      // A drain that came meanwhile has left a note
+      // Called again: a drain was requested during the import
       if (done !== undefined) {
-        done = { ...done, isDrainAsked: true };
+        done = { ...done, isDrainRequested: true };
         return;
       }
       const loaded = withLastKnownLevel(db, deps.loaded);
       const drain: Drain = { ...safe, loaded, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
-      // What is committed moves on into the file a few times, and not after each commit
+      // Checkpoint a few times instead of after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();
       ensureInstance(drain);
@@ -132,30 +132,30 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 
 // --- internal ---
 
-/** Of sessions that were read: enough that a commit's fsync is shared, little enough to hold and to lose. */
+/** Enough that few commits wait for the disk, little enough to hold in memory and to lose. */
 const BYTES_PER_COMMIT = 256 << 20;
 const SESSIONS_PER_COMMIT = 500;
-/** Less and less towards the end, where threads read: what this one still has to write then, nobody does beside it. */
+/** With threads, commits get smaller towards the end: the last ones run while no thread reads. */
 const LAST_BYTES_PER_COMMIT = 16 << 20;
-/** Of sessions that are read before those in front of them are written: what comes of them is held. */
+/** How far threads may read ahead: their results are held in memory. */
 const BYTES_AHEAD = 512 << 20;
-/** 4 MB: what is left for the end is written while nobody reads. */
+/** 4 MB: the last checkpoint runs while no thread reads. */
 const PAGES_PER_CHECKPOINT = 1_024;
-/** What a commit writes is held until then: pages that had to make room would be written twice. */
+/** Holds all pages of a commit: evicted pages would be written twice. */
 const CACHE_KILOBYTES = 6_000;
-/** Of sessions that are asked for together: little enough that threads end at about the same time. */
+/** Size of a group: small enough that threads finish at about the same time. */
 const GROUP_BYTES = 4 << 20;
 const GROUP_SESSIONS = 32;
 const PROGRESS_MS = 100;
-/** Whoever has not gone on with a line for so long has stopped in it. */
+/** A line that has not grown for this long is not being written any more. */
 const WRITING_MS = 10 * 60_000;
 
-/** What is there to import. */
+/** Sessions to import. */
 interface Searched {
   readonly startMs: number;
   readonly agents: ReadonlyMap<string, AgentImport>;
   readonly of: (source: string) => AgentImport;
-  readonly told: readonly number[];
+  readonly fromHooks: readonly number[];
   readonly toRead: readonly Found[];
   readonly problems: readonly string[];
   readonly unseen: number;
@@ -165,7 +165,7 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
   const startMs = performance.now();
   const agents = new Map(options.agents.map((source) => [source, emptyImport()]));
   const of = (source: string): AgentImport => agents.get(source) ?? emptyImport();
-  const told: number[] = [];
+  const fromHooks: number[] = [];
   const toRead: Found[] = [];
   const problems: string[] = [];
   let unseen = 0;
@@ -178,12 +178,12 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
     sums.found++;
     if (found.state === "unchanged") sums.unchanged++;
     else if (options.sinceMs !== undefined && found.modifiedMs < options.sinceMs) sums.older++;
-    else if (found.state === "told") {
-      sums.told++;
-      if (found.number !== undefined) told.push(found.number);
+    else if (found.state === "hooked") {
+      sums.fromHooks++;
+      if (found.number !== undefined) fromHooks.push(found.number);
     } else toRead.push(found);
   }
-  return { startMs, agents, of, told, toRead, problems, unseen };
+  return { startMs, agents, of, fromHooks, toRead, problems, unseen };
 }
 
 function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
@@ -206,16 +206,16 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
 }
 
 const reportOf = (
-  { agents, told, startMs, unseen }: Searched,
+  { agents, fromHooks, startMs, unseen }: Searched,
   problems: readonly string[],
   { aborted: isStopped }: AbortSignal,
 ): ImportReport => ({
   agents,
-  told,
+  fromHooks,
   problems,
   unseen,
   isStopped,
-  isDrainAsked: false,
+  isDrainRequested: false,
   tookMs: performance.now() - startMs,
 });
 
@@ -225,45 +225,45 @@ async function readAll(
   options: ImportOptions,
 ): Promise<void> {
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
-  const keeper = new ImportWriter(drain, ofBytes);
-  keeper.mend();
-  // After what can fail: threads that nobody closes keep the process alive
+  const writer = new ImportWriter(drain, ofBytes);
+  writer.rebuildSums();
+  // After everything that can fail: threads that are not closed keep the process alive
   const readers = options.readers(drain, ofBytes);
   const enough = (left: number): number =>
     readers.help === undefined
       ? BYTES_PER_COMMIT
       : Math.min(BYTES_PER_COMMIT, Math.max(LAST_BYTES_PER_COMMIT, left / 4));
   let [sessions, bytes, lastMs] = [0, 0, 0];
-  const tell = (isLast: boolean): void => {
+  const showProgress = (isLast: boolean): void => {
     if (!isLast && performance.now() - lastMs < PROGRESS_MS) return;
     lastMs = performance.now();
     options.onProgress({ sessions, ofSessions: toRead.length, bytes, ofBytes });
   };
-  let batch: { readonly found: Found; readonly arrived: Arrived }[] = [];
+  let batch: { readonly found: Found; readonly read: ReadSession }[] = [];
   let batchBytes = 0;
   const commit = async (): Promise<void> => {
     if (batch.length === 0) return;
     const kept = batch;
     batch = [];
     batchBytes = 0;
-    const numbers = await keeper.keep(kept.map(({ arrived }) => arrived));
-    // Each copy of another session made one, and the next copies are looked up in all of them
+    const numbers = await writer.write(kept.map(({ read }) => read));
+    // Lookups search every run, and each commit adds one
     mergeRuns(drain.db);
-    for (const [i, { found, arrived }] of kept.entries()) {
+    for (const [i, { found, read }] of kept.entries()) {
       const sums = of(found.source);
-      if (isTorn(found, arrived.result)) sums.failed++;
+      if (isTorn(found, read.result)) sums.failed++;
       else if (numbers[i] === undefined) sums.leftOut++;
       else {
         sums.imported++;
-        if (arrived.isAgain) sums.again++;
-        sums.unfinished += arrived.result.files.filter(
+        if (read.isAgain) sums.again++;
+        sums.unfinished += read.result.files.filter(
           ({ endsInLine, modifiedMs }) => endsInLine && modifiedMs < drain.now() - WRITING_MS,
         ).length;
       }
     }
   };
   try {
-    tell(false);
+    showProgress(false);
     for await (const { item: found, result } of inOrder(toRead, readers, options.signal)) {
       sessions++;
       bytes += found.bytes;
@@ -279,27 +279,27 @@ async function readAll(
       ) {
         sums.older++;
       } else {
-        batch.push({ found, arrived: { task: found, result, isAgain: found.state === "again" } });
+        batch.push({ found, read: { task: found, result, isAgain: found.state === "again" } });
         batchBytes += found.bytes;
       }
       if (batchBytes >= enough(ofBytes - bytes) || batch.length >= SESSIONS_PER_COMMIT) await commit();
-      tell(false);
+      showProgress(false);
     }
-    // Threads take their time to end, and have it while the last ones are written
+    // Threads end while the last sessions are written
     const closed = readers.close();
     await commit();
     await closed;
-    tell(true);
+    showProgress(true);
   } finally {
     await readers.close();
   }
 }
 
-/** Reads several at once and gives them in their order: who copied another's history comes after it. */
+/** Reads several groups at a time and yields results in order: a copy comes after its original. */
 async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
   const queue = new PQueue({ concurrency: readers.concurrency });
   const groups = groupsOf(tasks);
-  const waiting: Asked[] = [];
+  const waiting: Requested[] = [];
   let askedBytes = 0;
   const ask = (): void => {
     while (waiting.length < readers.concurrency && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
@@ -308,7 +308,7 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
       const answer = queue
         .add(() => readers.read(group.tasks))
         .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
-      const asked: Asked = { group, answer, isThere: false };
+      const asked: Requested = { group, answer, isThere: false };
       answer.finally(() => {
         asked.isThere = true;
       });
@@ -316,12 +316,12 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
       askedBytes += group.bytes;
     }
   };
-  // One that is large holds up those behind it; they may be read meanwhile, but not without end
+  // A large session delays those behind it; they may be read ahead up to a limit
   ask();
   try {
     for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
       const { group, answer } = first;
-      // Rather than wait for others, this thread reads what none of them has begun; what they say is heard in between
+      // Instead of waiting, read what no thread has started; messages are handled in between
       while (!first.isThere && !signal.aborted && (await readers.help?.()) === true) await setImmediate();
       const results = await answer;
       askedBytes -= group.bytes;
@@ -337,8 +337,8 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   }
 }
 
-/** Sessions that were given to a reader. */
-interface Asked {
+/** A group that was requested from a reader. */
+interface Requested {
   readonly group: Group;
   readonly answer: Promise<readonly (ReadResult | Error)[]>;
   isThere: boolean;
@@ -349,7 +349,7 @@ interface Group {
   readonly bytes: number;
 }
 
-/** Sessions that are asked for together, in their order: most are small, and a message to a thread and back takes its time. */
+/** Groups of sessions, in order: most sessions are small, and a message to a thread has a cost. */
 function* groupsOf(tasks: readonly Found[]): Generator<Group, undefined> {
   let [group, bytes]: [Found[], number] = [[], 0];
   for (const task of tasks) {
@@ -362,13 +362,13 @@ function* groupsOf(tasks: readonly Found[]): Generator<Group, undefined> {
   if (group.length > 0) yield { tasks: group, bytes };
 }
 
-/** Not that something is of no use to us, but that it could not be come at. */
+/** A system error, as opposed to a file that we refuse or do not understand. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && "code" in error && error.code !== "E_REFUSED";
 
 const bytesOf = (result: ReadResult | Error): number =>
   result instanceof Error ? 0 : result.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** A file of it could not be read, or holds nothing that makes sense. */
+/** Whether a file of it could not be read, or has only unreadable records. */
 const isTorn = ({ files }: Found, result: ReadResult): boolean =>
   result.files.length < files.length ||
   (result.session === undefined && result.files.some(({ unreadable }) => unreadable > 0));
@@ -378,7 +378,7 @@ const emptyImport = (): AgentImport => ({
   imported: 0,
   again: 0,
   unchanged: 0,
-  told: 0,
+  fromHooks: 0,
   older: 0,
   leftOut: 0,
   failed: 0,

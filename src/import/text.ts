@@ -66,7 +66,7 @@ function columnsFor(isDryRun: boolean): readonly Column<Row>[] {
     number("found", 8, (sums) => sums.found, true),
     number(isDryRun ? "to import" : "imported", 9, (sums) => sums.imported, true),
     number("unchanged", 6, (sums) => sums.unchanged),
-    number("from hooks", 4, (sums) => sums.told),
+    number("from hooks", 4, (sums) => sums.fromHooks),
     number("older", 3, (sums) => sums.older),
     number("left out", 5, (sums) => sums.leftOut),
     { ...number("failed", 7, (sums) => sums.failed), style: ({ sums }) => (sums.failed > 0 ? "red" : undefined) },

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * From now on Node 20's engine makes fast code of a function when it has run four times as much as it would ask for. Each
- * thread compiles for itself, and an import is over before most of that pays. Later engines wait as long by themselves, and
- * do not know the flag: they would tell the user so.
+ * Makes Node 20 optimise a function only after four times as much work as by default. Each thread compiles for itself, and an
+ * import ends before most of that pays off. Later versions wait as long by default and would warn about the flag.
  */
 export function setImportV8Flags(): void {
   if (Number.parseInt(process.versions.node, 10) < 22) setFlagsFromString(`--interrupt-budget=${BUDGET}`);
@@ -11,5 +10,5 @@ export function setImportV8Flags(): void {
 
 // --- internal ---
 
-/** In bytes of bytecode. The engine's own: 67,584. */
+/** In bytes of bytecode. Default: 67,584. */
 const BUDGET = 300_000;

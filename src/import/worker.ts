@@ -5,7 +5,7 @@ import { protectionOf } from "../privacy/protection.ts";
 import type { ReadResult } from "./read.ts";
 import { type Answer, claim, type Question, type ReaderData, readSessions } from "./readers.ts";
 
-// A thread that reads sessions, one after the other.
+// A thread that reads sessions one after the other.
 
 const { redaction, home, begun } = workerData as ReaderData;
 const protection = protectionOf(redaction, home);
@@ -32,7 +32,7 @@ async function answer({ number, tasks }: Question): Promise<void> {
 
 const send = (answer: Answer, moved: readonly ArrayBuffer[] = []): void => parentPort?.postMessage(answer, [...moved]);
 
-/** Memory that nobody else uses can go over without a copy. */
+/** Memory blocks that can be transferred without a copy. */
 const ownBuffers = ({ session }: ReadResult): readonly ArrayBuffer[] =>
   session === undefined
     ? []

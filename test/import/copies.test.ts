@@ -284,7 +284,7 @@ describe("a session that changed after it was imported", () => {
     writeLines(claudePath(at, A), whole.lines.slice(0, shorter));
     writeLines(claudePath(at, A), whole.lines);
     const report = await importInto(at, SOURCE);
-    expect(of(report)).toMatchObject({ imported: 1, unchanged: 0, told: 0 });
+    expect(of(report)).toMatchObject({ imported: 1, unchanged: 0, fromHooks: 0 });
     expect(books()).toEqual(whole.totals);
     expect(packedCount(at.places.storePath)).toBe(1);
   });
@@ -417,7 +417,7 @@ describe("a session that cannot be read", () => {
     expect(books().sessions).toBe(0);
     // It begins only now, without a hook: it is imported, and sent nowhere
     writeLines(bad(), three[1]?.lines ?? []);
-    expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, told: 0 });
+    expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, fromHooks: 0 });
     expect(packedCount(at.places.storePath)).toBe(1);
   });
 });

@@ -97,7 +97,7 @@ describe("a store that is taken over", () => {
     expect(found.incomplete).toContain("packed");
     expect(packedCount(at.places.storePath)).toBe(20);
     const report = await importInto(at, SOURCE);
-    expect(of(report)).toMatchObject({ imported: 40, told: 0 });
+    expect(of(report)).toMatchObject({ imported: 40, fromHooks: 0 });
     expect(books()).toEqual(TOTALS);
     expect(packedCount(at.places.storePath)).toBe(40);
   });

@@ -163,7 +163,7 @@ describe("--export", () => {
     at.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
     const deps = await at.deps({ ...clockAt(NOW_MS), version: VERSION });
     const { signal } = new AbortController();
-    const options = { agents: ["claude-code"], sinceMs: undefined, signal, onProgress: () => {}, spansAtOnce: 4 };
+    const options = { agents: ["claude-code"], sinceMs: undefined, signal, onProgress: () => {}, spansPerDelivery: 4 };
     const sent = await exportPacked(deps, options);
     expect(sent).toMatchObject({ sessions: 1, sent: 0 });
     expect(sent?.waiting).toBe(sent?.spans);

@@ -38,7 +38,7 @@ test.each(cases)(
     await hooks();
     const alone = rowsIn(replay);
     // Transcripts that no hook told of, as those of sessions before it was installed, stay what they are
-    expect((await importInto(replay, of.source)).told).toEqual([]);
+    expect((await importInto(replay, of.source)).fromHooks).toEqual([]);
     expect(rowsIn(replay)).toEqual(alone);
     rmSync(stateDir, { recursive: true });
 
@@ -48,7 +48,7 @@ test.each(cases)(
     const bytes = readFileSync(storePath);
     const second = await importInto(replay, of.source);
     expect(second.agents.get(of.source)).toMatchObject({ unchanged: found, imported: 0 });
-    expect(second.told).toEqual([]);
+    expect(second.fromHooks).toEqual([]);
     expect(contentOf(readFileSync(storePath)).equals(contentOf(bytes)), "nothing is written anew").toBe(true);
 
     await unpackAll(replay, of.source);
