@@ -1,9 +1,8 @@
 import type { TranscriptEntry } from "./transcript.ts";
 
 /**
- * Facts of a session as one JSON text of a third of their size: each name of a member stands there once, and each text once,
- * however often ids and names come again. What it says of itself is all that is needed to read it: entries of later versions
- * may have other members.
+ * Encodes facts as one JSON text, a third of the size of their JSON: it contains each member name and each text once. It describes
+ * its own members, so that entries of later versions can be read.
  */
 export function encodeFacts(entries: readonly TranscriptEntry[]): string {
   const shapes: Shape[] = [];
@@ -11,7 +10,7 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
   const texts: string[] = [];
   const known = new Map<string, number>();
   const rows = entries.map((entry) => {
-    // The length first: a name may hold whatever stands between two
+    // With the length first: a name may contain the separators
     let shape = "";
     const row: unknown[] = [0];
     const members = entry as unknown as Readonly<Record<string, unknown>>;
@@ -44,7 +43,7 @@ export function encodeFacts(entries: readonly TranscriptEntry[]): string {
   return JSON.stringify({ version: VERSION, shapes, texts, rows } satisfies Coded);
 }
 
-/** @throws Error when it is no such text */
+/** Decodes `encodeFacts`. @throws Error for any other text */
 export function decodeFacts(text: string): readonly TranscriptEntry[] {
   const { version, shapes, texts, rows } = JSON.parse(text) as Coded;
   if (version !== VERSION) throw new Error(`facts are coded in version ${version}, this program knows ${VERSION}`);
@@ -60,7 +59,7 @@ export function decodeFacts(text: string): readonly TranscriptEntry[] {
 
 const VERSION = 1;
 
-/** Members in their order, and whether each is the number of a text. */
+/** Members in order, and whether each is the number of a text. */
 type Shape = readonly (readonly [name: string, isText: 0 | 1])[];
 
 const shapeOf = (entry: TranscriptEntry): Shape =>

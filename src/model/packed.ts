@@ -1,8 +1,8 @@
 import type { Segment } from "./session.ts";
 
-// What is read in one thread and written in another: plain values, and numbers in blocks that change hands as they are.
+// Read in one thread and written in another: plain values, and numbers in blocks that are transferred without a copy.
 
-/** Sums over the model calls of one quarter of an hour, model and kind of run. `null`: nobody told. */
+/** Sums over the model calls of one quarter of an hour, model and kind of run. `null`: unknown. */
 export type PackedUsage = readonly [
   timeMs: number,
   model: string | null,
@@ -36,20 +36,19 @@ export type PackedTools = readonly [
   durationMs: number,
 ];
 
-/** Turns of one quarter of an hour, by who asked. */
+/** Turns of one quarter of an hour, by origin. */
 export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
 
-/** Of a call that may have a price: place in `usage`, place in `segments`, place in `providers`, tokens of five kinds, end. */
+/** Numbers of a call that may have a price: index in `usage`, `segments` and `providers`, five kinds of tokens, end. */
 export const CALL_NUMBERS = 9;
 
-/** A session that is over and is kept as one value. */
+/** A finished session, stored as one value. */
 export interface Packed {
   /**
-   * Its facts: a text as `encodeFacts` writes it, or tables as `encodeTables` does. A text where it can be: a block of memory
-   * that changed hands is there until much later.
+   * Its facts as `encodeTables` writes them. Earlier versions also wrote the text of `encodeFacts`.
    */
   readonly facts: string | Uint8Array;
-  /** Digests of what it owns of records whose id is unique over sessions; see `digestOf`. */
+  /** Digests of the records that it owns whose id is unique over sessions; see `digestOf`. */
   readonly owned: Float64Array;
   readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
   readonly usage: readonly PackedUsage[];
@@ -57,12 +56,11 @@ export interface Packed {
   readonly turns: readonly PackedTurns[];
 }
 
-/** Sums are kept for stretches of this length: days of any time zone are made of them. */
+/** Sums are stored per quarter of an hour: days of every time zone consist of these. */
 export const QUARTER_MS = 15 * 60_000;
 
 /**
- * A number of 48 bits for a record's id: what has another number is another record; of what has the same the ids themselves
- * are compared.
+ * A number of 48 bits for a record's id. Different numbers mean different records; for equal numbers the ids are compared.
  */
 export const digestOf = (source: string, globalKey: string): number => digester(source)(globalKey);
 

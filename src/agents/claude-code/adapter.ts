@@ -16,12 +16,12 @@ import { patchLines } from "./patch.ts";
 
 export const SOURCE = "claude-code";
 
-/** Detection: the transcript's folder is certain, the agent's own environment too; the shape alone is shared by many. */
+/** The transcript's folder and the agent's environment variables are certain; several agents share the payload's shape. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || p["cursor_version"] !== undefined) return "no";
   if (!/^[A-Z]/.test(nativeOf(p, intake) ?? "")) return "no";
-  // Contracts after its likeness leave out what the command line or the process has to tell
+  // Similar contracts leave out fields that the command line or the process provides
   if (asString(p["session_id"]) === undefined || p["hook_event_name"] === undefined) {
     return intake.source === SOURCE && asString(p["tool_name"]) !== undefined ? "possible" : "no";
   }
@@ -29,7 +29,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "certain" : "possible";
 }
 
-/** One payload → the events it tells. Events of no use to a trace, and unknown ones, give none. */
+/** Events of a payload. Payloads that are useless for a trace, and unknown ones, give none. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
@@ -70,15 +70,15 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     extensions: { ...shared, ...extras },
   });
 
-  // Without it payloads of two turns or two stretches are equal to the byte; told twice, what they say changes nothing
+  // Without it, payloads of two turns or segments are equal to the byte; a repeated event changes nothing
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);
   const isCounted = callId !== undefined && isBareCount(callId);
-  /** An id that is counted comes again, in a subagent or behind a compaction: its input and its turn tell two calls apart. */
+  /** A counted id is reused, in a subagent or after a compaction: input and turn distinguish two calls. */
   const callKey = isCounted ? undefined : callId;
   const givenId = isCounted ? callId : undefined;
-  // Where the agent gives the call no id, its input has to do
+  // Without a call id, the input identifies the call
   const digest = callId === undefined ? inputDigest(p["tool_input"]) : undefined;
   const tool = defined<{ tool_name: string; tool_call_id: string }>({
     tool_name: asString(p["tool_name"]),
@@ -196,7 +196,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   }
 }
 
-/** `Exit code 2\n…` at the head of an error text, the only place where the agent tells it. */
+/** `Exit code 2\n…` at the beginning of an error text, the only place with the exit code. */
 export function exitCodeOf(error: unknown): number | undefined {
   const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
   return match?.[1] === undefined ? undefined : Number(match[1]);
@@ -207,10 +207,10 @@ export function exitCodeOf(error: unknown): number | undefined {
 const nativeOf = (p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined =>
   asString(p["hook_event_name"]) ?? (intake.source === SOURCE ? intake.event : undefined);
 
-/** Hooks tell a server's own name (`plugin:docs:docs`); in the names of its tools, all that a transcript has, signs stand for others. */
+/** Hooks have a server's own name (`plugin:docs:docs`); in tool names, all that a transcript has, some characters are replaced. */
 function mcpServerOf(name: string | undefined, tool: string): string | undefined {
   const plain = name?.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  // The agent's own rule for connectors of claude.ai
+  // The agent's rule for connectors of claude.ai
   const connector = plain?.replaceAll(/_+/g, "_").replaceAll(/^_|_$/g, "");
   return [plain, connector].find((written) => tool.startsWith(`mcp__${written}__`)) ?? name;
 }

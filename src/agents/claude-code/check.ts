@@ -7,10 +7,10 @@ import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { settingsPath } from "./settings.ts";
 
 /**
- * What keeps registered hooks from running. Claude Code says nothing of it: the hooks are passed over. 2.1.329 was run with
- * each of these in each of the files.
+ * Finds settings that keep registered hooks from running. Claude Code skips such hooks silently. Verified with 2.1.329, each
+ * setting in each file.
  *
- * @param managed the administrator's folder, whose settings go before everybody's
+ * @param managed the administrator's folder, whose settings override all others
  */
 export async function check(
   _: readonly SettingsText[],
@@ -47,7 +47,7 @@ async function dropInsOf(managed: string): Promise<readonly string[]> {
     .map((name) => join(folder, name));
 }
 
-/** From the weakest to the one that wins; what cannot be read says nothing. */
+/** From the weakest layer to the strongest; unreadable files are skipped. */
 async function layersOf(paths: readonly string[]): Promise<readonly Layer[]> {
   const layers = await Promise.all(
     [...new Set(paths)].map(async (path) => ({ path, settings: await settingsAt(path) })),
@@ -63,18 +63,18 @@ async function settingsAt(path: string): Promise<Layer["settings"] | undefined> 
   }
 }
 
-/** The last layer that has a word on it. */
+/** The strongest layer that has the setting. */
 const lastWith = (layers: readonly Layer[], key: string): Layer | undefined =>
   layers.findLast(({ settings }) => settings[key] !== undefined);
 
-/** One file switches off the hooks of all, also of the user's own: the nearest one that has a word on it counts. */
+/** One file disables all hooks, including those of the user's settings: the strongest file with the setting counts. */
 function switchedOff(layers: readonly Layer[]): readonly Finding[] {
   const told = lastWith(layers, "disableAllHooks");
   if (told?.settings["disableAllHooks"] !== true) return [];
   return [broken(`hooks are switched off: "disableAllHooks" is true in ${told.path}; take that out`)];
 }
 
-/** An administrator can let run only what stands in the administrator's own settings. */
+/** An administrator can restrict hooks to those in the administrator's settings. */
 function managedAlone(layers: readonly Layer[]): readonly Finding[] {
   return ["allowManagedHooksOnly", "strictPluginOnlyCustomization"].flatMap((key): Finding[] => {
     const layer = lastWith(layers, key);

@@ -6,7 +6,7 @@ import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts"
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { parsedLine } from "./lines.ts";
 
-/** What a transcript line says, beside the entries that were read from it. Thinking is no part of an answer. */
+/** The content of a transcript line, for the entries that were read from it. Thinking is not part of an answer. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
   if (!entries.some(({ kind }) => TELLING.has(kind))) return [];
   const o = parsedLine(line);

@@ -1,4 +1,4 @@
-// https://code.claude.com/docs/en/hooks, read 2026-11-21; what each version does: README.md beside this file
+// https://code.claude.com/docs/en/hooks, read 2026-11-21; behaviour of each version: README.md beside this file
 import { stat } from "node:fs/promises";
 import type { HookCommand } from "../../model/agent.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
@@ -39,32 +39,31 @@ interface Wish {
   readonly matcher?: "*";
   readonly drain: "yes" | "if-waiting" | "no";
   readonly timeoutS: number;
-  /** The oldest version that is known to know the event. */
+  /** The oldest version known to support the event. */
   readonly since: string;
 }
 
-// The hook takes 3 ms. Without a timeout of ours a hook that hangs (a home on a dead network disk) would hold the
-// agent for its default of 600 s.
+// The hook takes 3 ms. Without our timeout, a hook that hangs (a home on a dead network disk) would block the agent for
+// its default of 600 s.
 const TIMEOUT_S = 5;
 
-// All that 1.0.80 knows, the oldest version that was looked at.
+// Supported by 1.0.80, the oldest version that was checked.
 const OLDEST = "0.0.0";
 
 /**
- * The events worth having. `since` was read on 2026-11-21 from the list of hook events in each version's program:
+ * The events to register. `since` was read on 2026-11-21 from the list of hook events in each version's program:
  * - 1.0.80: PreToolUse PostToolUse Notification UserPromptSubmit SessionStart Stop SubagentStop PreCompact
  * - 1.0.128, 2.0.0, 2.0.42: and SessionEnd · 2.0.55: and SubagentStart PermissionRequest
  * - 2.0.77: and PostToolUseFailure · 2.1.29: and Setup · 2.1.80: and StopFailure PostCompact …
  * - 2.1.100: and PermissionDenied TaskCreated … · 2.1.197, 2.1.329: and PostToolBatch
  *
- * It matters: 2.0.42, 2.0.77, 2.1.29 and 2.1.100 were run with one name they do not know, and ran no hook at all then,
- * foreign ones included, without a word. 2.1.197 and 2.1.329 leave out just that entry. Each version ran all hooks
- * with the set that this table gives it.
+ * It matters: with one unknown name, 2.0.42, 2.0.77, 2.1.29 and 2.1.100 silently ran no hook at all, foreign ones included.
+ * 2.1.197 and 2.1.329 skip only that entry. Each version ran all hooks with the set that this table gives it.
  *
- * Left out on purpose: PostToolBatch (the only hook that a denied tool's end has, but the transcript tells it too, and it is a
- * third hook to wait for at every tool), PreCompact (`/compact` prints each of its hooks, command line and all, for the user and
- * to the model; the transcript has the compaction), WorktreeCreate (a hook takes the creation over: `claude -w` fails),
- * MessageDisplay (per chunk, in the foreground), Notification, InstructionsLoaded and the rest (nothing in them that a span would say).
+ * Left out on purpose: PostToolBatch (the only hook for the end of a denied tool, but the transcript has that too, and it would be
+ * a third hook to wait for at every tool), PreCompact (`/compact` prints the command line of each of its hooks to the user and
+ * the model; the transcript has the compaction), WorktreeCreate (a hook replaces the creation: `claude -w` fails),
+ * MessageDisplay (per chunk, in the foreground), Notification, InstructionsLoaded and the rest (nothing for a span).
  */
 const WISHES: readonly Wish[] = [
   { event: "SessionStart", matcher: "*", drain: "if-waiting", timeoutS: TIMEOUT_S, since: OLDEST },
@@ -76,11 +75,11 @@ const WISHES: readonly Wish[] = [
   { event: "StopFailure", drain: "yes", timeoutS: TIMEOUT_S, since: "2.1.80" },
   { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.55" },
   { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
-  // without a timeout of its own a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
+  // Without its own timeout a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
   { event: "SessionEnd", matcher: "*", drain: "yes", timeoutS: 10, since: "1.0.128" },
 ];
 
-// What an unknown version is taken for: all later versions know what it knows.
+// Assumed for an unknown version: all later versions support the same events.
 const ASSUMED_VERSION = "2.0.0";
 
 /** Plain hooks, never `async`: 2.1.197 starts an async SessionEnd hook with empty stdin, others are killed at exit. */

@@ -1,6 +1,6 @@
 /**
- * Whether a prompt is none of the user's: a background task, a teammate, another session or an agent sent it. Older versions
- * and hooks tell that by its text alone.
+ * Whether a background task, a teammate, another session or an agent sent a prompt. In older versions and in hooks only the text
+ * shows it.
  */
 export const isOfMachine = (prompt: string | undefined): boolean => SENT.test(prompt ?? "");
 

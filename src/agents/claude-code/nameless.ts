@@ -1,6 +1,6 @@
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
 
-/** Of an answer that its server gave no id, or one that others have as well: what tells whether the next such line is one more block of it. Plain JSON. */
+/** An answer without an id, or with one that other answers share: shows whether the next such line is another block of it. Plain JSON. */
 export interface NamelessAnswer {
   readonly name: string;
   /** Its last line. */
@@ -8,20 +8,20 @@ export interface NamelessAnswer {
   readonly agentId?: string;
   readonly id?: string;
   readonly finishReason?: string;
-  /** Of its last block, where lines tell it. */
+  /** Index of its last block, if lines have it. */
   readonly place?: number;
-  /** As it was written; absent where nobody counted anything. */
+  /** Usage as written; absent if all counts are zero. */
   readonly usage?: string;
 }
 
 /**
- * What to call the answer that such a line is a block of: its request where lines tell that (2.1.300 at the latest), else its
+ * Names the answer that such a line is a block of: by its request, which lines have from 2.1.300 at the latest, else by its
  * first line.
  *
  * @param id of its message, if any
- * @param known the last few of such answers, the newest last
- * @param lineId of the line itself; of a copy, that of the line it is from
- * @returns the name, and `known` with it
+ * @param known the last such answers, the newest last
+ * @param lineId id of the line; for a copy, of the original line
+ * @returns the name, and `known` with the answer added
  */
 export function nameAnswer(
   o: Readonly<Record<string, unknown>>,
@@ -55,7 +55,7 @@ export function nameAnswer(
 
 // --- internal ---
 
-/** As many subagents at once as older versions wrote into one file. */
+/** As many parallel subagents as older versions wrote into one file. */
 const REMEMBERED = 8;
 
 interface Block {
@@ -67,8 +67,8 @@ interface Block {
 }
 
 /**
- * Blocks are counted from 2.1.275 at the latest. Before that each one hangs from the one before it, or (2.1.175 on) from the
- * result of its call; all of an answer say the same of its end and its tokens, or nothing but the last one says it.
+ * Blocks have an index from 2.1.275 at the latest. Before that, each block's parent is the block before it, or (from 2.1.175 on)
+ * the result of its call. All blocks of an answer have the same end and tokens, or only the last one has them.
  */
 function isOf(block: Block, answer: NamelessAnswer): boolean {
   if (block.id !== answer.id) return false;
@@ -79,7 +79,7 @@ function isOf(block: Block, answer: NamelessAnswer): boolean {
   return isSame && (isNext || block.usage !== undefined);
 }
 
-/** Two answers in a row are told apart by it: the second one was given more to read. */
+/** Distinguishes two answers in a row: the second one has more input. */
 function counted(usage: unknown): string | undefined {
   const u = asObject(usage);
   const read = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((name) => u?.[name]);

@@ -1,9 +1,9 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /**
- * Lines that an edit added and removed, from the result of a Write or Edit.
+ * Counts the lines that an edit added and removed, from the result of a Write or Edit.
  *
- * @returns nothing for results that are no edit: unknown, not zero
+ * @returns no counts for other results: unknown, not zero
  */
 export function patchLines(result: Readonly<Record<string, unknown>> | undefined): {
   lines_added?: number;

@@ -15,8 +15,8 @@ import {
 } from "../shared/transcript/past.ts";
 
 /**
- * Sessions of all projects, by the names of their files. Of a session that lies in two folders, as after somebody copied one,
- * the file that was last written counts: it goes on where the other stops.
+ * Finds the sessions of all projects by file name. If a session is in two folders, for example after a copy, the file that was
+ * written last counts: it continues the other.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
@@ -34,7 +34,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   }
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
-    // Its file was moved to another project and they were not: by their place `files` finds both
+    // The session's file moved to another project, its subagents did not: `files` finds both from their folder
     if (known === undefined) sessions.set(orphan.sessionId, orphan);
     else if (isBeside(known, orphan)) sessions.set(orphan.sessionId, { ...orphan, beganMs: known.beganMs });
     else query.onProblem(orphan.path, new Error(`subagents of a session that lies at ${JSON.stringify(known.path)}`));
@@ -43,7 +43,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 }
 
 /**
- * The main file, where there is one; then all below `<session>/subagents`, of workflows in folders of their own; then the
+ * The main file, if it exists; then everything below `<session>/subagents`, where workflows have separate folders; then the
  * `agent-*.jsonl` beside it that 2.0.77 wrote.
  */
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
@@ -62,7 +62,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
 
 // --- internal ---
 
-/** Of a root that is not the folder of projects itself. */
+/** The folder of projects below a root that is not that folder itself. */
 const LAYOUTS = ["projects", join(".claude", "projects"), join(".config", "claude", "projects")];
 const SUBAGENTS = "subagents";
 const LINES = ".jsonl";
@@ -84,12 +84,12 @@ const subagentsAmong = (folder: string, names: readonly string[]): readonly Tran
 
 const isBeside = (a: Candidate, b: Candidate): boolean => dirname(dirname(a.path)) === dirname(dirname(b.path));
 
-/** One project's sessions, and those of which subagents alone are left. */
+/** One project's sessions, and those of which only subagents are left. */
 async function lookInto(project: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
   const entries = await entriesIn(project, query);
   const isMain = ({ name, isFolder }: Entry): boolean =>
     !isFolder && name.endsWith(LINES) && !name.startsWith("agent-");
-  // What a subagent's file may be part of: folders of that name, and all sessions where one lies beside them
+  // Sessions that a subagent's file may belong to: by folder name, or any session beside it
   const shared = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name));
   const areAlone = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
@@ -131,7 +131,7 @@ function findMain(mainPath: string, { sessionId, ...query }: TranscriptQuery): s
   return undefined;
 }
 
-/** Those in the folder itself, then those of its folders (`workflows/<run>/`). Links are not followed. */
+/** Files in the folder, then those in its subfolders (`workflows/<run>/`). Links are not followed. */
 function subagentsBelow(folder: string, query: Teller, depth = 0): readonly TranscriptFile[] {
   const sorted = [...entriesOf(folder, query)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = sorted.map(({ name }) => name);
@@ -145,13 +145,13 @@ function subagentsBelow(folder: string, query: Teller, depth = 0): readonly Tran
 const MAX_DEPTH = 4;
 
 /**
- * 2.0.77 keeps all sessions' subagents in one folder; their lines carry the parent's session id. That of the first line never
- * changes: each file is read once, and not once for each session beside it.
+ * 2.0.77 keeps the subagents of all sessions in one folder; their lines have the parent's session id. The id in the first line
+ * never changes, so each file is read once instead of once per session.
  */
 async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<string | undefined> {
   const known = parents.get(path);
   if (known !== undefined) return known;
-  // What cannot be opened, or is no file, is nobody's
+  // Skip what cannot be opened or is no file
   const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384, maxLineBytes: 1 << 20, roots }).catch(
     () => undefined,
   );
@@ -181,7 +181,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** Nothing of a folder that is not there, as is that of nearly every session's subagents. */
+/** Empty if the folder does not exist, as for most sessions' subagents. */
 function entriesOf(folder: string, query: Teller): readonly Dirent[] {
   try {
     const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;

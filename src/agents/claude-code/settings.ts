@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { InstallTarget } from "../../model/agent.ts";
 
-/** What is `~/.claude` unless its variable says otherwise. */
+/** `~/.claude`, or the folder in `CLAUDE_CONFIG_DIR`. */
 export function configDirOf({ home, project, env }: InstallTarget): string {
   const moved = env["CLAUDE_CONFIG_DIR"];
   return moved === undefined || moved === "" ? join(home, ".claude") : resolve(project, moved);

@@ -5,18 +5,18 @@ import { asString, parsedObject } from "../shared/payload/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;
 
-/** Beside a subagent's transcript. */
+/** The file beside a subagent's transcript. */
 export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
 
 /**
- * The file beside a subagent's transcript says which call started it; absent before 2.1.197.
+ * Reads from the file beside a subagent's transcript which call started it. The file exists from 2.1.197 on.
  *
- * @param meta what stands in it, where there is one
- * @param timeMs of the first thing that the subagent did
+ * @param meta its content, if it exists
+ * @param timeMs time of the subagent's first record
  */
 export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
-  const told = parsedObject(meta ?? "{}") ?? {};
-  const started = asString(told["toolUseId"]);
+  const about = parsedObject(meta ?? "{}") ?? {};
+  const started = asString(about["toolUseId"]);
   const isCounted = started !== undefined && isBareCount(started);
   return defined<EntryOf<"subagent">>({
     kind: "subagent",
@@ -25,9 +25,9 @@ export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs:
     globalKey: undefined,
     promptKey: undefined,
     agentId,
-    agentType: asString(told["agentType"]),
+    agentType: asString(about["agentType"]),
     parentCallId: isCounted ? undefined : started,
     parentGivenId: isCounted ? started : undefined,
-    parentAgentId: asString(told["parentAgentId"]),
+    parentAgentId: asString(about["parentAgentId"]),
   });
 }

@@ -7,49 +7,49 @@ import { isPacked } from "./packed.ts";
 import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
-/** A stretch of complete lines. `endBytes` is the offset behind the last of them, or inside a line that is passed over. */
+/** Consecutive complete lines. `endBytes` is the offset after the last one, or inside a line that is being skipped. */
 export interface LineBatch {
   readonly lines: readonly JsonLine[];
   readonly endBytes: number;
-  /** Lines longer than the limit, passed over. */
+  /** Number of lines that were skipped because they exceed the limit. */
   readonly tooLong: number;
 }
 
 export interface JsonlOptions {
   readonly fromBytes: number;
-  /** What `fingerprint` gave when `fromBytes` was learned; another one now means another file: read from the start. */
+  /** Result of `fingerprint` for `fromBytes`. If it differs now, the file was replaced: read from the start. */
   readonly fingerprint?: string;
   /** @default 1 MiB */
   readonly chunkBytes?: number;
-  /** Longest line that is held in memory. @default 32 MiB */
+  /** Longest line that is read into memory. @default 32 MiB */
   readonly maxLineBytes?: number;
-  /** Folders the file must really lie in. */
+  /** The file must be in one of these folders, after links are resolved. */
   readonly roots?: readonly string[] | undefined;
   /** Texts of lines come without their long strings. @default false */
   readonly shortens?: boolean;
-  /** Wait for the disk, as threads do that have nothing else to do. @default false */
+  /** Read synchronously. @default false */
   readonly blocks?: boolean | undefined;
 }
 
 export interface JsonlFile {
-  /** Where reading really starts: 0 when the file was replaced or truncated. */
+  /** Where reading starts: 0 if the file was replaced or truncated. */
   readonly fromBytes: number;
   readonly modifiedMs: number;
   readonly batches: AsyncIterable<LineBatch>;
   /**
-   * Of the file's first bytes and of those right before `endBytes`: an agent that takes lines back leaves the first ones as
-   * they are, and can have written more than it took. Ends with whether a line that is passed over goes on there.
+   * Fingerprint of the file's first bytes and of those right before `endBytes`: an agent that removes lines keeps the first
+   * ones and may have written more than it removed. Also records whether a skipped line continues there.
    */
   fingerprint(endBytes: number): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file of JSON lines from an offset on, which of a packed one is the offset in what it holds. Only complete lines (ending in `\n`) are given; a torn last line stays
- * for the next time. Memory: one chunk and one line. A line longer than the limit is passed over piece by piece, so that
- * a reader that stops inside it goes on there.
+ * Opens a file of JSON lines from an offset on; in a compressed file, from an offset in its content. Returns only complete lines
+ * (ending in `\n`); an incomplete last line is left for the next reading. Memory: one chunk and one line. A line longer than the
+ * limit is skipped piece by piece, so that a reader which stops inside it continues there.
  *
- * @throws RefusedError when the path is no regular file, or not one of the agent's; else what the file system throws
+ * @throws RefusedError if the path is no regular file or outside the agent's folders; else the file system's error
  */
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
   const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
@@ -78,37 +78,37 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   }
 }
 
-/** The same fingerprint, for who has those bytes at hand: of both as many as lie before the end, and no more than `EDGE_BYTES`. */
+/** Fingerprint of a file's first and last bytes: at most `EDGE_BYTES` each. */
 export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${BESIDE}${digestOf(last)}`;
 
-/** What a fingerprint is taken of, at either end. */
+/** Bytes at either end that a fingerprint covers. */
 export const EDGE_BYTES = 512;
 
 // --- internal ---
 
-/** Of one line: images and documents that users attach stand in theirs. */
+/** Lines can contain images and documents that users attach. */
 const MAX_LINE_BYTES = 32 << 20;
-/** Longer ones are given without their long texts: parsed as they are, they would be held five times over. */
+/** Longer lines come without their long texts: parsing them would take five times their size in memory. */
 const MAX_WHOLE_LINE_BYTES = 4 << 20;
-/** Between the fingerprint of the first bytes and that of the last ones. */
+/** Separates the fingerprints of the first and the last bytes. */
 const BESIDE = ".";
 const digestOf = (bytes: Buffer): string => sha256(bytes).slice(0, 16);
-/** In one go, which Node can from 20.12 on, it takes a third of the time. */
+/** `hash`, available from Node 20.12 on, takes a third of the time. */
 const sha256: (bytes: Buffer) => string =
   hash === undefined
     ? (bytes) => createHash("sha256").update(bytes).digest("hex")
     : (bytes) => hash("sha256", bytes, "hex");
 const NEWLINE = 0x0a;
-/** Stands behind a fingerprint that was taken inside a line which is passed over. */
+/** Marks a fingerprint that was taken inside a skipped line. */
 const INSIDE = "+";
-/** How often a line that is passed over lets its reader note how far it is. */
+/** A skipped line yields a position after this many bytes. */
 const PASS_BYTES = 16 << 20;
 
 interface Place {
   readonly fromBytes: number;
   readonly chunkBytes: number;
   readonly maxLineBytes: number;
-  /** The last offset that was given inside a line that is passed over; -1 where there is none. */
+  /** The last position inside a skipped line; -1 if there is none. */
   insideAt: number;
 }
 
@@ -118,7 +118,7 @@ interface Open {
   readonly read: Read;
   readonly close: () => Promise<void> | void;
   readonly modifiedMs: number;
-  /** Infinite where only its end will tell. */
+  /** Infinite if it is unknown until the end. */
   readonly size: number;
 }
 
@@ -147,13 +147,13 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
   const { chunkBytes, maxLineBytes } = place;
   const chunk = shortener?.bytes ?? Buffer.allocUnsafe(chunkBytes);
   let position = place.fromBytes;
-  // What was read of the line that is still open, and how long it is; of one that is too long nothing is kept
+  // The incomplete line so far, and its length; nothing is kept of a line that is too long
   const open = new OpenLine();
   let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
   let toldBytes = position;
   for (;;) {
     const told = read(chunk, chunkBytes, position);
-    // Awaiting what is there already would let others run in between
+    // Awaiting an available result would yield to other tasks
     const bytesRead = typeof told === "number" ? told : await told;
     if (bytesRead === 0) return;
     const lines: JsonLine[] = [];
@@ -211,7 +211,7 @@ function* linesIn(
   }
 }
 
-/** A line that lies in its chunk as a whole. */
+/** A line that is completely in its chunk. */
 class ChunkLine implements PlacedLine {
   readonly start: number;
   readonly end: number;
@@ -244,14 +244,14 @@ const wholeLine = (bytes: Buffer): JsonLine => ({
   head: (length) => bytes.toString("latin1", 0, length),
 });
 
-/** A copy, without long texts where it is long. A line that is no JSON stays what it is: its reader says so. */
+/** A copy; of a long line, without its long texts. Invalid JSON is copied as it is: its reader reports it. */
 function shortened(line: Buffer): Buffer {
   if (line.length <= MAX_WHOLE_LINE_BYTES) return Buffer.from(line);
   const shrunk = shrinkJson(line);
   return Buffer.from(shrunk.ok && !shrunk.closed ? shrunk.text() : line);
 }
 
-/** A line that goes on behind its chunk, in memory that the next one uses again: large ones would else pile up as garbage. */
+/** A line that continues after its chunk. Its memory is reused: otherwise large lines would pile up as garbage. */
 class OpenLine {
   #bytes = Buffer.alloc(0);
   #length = 0;
@@ -274,7 +274,7 @@ class OpenLine {
   }
 }
 
-/** Digests of the file's first bytes. What was read of them once is there already. */
+/** Digests of the file's first bytes, which are read once. */
 class Heads {
   readonly #read: Read;
   #head = Buffer.alloc(0);
@@ -284,7 +284,7 @@ class Heads {
     this.#read = read;
   }
 
-  /** Whether a fingerprint that was given for that offset is this file's. Earlier ones are of the first bytes alone. */
+  /** Whether a fingerprint matches this file. Older versions stored fingerprints of the first bytes only. */
   async isFrom(told: string | undefined, endBytes: number): Promise<boolean> {
     if (told === undefined) return true;
     return told === (told.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
@@ -310,7 +310,7 @@ class Heads {
   }
 }
 
-/** Those that nobody uses at the moment: their memory is a megabyte or two each. */
+/** Shorteners that are free for reuse: each has one or two megabytes. */
 const idle: { readonly capacity: number; readonly shortener: Shortener }[] = [];
 
 function taken(capacity: number): Shortener | undefined {

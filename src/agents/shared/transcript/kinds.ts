@@ -1,4 +1,4 @@
-/** Of one batch; a hostile file has as many as it likes. */
+/** Limit per batch: a hostile file can have any number. */
 export const MAX_KINDS = 50;
 
 /** Counts kinds of records that a reader does not know. */
@@ -6,19 +6,19 @@ export class Kinds {
   readonly #known: ReadonlySet<string>;
   #unknown = new Map<string, number>();
 
-  /** @param known all kinds that were ever seen, told or not */
+  /** @param known all kinds that were ever seen, with or without facts */
   constructor(known: readonly string[]) {
     this.#known = new Set(known);
   }
 
-  /** @param kind as a record says it; what is no text is no kind */
+  /** @param kind as the record has it; other values than texts are ignored */
   saw(kind: unknown): void {
     if (typeof kind !== "string" || kind === "" || this.#known.has(kind)) return;
     if (this.#unknown.size >= MAX_KINDS && !this.#unknown.has(kind)) return;
     this.#unknown.set(kind, (this.#unknown.get(kind) ?? 0) + 1);
   }
 
-  /** Those of a batch; the next one begins anew. */
+  /** Returns the counts so far and starts anew. */
   take(): ReadonlyMap<string, number> {
     const taken = this.#unknown;
     this.#unknown = new Map();

@@ -7,16 +7,16 @@ import type { JsonLine } from "./json-line.ts";
 import { openJsonl } from "./jsonl.ts";
 import { Kinds } from "./kinds.ts";
 
-/** A line that is no JSON object of a shape that its reader knows. */
+/** Returned for a line that is no JSON object. */
 export const UNREADABLE = Symbol("unreadable");
 
-/** How an agent writes its transcript, line by line. */
+/** How to read the lines of an agent's transcript. */
 export interface LineRules<State extends object> {
   /** Kinds of lines that are known, whether or not they have facts. */
   readonly kinds: readonly string[];
   /** Lines come without their long strings first; see `openJsonl`. @default false */
   readonly shortens?: boolean;
-  /** The state before the first line that is read, or as an earlier reading left it. */
+  /** The state before the first line, or as an earlier reading stored it. */
   state(modifiedMs: number, stored: Partial<State> | undefined): State;
   /**
    * Gives the facts of a line to the sink and changes the state.
@@ -24,11 +24,11 @@ export interface LineRules<State extends object> {
    * @returns the line's kind; `UNREADABLE` when it is no JSON object
    */
   read(line: JsonLine, state: State, sink: FactSink): unknown;
-  /** What a line says beside its facts. */
+  /** The content of a line, for the entries that were read from it. */
   content(line: Buffer, entries: readonly TranscriptEntry[], state: State): readonly ContentUpdate[];
 }
 
-/** For rules that make a new state of the old one. */
+/** Replaces a state in place, for rules that return a new one. */
 export function replaceState<State extends object>(state: State, next: State): void {
   for (const name of Object.keys(state)) if (!Object.hasOwn(next, name)) delete state[name as keyof State];
   Object.assign(state, next);
@@ -37,11 +37,11 @@ export function replaceState<State extends object>(state: State, next: State): v
 /** A batch with what the reader of an agent needs to complete it. */
 export interface LineBatchRead<State> extends TranscriptBatch {
   readonly entries: TranscriptEntry[];
-  /** As it is after the batch. */
+  /** The state after the batch. */
   readonly state: State;
   /** The batch is the first of this reading. */
   readonly isFirst: boolean;
-  /** This reading began without what an earlier one had learned. */
+  /** This reading began without a stored state. */
   readonly isFresh: boolean;
 }
 

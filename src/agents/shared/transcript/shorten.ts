@@ -1,39 +1,39 @@
 import type { JsonLine } from "./json-line.ts";
 import { MODULE_BASE64 } from "./shorten/module.ts";
 
-/** A complete line in a stretch of a file, without its line feed; to be used before the next lines are asked for. */
+/** A complete line among the bytes, without its line feed. Valid until the next lines are requested. */
 export interface PlacedLine extends JsonLine {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Finds the lines in a stretch of a JSON lines file, and gives their texts without long strings: most of what agents keep
- * are files and outputs, and parsing those costs more than all the rest of reading. WebAssembly, since it looks at sixteen
- * bytes at a time: some two gigabytes a second.
+ * Finds the lines in a part of a JSON lines file, and returns their texts without long strings: most bytes of transcripts are
+ * files and outputs, and parsing these costs more than the rest of reading. WebAssembly compares sixteen bytes at a time: about
+ * 2 GB/s.
  */
 export interface Shortener {
-  /** Put the stretch here. */
+  /** Write the part of the file here. */
   readonly bytes: Buffer;
-  /** Complete lines from one place to another. */
+  /** Complete lines between two places. */
   lines(from: number, to: number): Generator<PlacedLine, void, void>;
 }
 
 /** Longer strings are cut: commands, paths and names are shorter. */
 export const MAX_STRING_BYTES = 384;
 
-/** The end of a string that was cut; one that an agent wrote ends so only by accident, and is read whole for nothing. */
+/** Ends a string that was cut. If an agent's own string ends so, its line is parsed once more than needed. */
 const CUT = "\0";
 export const isCut = (text: string): boolean => text.endsWith(CUT);
 
 /**
  * @param capacity of `bytes`
- * @returns `undefined` where the engine cannot run it, or has no room for it: lines are parsed whole there
+ * @returns `undefined` if the engine cannot run it or has no memory for it: lines are parsed whole then
  */
 export function makeShortener(capacity: number): Shortener | undefined {
   const code = compiled();
   if (code === undefined) return undefined;
-  // What is cut is longer than its mark: the copies take no more room than the bytes
+  // A cut string is longer than its mark, so the copies need no more room than the bytes
   const copiesAt = aligned(capacity + OVERRUN_BYTES);
   const tableAt = aligned(copiesAt + capacity + OVERRUN_BYTES);
   const pages = Math.ceil((tableAt + MAX_LINES * 4 * NUMBERS) / PAGE_BYTES);
@@ -61,13 +61,13 @@ export function makeShortener(capacity: number): Shortener | undefined {
 
 // --- internal ---
 
-/** The beginning of a text tells of what kind it is. */
+/** The beginning of a text shows its kind. */
 const KEPT_BYTES = 96;
-/** It looks that far beyond the end. */
+/** The module reads this far beyond the end. */
 const OVERRUN_BYTES = 16;
 const PAGE_BYTES = 65_536;
 const MAX_LINES = 4_096;
-/** Of the table, per line: start, end, start of the copy, whether it is cut. */
+/** Numbers per line in the table: start, end, start of the copy, whether it is cut. */
 const NUMBERS = 4;
 
 interface Code {
@@ -120,8 +120,8 @@ function compiled(): WebAssembly.Module | undefined {
 }
 
 /**
- * The engine takes ten gigabytes of addresses for each, whatever is used of them: some machines give a process less
- * (`ulimit -v`). It tries for a third of a second before it says so, and is not asked again.
+ * The engine reserves ten gigabytes of addresses for each memory; some machines allow a process less (`ulimit -v`). It tries
+ * for a third of a second before it fails, so a failure is remembered.
  */
 function memoryOf(pages: number): WebAssembly.Memory | undefined {
   try {
