@@ -7,7 +7,7 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
-  /** As `process.arch` has it. */
+  /** `process.arch`. */
   readonly arch: string;
   readonly places: Places;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
@@ -15,14 +15,12 @@ export interface Context {
   readonly stderr: Output;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The Node binary and the built program, absolute: what a detached drain is started with. */
+  /** Absolute paths of the Node binary and the built program, which start a detached drain. */
   readonly nodePath: string;
   readonly programPath: string;
 }
 
-/**
- * Something the user can mend. Shown as one line; `exitCode` 2 for wrong input, 1 for what failed.
- */
+/** An error that the user can fix. Shown as one line; `exitCode` is 2 for wrong input, 1 for a failure. */
 export class UserError extends Error {
   readonly code: string;
   readonly exitCode: number;

@@ -13,13 +13,14 @@ import { plural } from "../text/figures.ts";
 export interface DrainCommandOptions {
   /** End every open session now. */
   readonly endIdle: boolean;
-  /** Say nothing; problems go to the log alone. For drains that hooks start. */
+  /** Print nothing; problems go to the log only. For drains that hooks start. */
   readonly quiet: boolean;
   readonly json: boolean;
 }
 
 /**
- * `openhook-otel drain`. A backend that is away is no failure: what waits goes with the next drain.
+ * `openhook-otel drain`: converts queued events and exports them. An unreachable backend is no failure: its spans stay
+ * queued.
  *
  * @returns exit code: 0; 1 when the store could not be used
  */
@@ -40,13 +41,13 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   await log.flush();
   if (options.quiet) return 0;
   if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
-  else context.stdout.write(inWords(report, deps.loaded));
+  else context.stdout.write(drainText(report, deps.loaded));
   return 0;
 }
 
 /**
- * A hook's drain leaves the work to the one that runs already. A user's waits for it and then looks itself: when the
- * command comes back, what was there is done.
+ * Runs a drain. If another one is running, a drain that a hook started leaves the work to it; one that a user started waits
+ * for it and then runs, so that everything queued is processed when the command returns.
  */
 export async function drainNow(
   deps: DrainDeps,
@@ -60,22 +61,22 @@ export async function drainNow(
   for (;;) {
     const report = await runDrain(deps, { endIdle, isEager: !quiet, ...more });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
-    await deps.sleep(ASK_AGAIN_MS);
+    await deps.sleep(RETRY_MS);
   }
 }
 
 // --- internal ---
 
-/** A drain that waits for late lines and a slow backend is done long before this. */
+/** A drain that waits for late lines and a slow backend takes much less. */
 const OTHER_DRAIN_MS = 60_000;
-const ASK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
-function inWords(report: DrainReport | undefined, loaded: LoadedConfig): string {
-  if (report === undefined) return "another drain is at work; it will take what waits\n";
+function drainText(report: DrainReport | undefined, loaded: LoadedConfig): string {
+  if (report === undefined) return "another drain is running and will process the queue\n";
   const lines = [
     `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
-      (report.quarantined > 0 ? `, ${report.quarantined} set aside (see ${suggest("status")})` : "") +
-      (report.left > 0 ? `, ${report.left} left where they are` : ""),
+      (report.quarantined > 0 ? `, ${report.quarantined} quarantined (see ${suggest("status")})` : "") +
+      (report.left > 0 ? `, ${report.left} left for the next drain` : ""),
     `${plural(report.spans, "new span")}; ` +
       (report.hasDestination
         ? `${report.sent} sent, ${report.waiting} waiting`

@@ -5,6 +5,7 @@ import { type Context, UserError } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
+import { keptText, prunedLines } from "../drain/prune-text.ts";
 import type { Pruned } from "../drain/pruned.ts";
 import { messageOf } from "../model/error-message.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
@@ -17,18 +18,18 @@ import { drainNow } from "./drain.ts";
 export interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
   readonly olderThan?: string;
-  /** Also payloads that were set aside this long ago. */
+  /** Also remove quarantined payloads of that age. */
   readonly quarantine: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
 }
 
 /**
- * `openhook-otel prune`: takes sessions out of the store whose last activity is long ago, and gives their space back. What
- * waits is drained first, so that nothing of it is lost; what still waits for a backend stays.
+ * `openhook-otel prune`: removes sessions from the store whose last activity is long ago, and frees their space. The queue is
+ * drained first, so that nothing is lost; sessions with unsent spans stay.
  *
- * @returns exit code: 0; 1 when the store could not be used, or another drain does not come to its end
- * @throws UserError for an age that is none, or a store that cannot be read
+ * @returns exit code: 0; 1 when the store could not be used, or another drain did not finish
+ * @throws UserError for a wrong age, or a store that cannot be read
  */
 export async function prune(options: PruneOptions, context: Context): Promise<number> {
   const loaded = await loadConfig(context);
@@ -40,7 +41,7 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
     options.olderThan === undefined ? config.store.retentionDays * DAY_MS : ageOf("--older-than", options.olderThan);
   const request = { olderThanMs, quarantine: options.quarantine };
   if (!existsSync(context.places.storePath)) {
-    context.stdout.write(options.json ? `${JSON.stringify(NOTHING)}\n` : "there is no store yet\n");
+    context.stdout.write(options.json ? `${JSON.stringify(NOTHING)}\n` : "no store yet\n");
     return 0;
   }
   if (options.dryRun) return showDryRun(request, options, context);
@@ -49,7 +50,7 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
   const before = storeBytes(context.places.storePath);
   const progress = new ProgressLine(context);
   const onProgress = (sessions: number, of: number): void =>
-    progress.line(sessions / of, `${sessions} of ${plural(of, "session")} taken out of the store`);
+    progress.line(sessions / of, `${sessions} of ${plural(of, "session")} removed from the store`);
   try {
     const report = await drainNow(await drainDeps(context, log.line), {
       endIdle: false,
@@ -59,12 +60,14 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
     progress.clear();
     await log.flush();
     if (report?.pruned === undefined) {
-      context.stderr.write("openhook-otel: another drain is at work and does not come to its end; try again later\n");
+      context.stderr.write("openhook-otel: another drain is running and did not finish; try again later\n");
       return 1;
     }
     const after = storeBytes(context.places.storePath);
     if (options.json) context.stdout.write(`${JSON.stringify(asJson(report.pruned, before, after))}\n`);
-    else for (const line of inWords(report.pruned, options, before, after)) context.stdout.write(`${line}\n`);
+    else
+      for (const line of prunedLines(report.pruned, options.quarantine, before, after))
+        context.stdout.write(`${line}\n`);
     return 0;
   } catch (error) {
     log.line(messageOf(error));
@@ -94,10 +97,10 @@ async function showDryRun(
     context.stdout.write(`${JSON.stringify({ dry_run: true, sessions, kept, quarantined, store_bytes: bytes })}\n`);
     return 0;
   }
-  const oldest = oldestMs === undefined ? "" : `, the oldest of ${localTime(oldestMs)}`;
-  context.stdout.write(`Dry run: ${plural(sessions, "session")} would go${oldest}${keptWords(kept)}\n`);
-  if (quarantine) context.stdout.write(`${plural(quarantined, "set-aside payload")} would go\n`);
-  context.stdout.write(`the store takes ${megabytes(bytes)}\n`);
+  const oldest = oldestMs === undefined ? "" : `, the oldest from ${localTime(oldestMs)}`;
+  context.stdout.write(`Dry run: ${plural(sessions, "session")} would be removed${oldest}${keptText(kept)}\n`);
+  if (quarantine) context.stdout.write(`${plural(quarantined, "quarantined payload")} would be removed\n`);
+  context.stdout.write(`store size: ${megabytes(bytes)}\n`);
   return 0;
 }
 
@@ -107,13 +110,3 @@ const asJson = ({ freedBytes: _, notSmaller, ...pruned }: Pruned, before: number
   store_bytes: after,
   ...(notSmaller !== undefined && { not_smaller: notSmaller }),
 });
-
-function* inWords(pruned: Pruned, { quarantine }: PruneOptions, before: number, after: number): Generator<string> {
-  yield `${plural(pruned.sessions, "session")} taken out of the store${keptWords(pruned.kept)}`;
-  if (quarantine) yield `${plural(pruned.quarantined, "set-aside payload")} removed`;
-  yield `the store takes ${megabytes(after)}, before ${megabytes(before)}`;
-  if (pruned.notSmaller !== undefined) yield `! it could be smaller: ${pruned.notSmaller}`;
-}
-
-const keptWords = (kept: number): string =>
-  kept === 0 ? "" : `; ${plural(kept, "session")} as old ${kept === 1 ? "stays" : "stay"}: not sent yet, or not over`;

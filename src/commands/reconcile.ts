@@ -16,18 +16,18 @@ export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, s
   readonly since?: string;
   /** @default now */
   readonly until?: string;
-  /** Traces may be missing whole: the gateway samples. */
+  /** Whole traces may be missing, because the gateway samples. */
   readonly sampled: boolean;
   readonly json: boolean;
 }
 
 /**
- * `openhook-otel reconcile`: what transcripts say, read anew; what the store has; what was delivered; and what Prometheus,
- * Jaeger and Tempo answer. Looks only: nothing is written, converted or sent.
+ * `openhook-otel reconcile`: compares transcripts (read again), the store, deliveries, and the answers of Prometheus, Jaeger
+ * and Tempo. Only reads.
  *
- * @param session id, the beginning of one, or `<source>/<id>`; without it the sessions of a time, whole
- * @returns exit code: 0, all that could be compared agrees; 1, something differs; 2, nothing could be compared
- * @throws UserError (2) for wrong input and for a backend that cannot be asked, (1) for a store that cannot be read
+ * @param session id, the beginning of one, or `<source>/<id>`; without it all sessions with activity in the range
+ * @returns exit code: 0 everything that could be compared agrees; 1 something differs; 2 nothing could be compared
+ * @throws UserError (2) for wrong input and for a backend that does not answer, (1) for a store that cannot be read
  */
 export async function reconcile(
   session: string | undefined,

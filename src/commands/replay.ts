@@ -9,15 +9,15 @@ import { printable } from "../text/terminal.ts";
 import { drain } from "./drain.ts";
 
 export interface ReplayOptions {
-  /** Tell what would be tried again, move nothing. */
+  /** Print what would be retried, move nothing. */
   readonly dryRun: boolean;
 }
 
 /**
- * `openhook-otel replay`: what was set aside goes back to the inbox, with its event time, and is drained. What still
- * nobody recognises comes back to quarantine: once, since one drain is all that runs.
+ * `openhook-otel replay`: moves quarantined payloads back to the inbox, with their event times, and drains them. Payloads
+ * that no agent recognises return to quarantine.
  *
- * @returns exit code: 0; 1 when the drain could not work (what was put back waits in the inbox then)
+ * @returns exit code: 0; 1 when the drain failed (the payloads then stay in the inbox)
  * @throws UserError when a file cannot be moved
  */
 export async function replay({ dryRun }: ReplayOptions, context: Context): Promise<number> {
@@ -29,22 +29,22 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
     stdout.write(`${plural(strange, "file")} that no hook wrote ${strange === 1 ? "stays" : "stay"} in quarantine\n`);
   }
   if (payloads.length === 0) {
-    stdout.write("No payload is set aside.\n");
+    stdout.write("No payload is quarantined.\n");
     return 0;
   }
   if (dryRun) {
     printLines(context, inWords(payloads));
-    stdout.write(`Dry run: ${plural(payloads.length, "payload")} would be tried again.\n`);
+    stdout.write(`Dry run: ${plural(payloads.length, "payload")} would be retried.\n`);
     return 0;
   }
   const run = randomBytes(4).toString("hex");
   const moved = await putBack(payloads, run, context);
-  stdout.write(`${plural(moved, "payload")} put back into the inbox\n`);
+  stdout.write(`${plural(moved, "payload")} moved back to the inbox\n`);
   const code = await drain({ endIdle: false, quiet: false, json: false }, context);
   if (code !== 0) return code;
   const returned = (await quarantinedIn(places.quarantineDir)).filter(({ name }) => name.includes(`-${run}-`));
   if (returned.length > 0) {
-    stdout.write(`${plural(returned.length, "payload")} came back to quarantine:\n`);
+    stdout.write(`${plural(returned.length, "payload")} returned to quarantine:\n`);
     printLines(context, inWords(returned));
   }
   return 0;
@@ -52,18 +52,18 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
 
 // --- internal ---
 
-/** The rest is of others: the inbox sets aside whatever it finds. */
+/** Other files come from elsewhere: the inbox quarantines every file it does not know. */
 const isPayload = ({ name, isFile }: SetAside): boolean => isFile && name.endsWith(".evt");
 
 const inWords = (payloads: readonly SetAside[]): readonly string[] =>
   [...byReason(payloads)].map(([reason, n]) => `${n} × ${printable(reason)}`);
 
-/** Of a file's name, so that no name grows from replay to replay. */
+/** Characters kept of a file's name, so that names do not grow with each replay. */
 const NAME_CHARACTERS = 100;
 
 /**
- * A rename keeps the time, which is the event's. The run and a number make the name one of its own; they stand in front,
- * where no later step of the drain cuts them off.
+ * A rename keeps the file's time, which is the event's. The run and a number make the name unique; they are at the front,
+ * because the drain may cut names at the end.
  */
 async function putBack(payloads: readonly SetAside[], run: string, { places }: Context): Promise<number> {
   await mkdir(places.inboxDir, { recursive: true, mode: 0o700 });
@@ -74,10 +74,10 @@ async function putBack(payloads: readonly SetAside[], run: string, { places }: C
     try {
       await rename(from, to);
     } catch (error) {
-      // another replay was faster
+      // Another replay has moved it already
       if (error instanceof Error && "code" in error && error.code === "ENOENT") continue;
       const reason = error instanceof Error ? error.message : String(error);
-      throw new UserError("E_STATE", `cannot put ${JSON.stringify(from)} back into the inbox: ${reason}`, 1, {
+      throw new UserError("E_STATE", `cannot move ${JSON.stringify(from)} back to the inbox: ${reason}`, 1, {
         cause: error,
       });
     }

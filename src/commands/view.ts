@@ -10,7 +10,7 @@ import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
 
 export interface ViewOptions {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   /** Open the page in the user's browser. */
   readonly open: boolean;
@@ -26,7 +26,7 @@ export interface ViewOptions {
  * `openhook-otel view`: serves the local page until it is stopped. The store is only read.
  *
  * @returns exit code: 0
- * @throws UserError when it cannot listen on that port, or the page was not built
+ * @throws UserError when it cannot listen on the port, or the page was not built
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
   const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
@@ -42,7 +42,10 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
   });
   try {
     if (options.printUrl) context.stdout.write(`${server.link}\n`);
-    else context.stdout.write(`The page is at ${server.link}\nFor this user on this machine alone. Ctrl-C ends it.\n`);
+    else
+      context.stdout.write(
+        `Serving ${server.link}\nOnly this user on this machine can open it. Press Ctrl-C to stop.\n`,
+      );
     if (options.open && !options.printUrl) openInBrowser(server.onceLink(), context);
     if (!options.stop.aborted) await once(options.stop, "abort");
   } finally {
@@ -65,8 +68,8 @@ async function served({ port }: ViewOptions, deps: Parameters<typeof serveView>[
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program has this port; choose another, or leave --port out for any that is free",
-  EACCES: "this port needs rights that you do not have; choose one above 1023, or leave --port out",
+  EADDRINUSE: "the port is in use; choose another, or omit --port to use any free one",
+  EACCES: "permission denied; choose a port above 1023, or omit --port",
 };
 
 function pageFiles(packageRoot: string): ReturnType<typeof readPageFiles> {
@@ -80,7 +83,7 @@ function pageFiles(packageRoot: string): ReturnType<typeof readPageFiles> {
   }
 }
 
-/** Never waits and never fails: the address was printed. */
+/** Does not wait and never fails, because the address was printed. */
 function openInBrowser(url: string, { platform, env }: Context): void {
   const [program, ...args] = openerOn(platform, env);
   if (program === undefined) return;
@@ -89,13 +92,13 @@ function openInBrowser(url: string, { platform, env }: Context): void {
     child.on("error", () => {});
     child.unref();
   } catch {
-    // No such program, or no more processes: the same as no browser
+    // No such program, or the process limit is reached: continue without a browser
   }
 }
 
 function openerOn(platform: NodeJS.Platform, env: Context["env"]): readonly string[] {
   if (platform === "darwin") return ["open"];
-  // `start` is a word of cmd.exe, which would read the address as its own language
+  // `start` is a cmd.exe builtin, and cmd.exe would interpret characters of the URL
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
   return env["DISPLAY"] || env["WAYLAND_DISPLAY"] || env["WSL_DISTRO_NAME"] ? ["xdg-open"] : [];
 }

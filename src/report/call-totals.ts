@@ -6,6 +6,25 @@ import { costNanoUsd } from "../telemetry/cost.ts";
 /** Whether tokens are known. If not, they are unknown for agents that never report them, and zero for all others. */
 export const hasUsage = ({ modelCalls, sumsTold }: CallSums): boolean => modelCalls + sumsTold > 0;
 
+/**
+ * Sums as they are shown: unknown is `null`, never 0. Zero means that no call was made, which is known only of agents that
+ * report their calls.
+ */
+export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
+  const none = hasUsage(sums) || isUsageUnknown ? null : 0;
+  return {
+    modelCalls: sums.modelCalls === 0 && (sums.sumsTold > 0 || isUsageUnknown) ? null : sums.modelCalls,
+    input: sums.input ?? none,
+    output: sums.output ?? none,
+    cacheRead: sums.cacheRead ?? none,
+    cacheWrite: sums.cacheWrite ?? none,
+    cacheWrite5m: sums.cacheWrite5m ?? none,
+    cacheWrite1h: sums.cacheWrite1h ?? none,
+    reasoning: sums.reasoning ?? none,
+    costNanoUsd: sums.costNanoUsd ?? none,
+  };
+}
+
 /** The calls of the open part of a session, with their costs. */
 export function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
   return [...session.turns, ...session.subagents].flatMap((run) =>

@@ -2,8 +2,9 @@ import { PRICE_TABLE } from "../telemetry/cost.ts";
 import { isoTime } from "../text/figures.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
-import { findingsOf, unknownsOf } from "./findings.ts";
+import { findingsOf } from "./findings.ts";
 import { headJson, sumsJson } from "./session-json.ts";
+import { unknownsOf } from "./unknowns.ts";
 
 /** Everything `explain` knows, as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {

@@ -14,30 +14,33 @@ export interface QuestionOptions {
   readonly csv: boolean;
 }
 
-/** What is asked for, with the defaults filled in. */
+/** A report's options, with the defaults filled in. */
 export interface Question {
-  /** `by` is what the first table tells apart. */
+  /** `by`: the grouping of the first table. */
   readonly query: UsageQuery & { readonly sinceMs: number };
-  /** Nothing was named: days, and a summary by agent and by model. */
+  /** No dimension was named: by day, with summaries by agent and model. */
   readonly isOverview: boolean;
-  /** Rows at most; absent: all. */
+  /** Maximum number of rows; absent: all. */
   readonly limit?: number;
 }
 
 /**
- * Words of the command line as a question.
+ * The question that a command line asks.
  *
  * @param words dimensions, also in the plural; none: days
- * @throws UserError for a word that is none, for two that nobody tells together, and for a time that is none
+ * @throws UserError for an unknown dimension, for two that cannot be combined, and for a wrong time
  */
 export function questionOf(words: readonly string[], options: QuestionOptions, nowMs: number): Question {
   const by: readonly Dimension[] = words.length === 0 ? ["day"] : [...new Set(words.map(dimensionOf))];
   const { agent, model, repository } = options;
   if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
-    throw new UserError("E_USAGE", "no agent tells which model a tool call is of: ask for tools or for models");
+    throw new UserError(
+      "E_USAGE",
+      "model and tool cannot be combined, because agents do not report which model made a tool call",
+    );
   }
   const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
-  // The last moment that counts: until midnight is without the day that begins then
+  // The last moment that counts: `--until` midnight excludes the day that starts then
   const lastMs = untilMs === undefined ? nowMs : Math.min(nowMs, untilMs - 1);
   const sinceMs = options.since === undefined ? defaultSince(by, lastMs) : sinceOf(options.since, nowMs);
   if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
@@ -60,14 +63,17 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
 // --- internal ---
 
 const DEFAULT_LIMIT = 20;
-/** There can be thousands of these, which nobody reads but a program. */
+/** There can be thousands of these; the screen shows the first. */
 const MANY: ReadonlySet<Dimension> = new Set(["session", "repository", "tool"]);
 
 function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
   const found = DIMENSIONS.find((dimension) => dimension === singular);
   if (found !== undefined) return found;
-  throw new UserError("E_USAGE", `a report is by ${DIMENSIONS.join(", ")}, not by ${JSON.stringify(word)}`);
+  throw new UserError(
+    "E_USAGE",
+    `unknown dimension ${JSON.stringify(word)}; a report can be by ${DIMENSIONS.join(", ")}`,
+  );
 }
 
 const SHORT: ReadonlyMap<string, string> = new Map([
@@ -75,7 +81,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ["repos", "repository"],
 ]);
 
-/** Whole days, weeks and months of the machine's calendar: the first bar is as long as the others can be. */
+/** Whole days, weeks and months of the local calendar, so that the first bar covers a full bucket. */
 function defaultSince(by: readonly Dimension[], lastMs: number): number {
   const last = new Date(lastMs);
   if (by.includes("hour")) return startOfDay(lastMs, -1);

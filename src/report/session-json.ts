@@ -3,14 +3,13 @@ import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { type StoredModelCall, settledSpans } from "../store/queries.ts";
 import { isoTime, usd } from "../text/figures.ts";
-import { hasUsage } from "./call-totals.ts";
+import { knownAmounts } from "./call-totals.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import type { SessionView } from "./session-view.ts";
 
 /**
- * One session as a JSON document, in parts that are written one after the other: its spans are never in memory at once.
- * Unknown is `null`, never 0; times are ISO 8601; `spans` are as they were or will be sent, `open_spans` as they look
- * now.
+ * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never
+ * 0; times are ISO 8601; `spans` are those that were or will be exported, `open_spans` those that have not ended.
  */
 export function* jsonParts(db: Database, view: SessionView): Generator<string> {
   yield `${JSON.stringify(documentOf(view)).slice(0, -1)},"spans":[`;
@@ -28,29 +27,26 @@ export function* jsonParts(db: Database, view: SessionView): Generator<string> {
   yield "]}\n";
 }
 
-/**
- * Sums in the words of `--json`; `null` where no call says. Without any call nothing was used and nothing paid: that is
- * known of agents that tell their calls, and of those alone.
- */
+/** Sums with the member names of `--json`. */
 export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) {
-  const none = hasUsage(sums) || usageUnknown === true ? null : 0;
+  const known = knownAmounts(sums, usageUnknown === true);
   return {
-    model_calls: sums.modelCalls === 0 && (sums.sumsTold > 0 || usageUnknown === true) ? null : sums.modelCalls,
-    input: sums.input ?? none,
-    output: sums.output ?? none,
-    cache_read: sums.cacheRead ?? none,
-    cache_write: sums.cacheWrite ?? none,
-    reasoning: sums.reasoning ?? none,
-    cache_write_5m: sums.cacheWrite5m ?? none,
-    cache_write_1h: sums.cacheWrite1h ?? none,
-    cost_usd: usd(sums.costNanoUsd) ?? none,
+    model_calls: known.modelCalls,
+    input: known.input,
+    output: known.output,
+    cache_read: known.cacheRead,
+    cache_write: known.cacheWrite,
+    reasoning: known.reasoning,
+    cache_write_5m: known.cacheWrite5m,
+    cache_write_1h: known.cacheWrite1h,
+    cost_usd: usd(known.costNanoUsd),
     calls_without_usage: sums.callsWithoutUsage,
     incomplete_calls: sums.incompleteCalls,
     unpriced_calls: sums.unpricedCalls,
   };
 }
 
-/** Who and where, the same in `show` and `sessions`. */
+/** Agent, session and repository, the same in `show` and `sessions`. */
 export const headJson = ({ stored, facts, segments }: SessionSummary) => ({
   source: stored.source,
   session_id: stored.sessionId,

@@ -1,7 +1,8 @@
 import { printable } from "../text/terminal.ts";
 import type { UsageQuery } from "./query.ts";
-import { partsOf, type UsageRow } from "./usage.ts";
 import { rowJson } from "./usage-json.ts";
+import type { UsageRow } from "./usage-row.ts";
+import { partsOf } from "./usage-rows.ts";
 
 /**
  * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0, as it

@@ -10,7 +10,7 @@ import { offsetsBetween } from "./buckets.ts";
 export type CallFigures = CallSums & {
   readonly modelMs: number;
   /** Input tokens of those calls that tell what was read from a cache: what its share is of. */
-  readonly cacheToldInput?: number;
+  readonly cacheReportedInput?: number;
 };
 
 export interface ToolFigures {
@@ -130,7 +130,7 @@ export function* openFactsOf(
         const figures = {
           ...sums,
           modelMs: Math.max(0, call.endMs - call.startMs),
-          ...(call.usage?.cacheRead !== undefined && { cacheToldInput: call.usage.input }),
+          ...(call.usage?.cacheRead !== undefined && { cacheReportedInput: call.usage.input }),
         };
         yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
       }
@@ -223,6 +223,6 @@ function callFigures(row: Row): CallFigures {
     ...known("costNanoUsd", "cost_nano_usd"),
     unpricedCalls: Number(row["unpriced"]),
     modelMs: Number(row["duration_ms"] ?? 0),
-    ...known("cacheToldInput", "cache_told_input"),
+    ...known("cacheReportedInput", "cache_told_input"),
   };
 }

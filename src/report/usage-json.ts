@@ -1,11 +1,11 @@
 import { PRICE_TABLE } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
-import { hasUsage } from "./call-totals.ts";
+import { knownAmounts } from "./call-totals.ts";
 import type { Question } from "./question.ts";
-import type { UsageRow } from "./usage.ts";
 import type { UsageReport } from "./usage-report.ts";
+import type { UsageRow } from "./usage-row.ts";
 
-/** The report as a JSON document. Unknown is `null`, never 0; what a grouping cannot tell is absent. */
+/** The report as a JSON document. Unknown is `null`, never 0; figures that do not apply to a grouping are absent. */
 export const reportJson = ({ query }: Question, report: UsageReport, timeZone: string) => ({
   since: isoTime(query.sinceMs),
   until: isoTime(query.untilMs),
@@ -25,10 +25,9 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   unpriced: report.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
 });
 
-/** One row; the same as `--csv` has. */
-export const rowJson = ({ key, sessions, calls, turns, tools, untold, untoldSessions }: UsageRow) => {
-  /** Without any call nothing was used and nothing paid. */
-  const none = calls === undefined || hasUsage(calls) || untoldSessions > 0 ? null : 0;
+/** One row; `--csv` has the same figures. */
+export const rowJson = ({ key, sessions, calls, turns, tools, agentsWithoutUsage, sessionsWithoutUsage }: UsageRow) => {
+  const known = calls === undefined ? undefined : knownAmounts(calls, sessionsWithoutUsage > 0);
   return {
     ...key,
     sessions,
@@ -38,25 +37,26 @@ export const rowJson = ({ key, sessions, calls, turns, tools, untold, untoldSess
       failed_turns: turns.failed,
       interrupted_turns: turns.interrupted,
     }),
-    ...(calls !== undefined && {
-      model_calls: calls.modelCalls === 0 && (calls.sumsTold > 0 || untoldSessions > 0) ? null : calls.modelCalls,
-      sums_told: calls.sumsTold,
-      input: calls.input ?? none,
-      output: calls.output ?? none,
-      cache_read: calls.cacheRead ?? none,
-      cache_write: calls.cacheWrite ?? none,
-      cache_write_5m: calls.cacheWrite5m ?? none,
-      cache_write_1h: calls.cacheWrite1h ?? none,
-      reasoning: calls.reasoning ?? none,
-      cache_hit_ratio: calls.cacheToldInput ? (calls.cacheRead ?? 0) / calls.cacheToldInput : null,
-      cost_usd: usd(calls.costNanoUsd) ?? none,
-      unpriced_calls: calls.unpricedCalls,
-      calls_without_usage: calls.callsWithoutUsage,
-      incomplete_calls: calls.incompleteCalls,
-      model_ms: calls.modelMs,
-      sessions_without_usage: untoldSessions,
-      agents_without_usage: untold,
-    }),
+    ...(calls !== undefined &&
+      known !== undefined && {
+        model_calls: known.modelCalls,
+        sums_told: calls.sumsTold,
+        input: known.input,
+        output: known.output,
+        cache_read: known.cacheRead,
+        cache_write: known.cacheWrite,
+        cache_write_5m: known.cacheWrite5m,
+        cache_write_1h: known.cacheWrite1h,
+        reasoning: known.reasoning,
+        cache_hit_ratio: calls.cacheReportedInput ? (calls.cacheRead ?? 0) / calls.cacheReportedInput : null,
+        cost_usd: usd(known.costNanoUsd),
+        unpriced_calls: calls.unpricedCalls,
+        calls_without_usage: calls.callsWithoutUsage,
+        incomplete_calls: calls.incompleteCalls,
+        model_ms: calls.modelMs,
+        sessions_without_usage: sessionsWithoutUsage,
+        agents_without_usage: agentsWithoutUsage,
+      }),
     ...(tools !== undefined && {
       tool_calls: tools.calls,
       tool_errors: tools.errors,

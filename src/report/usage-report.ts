@@ -5,7 +5,8 @@ import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "./buc
 import type { Dimension } from "./query.ts";
 import type { Question } from "./question.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
-import { type UsageRow, usageInWays } from "./usage.ts";
+import { usageByGroupings } from "./usage.ts";
+import type { UsageRow } from "./usage-row.ts";
 
 /** The rows of a usage report. */
 export interface UsageReport {
@@ -41,7 +42,7 @@ export function usageReport(
     ...(ofTools ? [] : [["model"] as const]),
     ...(isOverview ? [["agent"] as const] : []),
   ];
-  const [[total] = [], found = [], models = [], byAgent = []] = usageInWays(db, { agents }, query, ways).map(
+  const [[total] = [], found = [], models = [], byAgent = []] = usageByGroupings(db, { agents }, query, ways).map(
     (rows, i) => inReadingOrder(ways[i] ?? [], rows),
   );
   if (total === undefined) return EMPTY_REPORT;
@@ -69,8 +70,8 @@ const withoutCalls = ({ key, sessions, tools }: UsageRow): UsageRow => ({
   key,
   sessions,
   ...(tools !== undefined && { tools }),
-  untold: [],
-  untoldSessions: 0,
+  agentsWithoutUsage: [],
+  sessionsWithoutUsage: 0,
 });
 
 /** Adds empty buckets between the first row and the end of the range, so that a calendar shows days without sessions. */
@@ -88,7 +89,8 @@ function withEmptyBuckets(
   if ((toMs - fromMs) / SHORTEST_MS[unit] > MAX_CALENDAR) return rows;
   const byName = new Map(rows.map((row) => [row.key[unit] ?? "", row]));
   for (const name of bucketsBetween(fromMs, toMs, unit)) {
-    if (!byName.has(name)) byName.set(name, { key: { [unit]: name }, sessions: 0, untold: [], untoldSessions: 0 });
+    if (!byName.has(name))
+      byName.set(name, { key: { [unit]: name }, sessions: 0, agentsWithoutUsage: [], sessionsWithoutUsage: 0 });
   }
   return [...byName].sort(([a], [b]) => compareBuckets(a, b)).map(([, row]) => row);
 }

@@ -17,7 +17,7 @@ export interface CountedSession {
   readonly repository?: string;
   readonly firstMs: number;
   /** Nobody ever told what it used, which is not nothing. */
-  readonly isUntold: boolean;
+  readonly isUsageUnknown: boolean;
 }
 
 /** The sessions that a query is about, by their numbers in the store; those of subagents beside those they belong to. */
@@ -72,7 +72,7 @@ export function countedSessions(
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: names.nameOf(of) }),
       firstMs: Number(row["first_ms"]),
-      isUntold: canBeUntold && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
+      isUsageUnknown: canBeUntold && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
     });
   }
   return counted;

@@ -1,35 +1,35 @@
 import type { Context } from "../context.ts";
 import { writeLines } from "./terminal.ts";
 
-/** Writes lines for a person to read, as this terminal can show them. */
+/** Prints lines for people, in ASCII if the locale has nothing else. */
 export const printLines = (context: Pick<Context, "stdout" | "env">, lines: Iterable<string>): void =>
   writeLines(context.stdout, shownLines(lines, context));
 
-/** Lines as this terminal can show them: without anything but ASCII where it says that it knows nothing else. */
+/** Lines as the terminal can show them: in ASCII if the locale has nothing else. */
 export function* shownLines(lines: Iterable<string>, { env }: Pick<Context, "env">): Generator<string> {
-  const isPlain = knowsAsciiAlone(env);
+  const isPlain = isAsciiOnly(env);
   for (const line of lines) yield isPlain ? toAscii(line) : line;
 }
 
 // --- internal ---
 
-/** Says nothing: then it is one of our days. */
-function knowsAsciiAlone(env: Context["env"]): boolean {
+/** No locale set: assume UTF-8. */
+function isAsciiOnly(env: Context["env"]): boolean {
   if (env["TERM"] === "dumb") return true;
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"];
   return locale !== undefined && locale !== "" && !/utf-?8/i.test(locale);
 }
 
-/** Each of our own signs as what says the same; names from elsewhere stay as they are. */
+/** Replaces our own symbols by ASCII; text from data stays as it is. */
 const toAscii = (line: string): string =>
   line
-    // What takes two columns takes the second from a space beside it, where there is one to spare
+    // Two-column replacements also consume a space beside the symbol, if there is one
     .replace(/(?<= ) ≥|≥ ?/g, ">=")
     .replace(/(?<=^|\dm)… (?=\d)/, "... ")
     .replace(/→(?! )/g, "/")
     .replace(SIGNS, (sign) => ASCII[sign] ?? "?");
 
-/** Each takes one column, as the sign does. */
+/** Each takes one column, like the symbol. */
 const ASCII: Readonly<Record<string, string>> = {
   "█": "#",
   "▉": "#",

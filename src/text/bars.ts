@@ -1,7 +1,7 @@
 /**
  * A bar of blocks, in steps of an eighth of a column.
  *
- * @param share 0 to 1 of the whole width; what is more than nothing shows
+ * @param share 0 to 1 of the whole width; anything above 0 is visible
  */
 export function bar(share: number, columns: number): string {
   if (!(share > 0) || columns < 1) return "";

@@ -1,4 +1,4 @@
-/** One side of a comparison; `text` is `undefined` for a file that is not there. */
+/** One side of a comparison; `text` is `undefined` for a missing file. */
 export interface DiffSide {
   readonly path: string;
   readonly text: string | undefined;
@@ -7,7 +7,7 @@ export interface DiffSide {
 /**
  * A unified diff with three lines of context, as `diff -u` prints it.
  *
- * @returns the empty string when nothing differs
+ * @returns an empty string if both are equal
  */
 export function unifiedDiff(before: DiffSide, after: DiffSide): string {
   if (before.text === after.text) return "";
@@ -30,12 +30,12 @@ export function unifiedDiff(before: DiffSide, after: DiffSide): string {
 // --- internal ---
 
 const CONTEXT_LINES = 3;
-// 2000 lines against 2000: beyond that the whole middle is shown as replaced instead of taking seconds
+// 2000 × 2000 lines; beyond that the middle is shown as replaced, because comparing takes seconds
 const MAX_CELLS = 4_000_000;
 
 interface Step {
   readonly sign: " " | "-" | "+";
-  /** With its line end, so that a lost one shows. */
+  /** With its line end, so that a missing one is visible. */
   readonly line: string;
 }
 
@@ -97,7 +97,7 @@ function compareMiddle(before: readonly string[], after: readonly string[]): rea
   return steps;
 }
 
-/** Stretches of change with their context, those that touch made one. End exclusive. */
+/** Ranges of changed lines with their context, merged where they touch. End exclusive. */
 function hunksOf(steps: readonly Step[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [index, step] of steps.entries()) {
@@ -111,7 +111,7 @@ function hunksOf(steps: readonly Step[]): readonly (readonly [number, number])[]
   return hunks;
 }
 
-/** `start,count` of one side; `other` is the sign of lines that this side does not have. */
+/** `start,count` of one side; `other`: the sign of lines that are only on the other side. */
 function rangeOf(ahead: readonly Step[], hunk: readonly Step[], other: Step["sign"]): string {
   const count = hunk.filter((step) => step.sign !== other).length;
   const before = ahead.filter((step) => step.sign !== other).length;

@@ -1,6 +1,6 @@
 import type { CallSums } from "../model/call-sums.ts";
 
-/** How numbers are shown to people. None of these throws; none holds anything that needs escaping. */
+/** Numbers as text for people. None of these throws; no result needs escaping. */
 
 /** `420ms`, `12.4s`, `3m 05s`, `2h 03m`, `3d 4h`. */
 export function duration(ms: number): string {
@@ -31,15 +31,15 @@ export function dollars(nanoUsd: number): string {
   return usd < 0.999_95 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
-/** `$0.0123`; `≥$0.0123` where a call has no price or was not told in whole; `?` where no call has a price. */
+/** `$0.0123`; `≥$0.0123` if a call has no price or is incomplete; `?` if no call has a price. */
 export const costText = ({ costNanoUsd, unpricedCalls, incompleteCalls }: CallSums): string =>
   costNanoUsd === undefined ? "?" : `${least(unpricedCalls + incompleteCalls > 0)}${dollars(costNanoUsd)}`;
 
-/** Calls that told their tokens and whose price is not known: of what told none it may well be. */
+/** Calls with reported tokens and an unknown price. Calls without tokens may well have a price. */
 export const pricelessOf = ({ unpricedCalls, callsWithoutUsage }: CallSums): number =>
   unpricedCalls - callsWithoutUsage;
 
-/** `10.2k→80`; with `≥` before what some call did not tell, or not in whole; `?` where no call tells any. */
+/** `10.2k→80`; with `≥` before a lower bound; `?` if no call reports tokens. */
 export function tokensText({ input, output, callsWithoutUsage, incompleteCalls }: CallSums): string {
   if (input === undefined) return "?";
   const isOutputLeast = callsWithoutUsage + incompleteCalls > 0;
@@ -63,12 +63,13 @@ export function localTime(ms: number): string {
   return `${date} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** `null` for what is no time. */
+/** `null` for no valid time. */
 export const isoTime = (ms: number | undefined): string | null =>
   ms === undefined || Number.isNaN(new Date(ms).getTime()) ? null : new Date(ms).toISOString();
 
 /** Whole billionths as US dollars; unknown is `null`. */
-export const usd = (nanoUsd: number | undefined): number | null => (nanoUsd === undefined ? null : nanoUsd / 1e9);
+export const usd = (nanoUsd: number | null | undefined): number | null =>
+  nanoUsd === undefined || nanoUsd === null ? null : nanoUsd / 1e9;
 
 // --- internal ---
 

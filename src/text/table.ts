@@ -6,13 +6,13 @@ export interface Column<T> {
   readonly cell: (row: T) => string;
   readonly style?: (row: T) => Style | undefined;
   readonly align?: "left" | "right";
-  /** The lowest goes first when the terminal is too narrow for all. */
+  /** Where the terminal is too narrow, columns with the lowest rank are dropped first. */
   readonly rank: number;
-  /** Narrower than its widest cell, down to this, before anything goes. */
+  /** The column shrinks to this width before any column is dropped. */
   readonly shrinkTo?: number;
 }
 
-/** One line for the titles and one for each row, none wider than the terminal. Cells went through `printable`. */
+/** A line of titles and one line per row, never wider than the terminal. Cells must be `printable`. */
 export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], terminal: Terminal): Generator<string> {
   const all = columns.map((column) => ({ column, cells: rows.map(column.cell) }));
   const used = all.filter(({ cells }) => cells.some((cell) => cell !== ""));
@@ -51,7 +51,7 @@ interface Laid<T> {
   readonly width: number;
 }
 
-/** Shrinks what may shrink, then drops by rank, until the rest fits; the last column left is clipped. */
+/** Shrinks columns, then drops them by rank, until the rest fits; a single remaining column is clipped. */
 function layOut<T>(columns: readonly Laid<T>[], room: number): readonly Laid<T>[] {
   const excess = columns.reduce((sum, { width }) => sum + width + GAP.text.length, -GAP.text.length) - room;
   if (excess <= 0) return columns;

@@ -3,7 +3,7 @@ import fastStringWidth from "fast-string-width";
 import type { Context } from "../context.ts";
 import type { Output } from "../safe-output.ts";
 
-/** What can be shown where we write to. */
+/** What an output can show. */
 export interface Terminal {
   /** Columns of one line, at least 1. */
   readonly columns: number;
@@ -12,15 +12,15 @@ export interface Terminal {
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
-/** A stretch of text in one style. Its text holds no control characters: it went through `printable`. */
+/** Text in one style, without control characters (see `printable`). */
 export interface Piece {
   readonly text: string;
   readonly style?: Style;
 }
 
 /**
- * What `stdout` can show. A terminal tells its width (80 when it does not know), a pipe has what `COLUMNS` says, else
- * 120. Colours only on a terminal, and not when `NO_COLOR` is set to anything or the terminal is a dumb one.
+ * What `stdout` can show. Width: of a terminal its own (80 if unknown), of a pipe `COLUMNS` (120 if unset). Colours: only
+ * on a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
  *
  * @see https://no-color.org
  */
@@ -33,8 +33,8 @@ export function terminalOf({ stdout, env }: Pick<Context, "stdout" | "env">): Te
 }
 
 /**
- * Text from data as it may be shown: control characters, terminal escapes, line breaks, invisible and direction-changing
- * characters and halves of characters are written out, e.g. `\x1b`.
+ * Escapes text from data for display: control characters, terminal escapes, line breaks, invisible and direction-changing
+ * characters and lone surrogates, e.g. `\x1b`.
  */
 export const printable = (text: string): string =>
   PLAIN.test(text)
@@ -44,14 +44,14 @@ export const printable = (text: string): string =>
         return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
       });
 
-/** Columns that a text takes. Never less than a terminal gives it; the text went through `printable`. */
+/** Columns that a `printable` text takes; never less than a terminal uses. */
 export function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length;
-  // Terminals disagree on spacing marks, and know characters that Node does not; the larger answer never wraps
+  // Terminals disagree on spacing marks and know newer characters than Node; the larger width never wraps
   return fastStringWidth(text) + (text.match(UNSURE)?.length ?? 0);
 }
 
-/** The text, or its beginning and `…` where it takes more than `columns`. */
+/** The text, cut with `…` if it takes more than `columns`. */
 export function clip(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 1) return "";
@@ -66,7 +66,7 @@ export function clip(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Pieces in exactly `columns` columns: clipped, or filled up with spaces on the side that `align` leaves. */
+/** Pieces in exactly `columns` columns: clipped, or padded with spaces on the other side of `align`. */
 export function sized(pieces: readonly Piece[], columns: number, align: "left" | "right" = "left"): readonly Piece[] {
   const widths = pieces.map((piece) => widthOf(piece.text));
   const width = widths.reduce((a, b) => a + b, 0);
@@ -79,7 +79,7 @@ export function sized(pieces: readonly Piece[], columns: number, align: "left" |
   for (const [index, piece] of pieces.entries()) {
     const own = widths[index] ?? 0;
     const isLast = index === pieces.length - 1;
-    // The mark of what is missing needs a column, unless nothing is
+    // Keep a column for `…`, unless this is the last piece
     if (own < left || (own === left && isLast)) {
       kept.push(piece);
       left -= own;
@@ -93,7 +93,7 @@ export function sized(pieces: readonly Piece[], columns: number, align: "left" |
   return left > 0 ? [...kept, { text: " ".repeat(left) }] : kept;
 }
 
-/** Pieces as one line, without the spaces at its end. */
+/** Pieces as one line, without trailing spaces. */
 export function lineOf(pieces: readonly Piece[], colour: boolean): string {
   const shown = pieces.filter((piece) => piece.text !== "");
   while (shown.length > 0) {
@@ -106,7 +106,7 @@ export function lineOf(pieces: readonly Piece[], colour: boolean): string {
   return shown.map(({ text, style }) => (colour && style !== undefined ? paint(style, text) : text)).join("");
 }
 
-/** Parts joined by ` · ` over as many lines as they need; a part is never broken, only clipped. */
+/** Parts joined by ` · ` over as many lines as needed; parts are clipped, never broken. */
 export function* flow(parts: readonly (readonly Piece[])[], { columns, colour }: Terminal): Generator<string> {
   let line: readonly Piece[] = [];
   let width = 0;
@@ -126,10 +126,10 @@ export function* flow(parts: readonly (readonly Piece[])[], { columns, colour }:
 }
 
 /**
- * Text over as many lines as it needs, broken between words, and inside a word only where it is longer than a line.
+ * Wraps text between words; a word longer than a line is broken.
  *
- * @param first stands before the first line, the others are indented by as much; on a line of its own where that leaves
- *        the text too little room
+ * @param first precedes the first line, and the others are indented by its width; on a separate line if too little room
+ *        would be left
  */
 export function* wrapped(first: Piece, text: string, { columns, colour }: Terminal): Generator<string> {
   const isBeside = widthOf(first.text) <= Math.max(NARROW_INDENT, columns - MIN_TEXT);
@@ -149,7 +149,7 @@ export function* wrapped(first: Piece, text: string, { columns, colour }: Termin
   yield lineOf([...before, { text: line }], colour);
 }
 
-/** Writes lines in portions: thousands of them are neither thousands of writes nor one big text. */
+/** Writes lines in portions, which avoids thousands of small writes and one huge string. */
 export function writeLines(output: Output, lines: Iterable<string>): void {
   let portion = "";
   for (const line of lines) {
@@ -164,28 +164,28 @@ export function writeLines(output: Output, lines: Iterable<string>): void {
 // --- internal ---
 
 const PORTION_CHARACTERS = 1 << 16;
-/** What stands before a text must leave it this much. */
+/** Columns that the text needs beside `first`. */
 const MIN_TEXT = 20;
 const NARROW_INDENT = 2;
 const SEPARATOR: Piece = { text: " · ", style: "dim" };
 
-/** To make one costs 10 ms, and most of what is shown needs none. */
+/** Created on demand: it costs 10 ms, and most text does not need it. */
 let segmenter: Intl.Segmenter | undefined;
 function graphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
 }
 const PLAIN = /^[\x20-\x7e]*$/;
-/** One column each: Latin, and what we draw with. */
+/** One column each: Latin, and the symbols we draw with. */
 const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717]*$/;
-/** Joiners stay, since emoji and some scripts are made with them. */
+/** Joiners are allowed: emoji and some scripts need them. */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const UNSURE = /[\p{Mc}\p{Cn}]/gu;
 
-/** Newer Nodes look at their own stdout before they colour; we have looked at ours. */
+/** Without validation, because newer Node versions check their own stdout, and we have checked ours. */
 const paint = (style: Style, text: string): string => styleText(style, text, { validateStream: false });
 
-/** A word in parts that fit. A character wider than the room gives way to `…`. */
+/** Splits a word into parts that fit. A character wider than the room becomes `…`. */
 function broken(word: string, room: number): readonly string[] {
   if (widthOf(word) <= room) return [word];
   const parts = [""];

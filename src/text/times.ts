@@ -1,7 +1,7 @@
 import { UserError } from "../context.ts";
 
 /**
- * An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`, with or without a zone: without, it is local).
+ * An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone).
  *
  * @returns milliseconds since the epoch
  * @throws UserError when it is neither
@@ -11,7 +11,7 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   const unitMs = UNITS[unit ?? ""];
   if (amount !== undefined && unitMs !== undefined) return written(option, text, nowMs - Number(amount) * unitMs);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
-  // A date alone is read as UTC, with a time as local: here both are local
+  // JavaScript reads a date alone as UTC; here it is local like a date with time
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
   if (isDate(date) && !Number.isNaN(ms)) return written(option, text, ms);
   throw new UserError(
@@ -34,22 +34,19 @@ export function ageOf(option: string, text: string): number {
 }
 
 /**
- * The same for the beginning of what is asked for.
+ * The same for the start of a range.
  *
- * @throws UserError also where it is still to come
+ * @throws UserError also for a time in the future
  */
 export function sinceOf(text: string, nowMs: number): number {
   const ms = timeOf("--since", text, nowMs);
   if (ms <= nowMs) return ms;
-  throw new UserError(
-    "E_USAGE",
-    `--since ${JSON.stringify(text)} is still to come: nothing can have happened since then`,
-  );
+  throw new UserError("E_USAGE", `--since ${JSON.stringify(text)} is in the future`);
 }
 
 // --- internal ---
 
-/** Before that a year has no four digits, and nothing can be shown as a time that is understood. */
+/** Earlier years have fewer than four digits, which dates as text need. */
 const FIRST_MS = Date.parse("1000-01-02T00:00Z");
 
 function written(option: string, text: string, ms: number): number {
@@ -57,7 +54,7 @@ function written(option: string, text: string, ms: number): number {
   throw new UserError("E_USAGE", `${option} ${JSON.stringify(text)} is before the year 1000`);
 }
 
-/** February the 30th is read as one of March. */
+/** JavaScript reads February 30 as a day in March. */
 function isDate(date: string): boolean {
   const ms = Date.parse(date);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);

@@ -1,7 +1,8 @@
 import { cardOf } from "../model/card-of.ts";
 import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
 import type { UsageQuery } from "../report/query.ts";
-import { type UsageRow, usage, usageInWays } from "../report/usage.ts";
+import { usage, usageByGroupings } from "../report/usage.ts";
+import type { UsageRow } from "../report/usage-row.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { Known } from "./choices.ts";
@@ -33,7 +34,7 @@ export function usageOver(
     throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter time`);
   }
   const ways = [[unit], [], [unit, split], [split]] as const;
-  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageInWays(db, deps, { ...query, sinceMs }, ways);
+  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageByGroupings(db, deps, { ...query, sinceMs }, ways);
   const times = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
   // Sessions dated into the future by a wrong clock too, because the sums include them
   const named = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...times.keys()]);
@@ -101,14 +102,14 @@ function firstMs(db: Database): number | undefined {
   return typeof first === "number" ? first : undefined;
 }
 
-const figuresOf = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow): UsageFigures => ({
+const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: UsageRow): UsageFigures => ({
   sessions,
   turns: turns?.turns ?? null,
   toolCalls: tools?.calls ?? null,
   failedTools: tools?.errors ?? null,
-  sums: toSums(calls ?? NO_CALLS, untoldSessions > 0),
-  cacheToldInput: calls?.cacheToldInput ?? null,
-  untoldSessions,
+  sums: toSums(calls ?? NO_CALLS, sessionsWithoutUsage > 0),
+  cacheToldInput: calls?.cacheReportedInput ?? null,
+  untoldSessions: sessionsWithoutUsage,
 });
 
 const NO_CALLS = { modelCalls: 0, sumsTold: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };

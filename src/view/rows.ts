@@ -1,5 +1,5 @@
 import { cardOf } from "../model/card-of.ts";
-import { hasUsage } from "../report/call-totals.ts";
+import { knownAmounts } from "../report/call-totals.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { activeMs, type SessionSummary } from "../report/session-summary.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
@@ -46,18 +46,21 @@ export function toRow(
   };
 }
 
-/** @param isUntold the agent reports no usage, so none seen does not mean none used */
-export function toSums(sums: SessionSummary["sums"], isUntold: boolean): Sums {
-  const none = hasUsage(sums) || isUntold ? null : 0;
+/** @param isUsageUnknown the agent reports no usage, so none seen does not mean none used */
+export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): Sums {
+  const { modelCalls, input, output, cacheRead, cacheWrite, reasoning, costNanoUsd } = knownAmounts(
+    sums,
+    isUsageUnknown,
+  );
   const without = sums.callsWithoutUsage > 0;
   return {
-    modelCalls: sums.modelCalls === 0 && (sums.sumsTold > 0 || isUntold) ? null : sums.modelCalls,
-    input: sums.input ?? none,
-    output: sums.output ?? none,
-    cacheRead: sums.cacheRead ?? none,
-    cacheWrite: sums.cacheWrite ?? none,
-    reasoning: sums.reasoning ?? none,
-    costNanoUsd: sums.costNanoUsd ?? none,
+    modelCalls,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    costNanoUsd,
     leastInput: without,
     leastOutput: without || sums.incompleteCalls > 0,
     leastCost: sums.unpricedCalls + sums.incompleteCalls > 0,

@@ -6,7 +6,8 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { explain } from "../../src/commands/explain.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { explain as explanationOf } from "../../src/report/explain.ts";
-import { causeInWords, findingsOf } from "../../src/report/findings.ts";
+import { causeInWords } from "../../src/report/finding.ts";
+import { findingsOf } from "../../src/report/findings.ts";
 import { viewOf } from "../../src/report/session-view.ts";
 import { timeTable } from "../../src/report/text/explain-tables.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
@@ -143,9 +144,7 @@ describe("recorded sessions", () => {
   test("what is not known, is said", async () => {
     const unknown = JSON.parse(await explained(of.places, "64edee75", true)) as Record<string, unknown>;
     expect(unknown).toMatchObject({ repeats: null, comparable_calls: 0 });
-    expect(unknown["unknown"]).toContain(
-      "whether calls were repeated with the same input is not known: inputs are not kept",
-    );
+    expect(unknown["unknown"]).toContain("repeated calls are unknown: inputs are not kept");
     const opencode = ids.find((id) => id.startsWith("ses_")) ?? "";
     const text = await explained(of.places, opencode);
     expect(text).toMatch(/^by +cost unknown +cost +tokens +share/m);
@@ -155,7 +154,7 @@ describe("recorded sessions", () => {
     expect(await explained(of.places, "1989bcb3")).toMatch(/^ +claude-haiku-5-5 +\? +\S+→\S+ +\? +\d+ call/m);
     const untold = JSON.parse(await explained(of.places, await untoldId(), true)) as Record<string, unknown>;
     expect(untold).toMatchObject({ totals: { input: null, cost_usd: null }, time: { model_ms: null } });
-    expect(await explained(of.places, await untoldId())).toContain("tokens and cost are not known");
+    expect(await explained(of.places, await untoldId())).toContain("tokens and cost are unknown");
   });
 
   test("one that is at work; without a name, the newest", async () => {

@@ -220,7 +220,7 @@ describe("import", () => {
       return error.message;
     };
     expect(await wrong(["claude"])).toMatch(/unknown agent "claude".*claude-code/);
-    expect(await wrong([], { since: "2099-01-01" })).toMatch(/--since "2099-01-01" is still to come/);
+    expect(await wrong([], { since: "2099-01-01" })).toMatch(/--since "2099-01-01" is in the future/);
     expect(await wrong(["cursor"])).toMatch(/Cursor keeps no past sessions that can be read/);
     expect(await wrong([], { export: true })).toMatch(/config set otlp\.endpoint/);
     const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_SDK_DISABLED: "true" };

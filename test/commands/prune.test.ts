@@ -75,11 +75,11 @@ describe("prune", () => {
     const { of, endMs } = await collected();
     expect(await listed(of)).toBe(1);
     const young = await run(of, LATER, endMs + 89 * DAY_MS);
-    expect(young.out).toMatch(/^0 sessions taken out of the store\n/);
+    expect(young.out).toMatch(/^0 sessions removed from the store\n/);
     expect(await listed(of)).toBe(1);
     const old = await run(of, LATER, endMs + 91 * DAY_MS);
     expect(old).toMatchObject({ code: 0, err: "" });
-    expect(old.out).toMatch(/^1 session taken out of the store\nthe store takes \d+\.\d MB, before \d+\.\d MB\n$/);
+    expect(old.out).toMatch(/^1 session removed from the store\nstore size: \d+\.\d MB, before \d+\.\d MB\n$/);
     expect(await listed(of)).toBe(0);
   });
 
@@ -87,7 +87,7 @@ describe("prune", () => {
     const { of, endMs } = await collected();
     const told = await run(of, { ...LATER, dryRun: true }, endMs + 91 * DAY_MS);
     expect(told.out).toMatch(
-      /^Dry run: 1 session would go, the oldest of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nthe store takes /,
+      /^Dry run: 1 session would be removed, the oldest from \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nstore size: /,
     );
     const json = await run(of, { ...LATER, dryRun: true, json: true }, endMs + 91 * DAY_MS);
     expect(JSON.parse(json.out)).toMatchObject({ dry_run: true, sessions: 1, kept: 0 });
@@ -97,7 +97,9 @@ describe("prune", () => {
   test("leaves what waits for a backend, and says so", async () => {
     const { of, endMs } = await collected(false);
     const told = await run(of, { ...LATER, olderThan: "1d" }, endMs + 2 * DAY_MS);
-    expect(told.out).toMatch(/^0 sessions taken out of the store; 1 session as old stays: not sent yet, or not over\n/);
+    expect(told.out).toMatch(
+      /^0 sessions removed from the store; 1 session of that age stays: not sent yet, or not ended\n/,
+    );
     expect(await listed(of)).toBe(1);
   });
 
@@ -118,7 +120,7 @@ describe("prune", () => {
     expect(readdirSync(quarantineDir)).toHaveLength(4);
     const dry = { ...LATER, quarantine: true, dryRun: true };
     const shown = await run(of, dry, endMs + 100 * DAY_MS);
-    expect(shown.out).toContain("1 set-aside payload would go\n");
+    expect(shown.out).toContain("1 quarantined payload would be removed\n");
     expect(JSON.parse((await run(of, { ...dry, json: true }, endMs + 100 * DAY_MS)).out)).toMatchObject({
       quarantined: 1,
     });
@@ -170,11 +172,11 @@ describe("prune", () => {
       const shown: string[] = [];
       const stderr = { ...context.stderr, isTTY, columns: 80, rewrite: (text: string) => shown.push(text) };
       expect(await prune({ ...LATER, olderThan: "30d" }, { ...context, stderr })).toBe(0);
-      expect(out()).toMatch(/^61 sessions taken out of the store\n/);
+      expect(out()).toMatch(/^61 sessions removed from the store\n/);
       expect(err()).toBe("");
       if (!isTTY) expect(shown).toEqual([]);
       else {
-        expect(shown[0]).toContain(" 50 of 61 sessions taken out");
+        expect(shown[0]).toContain(" 50 of 61 sessions removed");
         expect(shown.at(-1)).toBe("");
       }
       of.remove();
@@ -183,7 +185,7 @@ describe("prune", () => {
 
   test("makes no store where there is none", async () => {
     replay = new Replay("claude-code", "basic");
-    expect(await run(replay, LATER, 0)).toMatchObject({ code: 0, out: "there is no store yet\n" });
+    expect(await run(replay, LATER, 0)).toMatchObject({ code: 0, out: "no store yet\n" });
     expect(existsSync(replay.places.storePath)).toBe(false);
   });
 });

@@ -45,7 +45,7 @@ test("after an update everything comes back, at its own time", async () => {
   const { code, text } = await run();
   expect(code).toBe(0);
   expect(text).toMatch(
-    new RegExp(`^${names.length} payloads put back into the inbox\\n${names.length} files from the inbox`),
+    new RegExp(`^${names.length} payloads moved back to the inbox\\n${names.length} files from the inbox`),
   );
   expect(text).not.toContain("came back");
   expect(readdirSync(of.places.quarantineDir)).toEqual([]);
@@ -63,9 +63,9 @@ test("what nobody recognises comes back once, with its time and its reason, howe
   for (let times = 0; times < 4; times++) {
     const { code, text } = await run();
     expect(code).toBe(0);
-    expect(text).toMatch(/^3 payloads put back into the inbox\n3 files .* 3 set aside/);
+    expect(text).toMatch(/^3 payloads moved back to the inbox\n3 files .* 3 quarantined/);
     expect(text).toMatch(
-      /3 payloads came back to quarantine:\n2 × claude-code: no agent recognises it\n1 × claude-code: /,
+      /3 payloads returned to quarantine:\n2 × claude-code: no agent recognises it\n1 × claude-code: /,
     );
     expect(text).not.toContain("sk-secret");
   }
@@ -87,19 +87,19 @@ test("some come back, some do not: each is counted where it belongs", async () =
   // a payload that arrives meanwhile and is not understood either is none that came back
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":2}' });
   const { text } = await run();
-  expect(text).toContain(`${of.calls.length + 1} payloads put back`);
-  expect(text).toContain("1 payload came back to quarantine:\n1 × claude-code: no agent recognises it");
+  expect(text).toContain(`${of.calls.length + 1} payloads moved back`);
+  expect(text).toContain("1 payload returned to quarantine:\n1 × claude-code: no agent recognises it");
   expect(await quarantinedIn(of.places.quarantineDir)).toHaveLength(2);
 });
 
 test("--dry-run moves nothing; nothing there is nothing to do; what no hook wrote stays", async () => {
-  expect(await run()).toEqual({ code: 0, text: "No payload is set aside.\n" });
+  expect(await run()).toEqual({ code: 0, text: "No payload is quarantined.\n" });
   const names = await setAside();
   const before = readdirSync(of.places.quarantineDir);
   const { code, text } = await run(true);
   expect(code).toBe(0);
   expect(text).toBe(
-    `${names.length} × claude-code: no agent recognises it\nDry run: ${names.length} payloads would be tried again.\n`,
+    `${names.length} × claude-code: no agent recognises it\nDry run: ${names.length} payloads would be retried.\n`,
   );
   expect(readdirSync(of.places.quarantineDir)).toEqual(before);
   writeFileSync(join(of.places.quarantineDir, "notes.txt"), "");

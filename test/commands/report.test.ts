@@ -32,7 +32,7 @@ test("hooks that could have told tokens and did not: unknown, and named", async 
   const text = await asked(of.places, ["session"], {}, { now });
   expect(text).toMatch(/^cursor\/\S+0003( +\?){4} +1 +1 +0%$/m);
   expect(text).toMatch(/^total +≥\$0\.0161 +█* *≥43\.9k /m);
-  expect(text).toMatch(/^tokens not known: 1 session of cursor told none$/m);
+  expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none$/m);
   other.remove();
   of.remove();
 });
@@ -41,8 +41,8 @@ test("a table can have more rows than a function takes arguments", () => {
   const rows = Array.from({ length: 130_000 }, (_, n) => ({
     key: { session: `openhook/${n}` },
     sessions: 1,
-    untold: [],
-    untoldSessions: 0,
+    agentsWithoutUsage: [],
+    sessionsWithoutUsage: 0,
   }));
   const lines = usageTable(["session"], rows, undefined, { columns: 80, colour: false });
   expect([...lines].length).toBeGreaterThan(rows.length);
@@ -64,7 +64,7 @@ test("of turns of which one told no tokens a lower bound is shown", async () => 
   const now = () => Date.parse("2026-09-15");
   const text = await asked(of.places, ["agent"], {}, { now });
   expect(text).toMatch(/^cursor +≥\$0\.0161 +█* *≥43\.9k +65% +≥1076 /m);
-  expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn told none$/m);
+  expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none$/m);
   expect(text).not.toContain("no price known");
   const { context, out } = contextAt(of.places, { now });
   expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
@@ -114,14 +114,14 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^2026-\d\d-\d\d (Mon|Tue|Wed|Thu|Fri|Sat|Sun) +≥\$\d+\.\d+ +█+ /m);
     expect(text).toMatch(/^agent +cost /m);
     expect(text).toMatch(/^claude-code +≥\$0\.\d+ +█+ +≥/m);
-    // With the calls of a session that told none, whose number nobody knows
+    // With the calls of a session that reported none, whose number nobody knows
     expect(text).toMatch(/^claude-code .* 60% +≥940 +≥26 +11 +18 /m);
     expect(text).toMatch(/^opencode +\? +21\.0k +78% +86 +5 +3 +2 +0% +1$/m);
     expect(text).toMatch(/^model +cost /m);
     expect(text).toMatch(/^cost: list prices of genai-prices\/\d+\.\d+\.\d+/m);
-    expect(text).toMatch(/^no price known: \d+ calls, .*acme-coder-1 \(5\)/m);
-    expect(text).toMatch(/^cached: input tokens read from a cache, of /m);
-    expect(text).toMatch(/^tokens not known: 1 session of claude-code told none$/m);
+    expect(text).toMatch(/^price unknown: \d+ calls, .*acme-coder-1 \(5\)/m);
+    expect(text).toMatch(/^cached: share of input tokens read from a cache/m);
+    expect(text).toMatch(/^tokens unknown: 1 session of claude-code reported none$/m);
     expect(text).not.toMatch(CONTROL);
   });
 
@@ -197,12 +197,14 @@ describe("recorded sessions", () => {
       rows: [],
       total: null,
     });
-    await expect(shown(["tool", "model"])).rejects.toThrow("no agent tells which model");
-    await expect(shown(["tool"], { model: "gpt-5.5" })).rejects.toThrow("no agent tells which model");
-    await expect(shown(["colour"])).rejects.toThrow("a report is by hour, day, week, month, agent, model");
+    await expect(shown(["tool", "model"])).rejects.toThrow("model and tool cannot be combined");
+    await expect(shown(["tool"], { model: "gpt-5.5" })).rejects.toThrow("model and tool cannot be combined");
+    await expect(shown(["colour"])).rejects.toThrow(
+      'unknown dimension "colour"; a report can be by hour, day, week, month, agent, model',
+    );
     await expect(shown([], { since: "2099-01-01" })).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('--since "2099-01-01" is still to come'),
+      message: expect.stringContaining('--since "2099-01-01" is in the future'),
     });
     await expect(shown([], { since: "soon" })).rejects.toThrow("--since takes an age");
     for (const day of ["2025-02-29", "2026-02-30T09:00", "2025-04-31"]) {

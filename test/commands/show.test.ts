@@ -260,7 +260,7 @@ describe("a session that is not over", () => {
     for (const key of ["input", "output", "cache_read"]) expect(doc.totals[key]).toBe(sum(key));
     expect(doc.totals["model_calls"]).toBe(doc.model_calls.length);
     expect(doc.model_calls.length).toBeGreaterThan(0);
-    // Closed turns are stored, the session's root is still to come
+    // Closed turns are stored, the session's root span is not
     const root = doc.open_spans.find((span) => span.parentSpanId === undefined);
     expect(root?.attributes["openhook.span.kind"]).toBe("session");
     for (const span of doc.spans) {

@@ -6,7 +6,8 @@ import { sumOfCalls } from "../../src/model/call-sums.ts";
 import { QUARTER_MS } from "../../src/model/packed.ts";
 import { DIMENSIONS, type Dimension, type UsageQuery } from "../../src/report/query.ts";
 import { type SessionView, viewOf } from "../../src/report/session-view.ts";
-import { type UsageRow, usage, usageInWays } from "../../src/report/usage.ts";
+import { usage, usageByGroupings } from "../../src/report/usage.ts";
+import type { UsageRow } from "../../src/report/usage-row.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/queries.ts";
@@ -73,7 +74,7 @@ describe("recorded sessions, over and at work", () => {
   test("there is something of everything", () => {
     const [total] = ask([]);
     expect(total?.sessions).toBe(views.length);
-    expect(total).toMatchObject({ untold: ["claude-code"], untoldSessions: 1 });
+    expect(total).toMatchObject({ agentsWithoutUsage: ["claude-code"], sessionsWithoutUsage: 1 });
     const sums = added(ask([]));
     for (const name of [
       "calls.input",
@@ -125,7 +126,7 @@ describe("recorded sessions, over and at work", () => {
     );
     fc.assert(
       fc.property(ways, fc.constantFrom("UTC", "Asia/Kathmandu"), (several, timeZone) => {
-        const together = usageInWays(db, { agents }, { timeZone }, several);
+        const together = usageByGroupings(db, { agents }, { timeZone }, several);
         expect(together).toEqual(several.map((by) => ask(by, { timeZone })));
       }),
       { numRuns: runs(40) },
@@ -188,7 +189,12 @@ describe("recorded sessions, over and at work", () => {
   test("tokens that nobody told are named, and are not 0", () => {
     const untold = views.find((view) => view.facts.usageUnknown === true);
     const [row] = ask(["model"], { session: untold?.stored.id ?? 0 });
-    expect(row).toMatchObject({ key: { model: null }, sessions: 1, untold: ["claude-code"], untoldSessions: 1 });
+    expect(row).toMatchObject({
+      key: { model: null },
+      sessions: 1,
+      agentsWithoutUsage: ["claude-code"],
+      sessionsWithoutUsage: 1,
+    });
     expect(row?.calls).toMatchObject({ modelCalls: 0 });
     expect(row?.calls).not.toHaveProperty("input");
   });

@@ -92,7 +92,7 @@ test("a port that is taken: which, and what to do", async () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const { context } = world();
   await expect(view(options({ port }), context)).rejects.toThrow(
-    `cannot listen on 127.0.0.1:${port}: another program has this port; choose another, or leave --port out for any that is free`,
+    `cannot listen on 127.0.0.1:${port}: the port is in use; choose another, or omit --port to use any free one`,
   );
   await new Promise((done) => other.close(done));
 });

@@ -5,7 +5,7 @@ import { type Column, table } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
-import { causeInWords } from "../findings.ts";
+import { causeInWords } from "../finding.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {

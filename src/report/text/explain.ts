@@ -2,7 +2,8 @@ import { PRICE_TABLE } from "../../telemetry/cost.ts";
 import { localTime } from "../../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
-import { findingsOf, unknownsOf } from "../findings.ts";
+import { findingsOf } from "../findings.ts";
+import { unknownsOf } from "../unknowns.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
 
 /** An explanation for people: findings, where the time went, where the money went, notes. @param title the agent's */

@@ -2,7 +2,7 @@ import { count, dollars, duration } from "../../text/figures.ts";
 import type { Column } from "../../text/table.ts";
 import { hasUsage } from "../call-totals.ts";
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
 import type { Measure } from "./usage-measure.ts";
 
@@ -55,42 +55,42 @@ const number = (n: number | undefined): string => (n === undefined ? "" : count(
 
 type Known = NonNullable<UsageRow["calls"]>;
 /** Empty if nothing was used, `?` if usage is unknown: the two must not look alike. */
-const unknown = (calls: Known, { untoldSessions }: UsageRow): string =>
-  hasUsage(calls) || untoldSessions > 0 ? "?" : "";
+const unknown = (calls: Known, { sessionsWithoutUsage }: UsageRow): string =>
+  hasUsage(calls) || sessionsWithoutUsage > 0 ? "?" : "";
 const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
 
 function costText(row: UsageRow): string {
-  const { calls, untoldSessions } = row;
+  const { calls, sessionsWithoutUsage } = row;
   if (calls === undefined) return "";
   if (calls.costNanoUsd === undefined) return unknown(calls, row);
-  return `${least(calls.unpricedCalls + calls.incompleteCalls + untoldSessions > 0)}${dollars(calls.costNanoUsd)}`;
+  return `${least(calls.unpricedCalls + calls.incompleteCalls + sessionsWithoutUsage > 0)}${dollars(calls.costNanoUsd)}`;
 }
 
 function inputText(row: UsageRow): string {
-  const { calls, untoldSessions } = row;
+  const { calls, sessionsWithoutUsage } = row;
   if (calls === undefined) return "";
   if (calls.input === undefined) return unknown(calls, row);
-  return `${least(calls.callsWithoutUsage + untoldSessions > 0)}${count(calls.input)}`;
+  return `${least(calls.callsWithoutUsage + sessionsWithoutUsage > 0)}${count(calls.input)}`;
 }
 
 function outputText(row: UsageRow): string {
-  const { calls, untoldSessions } = row;
+  const { calls, sessionsWithoutUsage } = row;
   if (calls === undefined) return "";
   if (calls.output === undefined) return unknown(calls, row);
-  return `${least(calls.callsWithoutUsage + calls.incompleteCalls + untoldSessions > 0)}${count(calls.output)}`;
+  return `${least(calls.callsWithoutUsage + calls.incompleteCalls + sessionsWithoutUsage > 0)}${count(calls.output)}`;
 }
 
 function cachedText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
-  if (!calls.cacheToldInput) return calls.input ? "?" : "";
-  return `${Math.round(((calls.cacheRead ?? 0) / calls.cacheToldInput) * 100)}%`;
+  if (!calls.cacheReportedInput) return calls.input ? "?" : "";
+  return `${Math.round(((calls.cacheRead ?? 0) / calls.cacheReportedInput) * 100)}%`;
 }
 
 function callsText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
-  const isLeast = calls.sumsTold > 0 || row.untoldSessions > 0;
+  const isLeast = calls.sumsTold > 0 || row.sessionsWithoutUsage > 0;
   if (calls.modelCalls > 0) return `${least(isLeast)}${count(calls.modelCalls)}`;
   return isLeast ? "?" : "";
 }

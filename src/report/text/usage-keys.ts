@@ -3,7 +3,7 @@ import type { Column } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
 import { TIMES } from "./usage-order.ts";
 

@@ -1,4 +1,4 @@
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 
 /** One line of the usage table. */
 export interface UsageLine {

@@ -1,5 +1,5 @@
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 
 /** What the bars of a usage table show. */
 export type Measure = "cost" | "tokens" | "tools";

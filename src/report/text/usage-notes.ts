@@ -1,8 +1,8 @@
 import { PRICE_TABLE } from "../../telemetry/cost.ts";
 import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
-import type { UsageRow } from "../usage.ts";
 import type { UsageReport } from "../usage-report.ts";
+import type { UsageRow } from "../usage-row.ts";
 import { unnamed } from "./usage-keys.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. */
@@ -11,28 +11,28 @@ export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readon
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
-    notes.push(`cost: list prices of ${PRICE_TABLE}, or of the version that first saw the call`);
+    notes.push(`cost: list prices of ${PRICE_TABLE}, or of the version that recorded the call`);
   }
   if (calls !== undefined && pricelessOf(calls) > 0) {
-    notes.push(`no price known: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);
+    notes.push(`price unknown: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);
   }
-  if (calls?.cacheToldInput !== undefined) {
+  if (calls?.cacheReportedInput !== undefined) {
     notes.push(
-      calls.cacheToldInput === calls.input
-        ? "cached: input tokens read from a cache, of all input tokens"
-        : "cached: input tokens read from a cache, of the input of calls that tell",
+      calls.cacheReportedInput === calls.input
+        ? "cached: share of input tokens read from a cache"
+        : "cached: share of input tokens read from a cache, over the calls that report it",
     );
   }
   if (calls !== undefined && calls.incompleteCalls > 0) {
     notes.push(`output is a lower bound: ${plural(calls.incompleteCalls, "answer was", "answers were")} cut short`);
   }
   if (calls?.input !== undefined && calls.callsWithoutUsage > 0) {
-    const told = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
-    notes.push(`tokens and cost are a lower bound: ${told} told none`);
+    const unreported = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
+    notes.push(`tokens and cost are a lower bound: ${unreported} reported none`);
   }
-  if (total !== undefined && total.untoldSessions > 0) {
-    const agents = total.untold.map(printable).join(", ");
-    notes.push(`tokens not known: ${plural(total.untoldSessions, "session")} of ${agents} told none`);
+  if (total !== undefined && total.sessionsWithoutUsage > 0) {
+    const agents = total.agentsWithoutUsage.map(printable).join(", ");
+    notes.push(`tokens unknown: ${plural(total.sessionsWithoutUsage, "session")} of ${agents} reported none`);
   }
   return notes;
 }

@@ -1,5 +1,5 @@
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 import { MEASURES } from "./usage-measure.ts";
 
 /** Sorts rows for reading: by time first, then by cost, tokens and calls, largest first. */

@@ -3,7 +3,7 @@ import { bar } from "../../text/bars.ts";
 import { type Column, table } from "../../text/table.ts";
 import { flow, type Terminal, widthOf } from "../../text/terminal.ts";
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage.ts";
+import type { UsageRow } from "../usage-row.ts";
 import { figureColumns } from "./usage-figures.ts";
 import { keyColumns, keyTexts } from "./usage-keys.ts";
 import type { UsageLine } from "./usage-line.ts";
@@ -88,8 +88,8 @@ function withGaps(lines: readonly UsageLine[]): UsageLine[] {
 }
 
 /** A day without sessions. */
-const isNothing = ({ sessions, calls, turns, tools, untoldSessions }: UsageRow): boolean =>
-  sessions + untoldSessions === 0 && calls === undefined && turns === undefined && tools === undefined;
+const isNothing = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: UsageRow): boolean =>
+  sessions + sessionsWithoutUsage === 0 && calls === undefined && turns === undefined && tools === undefined;
 
 const MAX_BAR = 24;
 const MIN_BAR = 6;

@@ -1,0 +1,30 @@
+import { printable } from "../text/terminal.ts";
+import type { Cause } from "./explain-money.ts";
+
+/** Something worth saying about a session. */
+export interface Finding {
+  /** 0 to 1: how much of the session it concerns. */
+  readonly weight: number;
+  readonly text: string;
+}
+
+/** A part of the session that is smaller than this is no finding. */
+export const MIN_SHARE = 0.1;
+
+export const percent = (share: number): string => `${Math.round(share * 100)}%`;
+
+export const inTurn = (turn: number): string => (turn > 0 ? ` in turn ${turn}` : "");
+
+/** What preceded a model call, in a few words. */
+export function causeInWords(cause: Cause): string {
+  switch (cause.kind) {
+    case "prompt":
+      return "the prompt";
+    case "tool":
+      return printable(cause.name);
+    case "several":
+      return "several tools";
+    default:
+      return "an unknown step";
+  }
+}

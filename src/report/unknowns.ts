@@ -1,0 +1,47 @@
+import { plural, pricelessOf } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
+import type { Explanation } from "./explain.ts";
+
+/** What cannot be determined for this session, and why. */
+export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {
+  const { total } = money;
+  const toolCalls = view.toolCalls.length;
+  const unknowns: string[] = [];
+  if (total.input === undefined && view.facts.usageUnknown === true) {
+    unknowns.push("tokens and cost are unknown: the agent does not report them, or its transcript was not read");
+  } else if (pricelessOf(total) > 0) {
+    const names = money.models.filter(({ sums }) => pricelessOf(sums) > 0).map(({ of }) => printable(of ?? "no name"));
+    unknowns.push(`no price is known for ${plural(pricelessOf(total), "call")} (${names.slice(0, 3).join(", ")})`);
+  }
+  if (total.input !== undefined && total.callsWithoutUsage > 0) {
+    unknowns.push(
+      `tokens and cost of ${plural(total.callsWithoutUsage, "call or turn", "calls or turns")} were not reported`,
+    );
+  }
+  if (total.incompleteCalls > 0) {
+    const answers = plural(total.incompleteCalls, "answer was", "answers were");
+    unknowns.push(`output is a lower bound: ${answers} cut short`);
+  }
+  if (total.sumsTold > 0) {
+    unknowns.push("the agent reports totals over several calls: the time of each call is unknown");
+  } else if (time?.isModelTimed === false && toolCalls > 0) {
+    unknowns.push(
+      "time waiting for the model and the agent's own time are one figure: the agent does not report model calls",
+    );
+  }
+  if (toolCalls > 1 && habits.comparableCalls < toolCalls) {
+    unknowns.push(
+      habits.comparableCalls === 0
+        ? "repeated calls are unknown: inputs are not kept"
+        : `repeated calls are known for ${habits.comparableCalls} of ${plural(toolCalls, "tool call")}`,
+    );
+  }
+  if (time !== undefined && time.measuredTools < toolCalls && time.parts.tool > 0) {
+    unknowns.push(
+      time.measuredTools === 0
+        ? "tool time includes waiting for permission: the agent does not report it separately"
+        : `waiting for permission is reported for ${time.measuredTools} of ${plural(toolCalls, "tool call")}`,
+    );
+  }
+  return unknowns;
+}
