@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isUnknown } from "../config/unknown.ts";
+import { isUnknown } from "../config/config-state.ts";
 import { CAPTURE_LEVELS, isAtLeast, keepsContent, keepsNames } from "../model/capture.ts";
 import { purgeContent, stripSpans } from "../store/content.ts";
 import { mergeStreams } from "../store/merge-streams.ts";

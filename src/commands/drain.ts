@@ -1,5 +1,5 @@
+import { whyUnsent } from "../config/config-state.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { whyUnsent } from "../config/unsent.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";

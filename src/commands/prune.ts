@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { isUnknown } from "../config/config-state.ts";
 import { loadConfig } from "../config/load.ts";
-import { isUnknown } from "../config/unknown.ts";
 import { type Context, UserError } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";

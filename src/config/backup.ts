@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readFileIfAny, removeFile, writeFileAtomic } from "./files.ts";
 
-/** One registration, by its files in the installer's order. */
+/** One registration, with its files in the installer's order. */
 const Holder = z.object({
   scope: z.enum(["user", "project"]),
   /** Absent in user scope. */
@@ -13,41 +13,41 @@ const Holder = z.object({
 });
 export type Holder = z.infer<typeof Holder>;
 
-/** What one settings file was before our first edit and after our last one. */
+/** The state of one settings file before our first edit and after our last one. */
 const BackupRecord = z.object({
   /** The settings file, as the agent's installer names it. */
   path: z.string(),
-  /** False when the file was made by us. */
+  /** False if we created the file. */
   existed: z.boolean(),
-  /** Of the bytes in the `.bak` file; `null` when there was no file. */
+  /** Hash of the `.bak` file; `null` if there was no file. */
   beforeSha256: z.string().nullable(),
-  /** While the file still has this hash, only we have touched it and the backup may be put back. */
+  /** While the file has this hash, only we have changed it and the backup may be restored. */
   afterSha256: z.string(),
   /** ISO 8601. */
   at: z.string(),
   agent: z.string(),
   scope: z.enum(["user", "project"]),
-  /** The topmost directory that was made for the file. */
+  /** The topmost directory that was created for the file. */
   madeDirectory: z.string().optional(),
-  /** Registrations that have something in the file: two scopes may share one. @default one of `scope`, of this file */
+  /** Registrations with something in the file; two scopes may share one. @default one of `scope`, for this file */
   holders: z.array(Holder).optional(),
 });
 export type BackupRecord = z.infer<typeof BackupRecord>;
 
-/** @returns the record of a settings file, or `undefined` when there is none that can be read */
+/** @returns the record of a settings file; `undefined` if there is none that can be read */
 export async function recordOf(backupDir: string, path: string): Promise<BackupRecord | undefined> {
   return parseRecord(await readFileIfAny(recordPath(backupDir, path)));
 }
 
-/** Whose the file is. */
+/** The registrations that use the file. */
 export const holdersOf = ({ holders, scope, path }: BackupRecord): readonly Holder[] =>
   holders ?? [{ scope, files: [path] }];
 
-/** The same registration, even where its files have changed. A record without a project may be any's. */
+/** Whether it is the same registration, even if its files changed. A record without a project may belong to any. */
 export const isSameHolder = (a: Omit<Holder, "files">, b: Omit<Holder, "files">): boolean =>
   a.scope === b.scope && (a.project === undefined || b.project === undefined || a.project === b.project);
 
-/** All records that can be read, in no order. */
+/** All readable records, in no order. */
 export async function allRecords(backupDir: string): Promise<readonly BackupRecord[]> {
   const names = await readdir(backupDir).catch(() => []);
   const records: BackupRecord[] = [];
@@ -59,7 +59,7 @@ export async function allRecords(backupDir: string): Promise<readonly BackupReco
   return records;
 }
 
-/** @returns the bytes before our first edit; `undefined` when there was no file, or the backup is not what it was */
+/** @returns the bytes before our first edit; `undefined` if there was no file, or the backup has changed */
 export async function originalOf(backupDir: string, record: BackupRecord): Promise<Buffer | undefined> {
   const bytes = await readFileIfAny(bytesPath(backupDir, record.path));
   return bytes !== undefined && sha256(bytes) === record.beforeSha256 ? bytes : undefined;
@@ -74,7 +74,7 @@ export async function saveBackup(
   const bytes = bytesPath(backupDir, record.path);
   if (original === undefined) await removeFile(bytes);
   else await writeFileAtomic(bytes, original, { mode: 0o600 });
-  // parsed: a record that is put back has the same bytes, its members in the schema's order
+  // Parsed, so that a restored record has the same bytes, with its members in the schema's order
   const whole = BackupRecord.parse({
     ...record,
     existed: original !== undefined,
@@ -83,7 +83,7 @@ export async function saveBackup(
   await writeFileAtomic(recordPath(backupDir, record.path), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** Forgets a settings file; the directory goes with the last one. */
+/** Forgets a settings file; the directory is removed with the last one. */
 export async function dropBackup(backupDir: string, path: string): Promise<void> {
   await removeFile(recordPath(backupDir, path));
   await removeFile(bytesPath(backupDir, path));

@@ -3,15 +3,15 @@ import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** @throws where a value does not fit, which `misfit` has seen before */
+/** @throws if a value does not fit, which `misfit` reports first */
 export function parseConfig(given: unknown): Config {
   return Config.parse(given);
 }
 
 /**
- * @param value of a map: one entry's value
- * @returns why the value cannot be taken, as the end of a sentence that begins with the key; `undefined` when it can.
- *   Never quotes the value: it may be a secret.
+ * @param value for a map: one entry's value
+ * @returns why the value is refused, as the end of a sentence that begins with the key; `undefined` if it is accepted. Never
+ *   quotes the value, which may be a secret.
  */
 export function misfit(setting: Setting, value: unknown): string | undefined {
   const result = z.safeParse(checkedOf(setting).schema, value);
@@ -20,7 +20,7 @@ export function misfit(setting: Setting, value: unknown): string | undefined {
   return own?.message ?? `must be ${setting.allowed}`;
 }
 
-/** The same for the name of a map's entry. */
+/** `misfit` for the name of a map's entry. */
 export function misfitName(setting: Setting, name: string): string | undefined {
   const { entryName } = checkedOf(setting);
   if (entryName === undefined || z.safeParse(entryName, name).success) return undefined;
@@ -32,7 +32,7 @@ export function misfitName(setting: Setting, name: string): string | undefined {
 
 // --- internal ---
 
-/** Messages that schema.ts gives, as against zod's own. */
+/** Messages from schema.ts, as opposed to zod's. */
 const OWN_MESSAGE = /^(must|holds|is not) /;
 
 const CHECKED = new Map(checkedSettings().map((one) => [one.key, one]));

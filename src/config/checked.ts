@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { PREFIX } from "./prefix.ts";
 import { about, Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
+import { PREFIX } from "./setting.ts";
 
-/** A setting with what its value must be; of a map: each entry's value, and on maps alone what an entry's name must be. */
+/** A setting with the schema of its value; for a map: of each entry's value, and of an entry's name. */
 export type Checked = Setting & { readonly schema: z.core.$ZodType; readonly entryName?: z.core.$ZodType };
 
-/** Every setting in the order of the schema. */
+/** Every setting, in the schema's order. */
 export const checkedSettings = (): readonly Checked[] => settingsIn(Config, []);
 
 // --- internal ---

@@ -2,10 +2,10 @@ import { checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** Every setting in the order of the schema. */
+/** Every setting, in the schema's order. */
 export const SETTINGS: readonly Setting[] = checkedSettings().map(
   ({ schema: _, entryName: _name, ...setting }) => setting,
 );
 
-/** The configuration of a user who set nothing. */
+/** The configuration without any settings. */
 export const DEFAULTS: Config = Config.parse({});

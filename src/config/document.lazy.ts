@@ -4,15 +4,15 @@ import { hint } from "./nearest.ts";
 import type { Setting } from "./setting.ts";
 import { SECTIONS, SETTINGS, targetOf } from "./settings.ts";
 
-/** What the user's file says. */
+/** The user's file. */
 export interface FileLayer extends Layer {
-  /** The file is there and could not be read as a whole: it may have said that nothing is to be sent. */
+  /** The file exists but could not be read as a whole: it may have said that nothing is to be sent. */
   readonly unreadable: boolean;
 }
 
 /**
  * @param text the file's content; JSON, comments and trailing commas allowed; empty means no settings
- * @param path only for messages and sources
+ * @param path for messages and sources only
  */
 export function readDocument(text: string, path: string): FileLayer {
   const layer = newLayer();
@@ -29,7 +29,7 @@ export function readDocument(text: string, path: string): FileLayer {
   return { ...layer, unreadable: false };
 }
 
-/** The root object of a settings file, or what is wrong with it and in which line. */
+/** The root object of a settings file, or the problem and its line. */
 export function parseDocument(
   text: string,
 ): { readonly root: Node } | { readonly problem: string; readonly line: number } {
@@ -46,7 +46,7 @@ export function parseDocument(
   return { root };
 }
 
-/** Unreadable as a file: no permission, a directory … */
+/** A file that cannot be read: no permission, a directory … */
 export function unreadableDocument(path: string, reason: string): FileLayer {
   const error = `${path}: cannot be read (${reason}); nothing is sent until this is mended`;
   return { ...newLayer(), errors: [error], unreadable: true };

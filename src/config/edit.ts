@@ -12,12 +12,12 @@ export class DocumentError extends Error {
 }
 
 /**
- * Sets one value in a JSON document and leaves every other byte as it is: comments stay with what they explain,
- * indentation and line ends are the file's own. Of a name that stands twice it sets the last, which is the one that counts.
+ * Sets one value in a JSON document and leaves every other byte unchanged: comments stay with what they explain; indentation and
+ * line ends are the file's. Of duplicate names it sets the last, which is the one that counts.
  *
- * @param path missing objects on the way are made
+ * @param path missing objects on the way are created
  * @param value plain JSON
- * @throws DocumentError when the text is not a JSON object, or something on the way is no object
+ * @throws DocumentError if the text is no JSON object, or something on the way is no object
  */
 export function setIn(text: string, path: readonly string[], value: unknown): string {
   const root = rootOf(text);
@@ -31,10 +31,10 @@ export function setIn(text: string, path: readonly string[], value: unknown): st
 }
 
 /**
- * Takes one value out of a JSON document, together with the comment behind it on the same line; wherever it stands again, too.
+ * Removes a value from a JSON document, with all its duplicates and the comment after it on the same line.
  *
- * @returns the same text when there is nothing at `path`
- * @throws DocumentError when the text is not a JSON object
+ * @returns the same text if there is nothing at `path`
+ * @throws DocumentError if the text is no JSON object
  */
 export function unsetIn(text: string, path: readonly string[]): string {
   const without = unsetLast(text, path);
@@ -58,7 +58,7 @@ function unsetLast(text: string, path: readonly string[]): string {
     ? splice(text, before, endOfLine(text, after.lineEnd) - before, "")
     : cutInline(text, property, after.comma ?? endOf(property));
   if (!isLast || previous === undefined || after.comma !== undefined) return without;
-  // it was the last one, without a comma: now the one before it must have none
+  // It was the last one, without a comma: the one before it must lose its comma
   const comma = afterValue(text, endOf(previous)).comma;
   return comma === undefined ? without : splice(without, comma - 1, 1, "");
 }
@@ -117,7 +117,7 @@ function insert(text: string, object: Node, name: string, value: unknown): strin
   return comma === undefined ? splice(added, endOf(last), 0, ",") : added;
 }
 
-/** Of a property that shares its line: takes it with the space that set it apart. */
+/** For a property that shares its line: removes it with the space around it. */
 function cutInline(text: string, property: Node, end: number): string {
   let stop = end;
   while (text[stop] === " " || text[stop] === "\t") stop++;
@@ -127,7 +127,7 @@ function cutInline(text: string, property: Node, end: number): string {
   return splice(text, start, (followed ? stop : end) - start, "");
 }
 
-/** Behind a value: the offset after its comma, if it has one, and where that line's content ends, comments included. */
+/** After a value: the offset after its comma, if it has one, and where that line's content ends, comments included. */
 function afterValue(text: string, offset: number): { readonly comma: number | undefined; readonly lineEnd: number } {
   let comma: number | undefined;
   let lineEnd = offset;
@@ -167,7 +167,7 @@ const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 const indentAt = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1))?.[0] ?? "";
 
-/** One step of the file's indentation: that of its first indented line. */
+/** One level of the file's indentation: that of its first indented line. */
 const unitOf = (text: string): string => /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
 
 const json = (text: string, value: unknown, indent: string): string =>

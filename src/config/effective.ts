@@ -5,17 +5,17 @@ import { shownValue } from "./redact.ts";
 import type { Setting } from "./setting.ts";
 import { type Target, targetOf } from "./settings.ts";
 
-/** One setting as it is in effect. */
+/** One setting in effect. */
 export interface EffectiveSetting {
   readonly key: string;
   readonly setting: Setting;
-  /** With secrets masked; absent when there is none. */
+  /** With secrets masked; absent if there is none. */
   readonly value?: string | number | boolean;
   /** Where it comes from, in words. */
   readonly source: string;
 }
 
-/** Every setting; of maps, every entry. */
+/** Every setting; for maps, every entry. */
 export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetting[] {
   return [...loaded.sources].flatMap(([key, source]) => {
     const target = targetOf(key);
@@ -37,7 +37,7 @@ export function effectiveText({ setting, value }: EffectiveSetting): string {
   return name === "endpoint" ? `otlp.endpoint + /v1/${signal}` : `as otlp.${name}`;
 }
 
-/** Notes for a value that was just set and is not the one in effect. */
+/** Notes about a value that was just set but is not in effect. */
 export function overrides(target: Target, loaded: LoadedConfig): readonly string[] {
   const key = keyOf(target);
   return [...loaded.sources].flatMap(([name, source]) => {

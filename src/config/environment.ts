@@ -1,13 +1,12 @@
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
 import { parsePairs } from "./pairs.ts";
-import { PREFIX } from "./prefix.ts";
+import { PREFIX, SIGNALS, type Signal } from "./setting.ts";
 import { misfit, SETTINGS, type Target, targetOf } from "./settings.ts";
-import { SIGNALS, type Signal } from "./signals.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Our own variables: one for every setting, its name made from the key. An empty variable counts as not set. */
+/** Our own variables: one per setting, named after its key. An empty variable counts as not set. */
 export function readOwnVariables(env: Env): Layer {
   const layer = newLayer();
   for (const setting of SETTINGS) {
@@ -22,17 +21,17 @@ export function readOwnVariables(env: Env): Layer {
   return layer;
 }
 
-/** What OpenTelemetry's own variables say. */
+/** The settings in OpenTelemetry's variables. */
 export interface OtelLayer extends Layer {
-  /** Signals whose protocol is one that we do not speak (`grpc`), with the variable that says so. */
+  /** Signals with a protocol that we do not support (`grpc`), and the variable that sets it. */
   readonly unspoken: ReadonlyMap<Signal, string>;
-  /** Which addresses (`""`: the general one) were given and are none that we could use: their headers are not ours. */
+  /** Which addresses (`""`: the general one) were given but cannot be used: their headers are not for us. */
   readonly elsewhere: ReadonlySet<"" | Signal>;
 }
 
 /**
- * The variables of OpenTelemetry that apply here. Agents set them for their own telemetry, and a drain that a hook
- * started sees those: the file and our own variables are the reliable way.
+ * The OpenTelemetry variables that apply here. Agents set them for their own telemetry, and a drain that a hook started inherits
+ * those: the file and our own variables are more reliable.
  *
  * @see OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter
  */
@@ -61,20 +60,20 @@ export function readOtelVariables(env: Env): OtelLayer {
 
 // --- internal ---
 
-/** Variables with our prefix that other parts of the program read. */
+/** Variables with our prefix that are no settings. */
 const NO_SETTING: ReadonlySet<string> = new Set([
   "OPENHOOK_OTEL_HOME",
   "OPENHOOK_OTEL_DRAIN",
-  // of hooks, for the drain that they start
+  // From hooks, for the drain that they start
   "OPENHOOK_OTEL_HOOK_FOLDER",
-  // of wrappers; whoever works below a wrapped program has them too
+  // From wrappers; inherited by everything below a wrapped program
   "OPENHOOK_OTEL_WRAP",
   "OPENHOOK_OTEL_WRAPPED",
 ]);
 
 const VARIABLES = SETTINGS.map(({ variable }) => variable);
 
-/** Ends of `OTEL_EXPORTER_OTLP_…` and `OTEL_EXPORTER_OTLP_<SIGNAL>_…`, with our name of the same thing. */
+/** Endings of `OTEL_EXPORTER_OTLP_…` and `OTEL_EXPORTER_OTLP_<SIGNAL>_…`, and our setting for each. */
 const EXPORTER = {
   ENDPOINT: "endpoint",
   PROTOCOL: "protocol",
@@ -93,14 +92,14 @@ interface ExporterVariable {
   readonly unspoken: ReadonlyMap<Signal, string>;
 }
 
-/** False when the variable is set and its value was not taken. */
+/** False if the variable is set and its value was refused. */
 function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, unspoken }: ExporterVariable): boolean {
   const variable = `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;
   const text = env[variable]?.trim();
   if (!isSet(text)) return true;
   const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
   if (name === "protocol" && !isSpoken(text)) return false;
-  // gRPC addresses may come without a scheme ("localhost:4317"): right for the program they are meant for.
+  // gRPC addresses may have no scheme ("localhost:4317"), which is right for the program they are meant for
   const notForUs = scope === "" ? SIGNALS.every((signal) => unspoken.has(signal)) : unspoken.has(scope);
   if (name === "endpoint" && notForUs && misfit(target.setting, text) !== undefined) return false;
   const isWord = name === "compression" || name === "protocol";
@@ -124,7 +123,7 @@ function readTemporality(layer: Layer, env: Env): void {
   putText(layer, mustBe("otlp.metrics.temporality"), word === "lowmemory" ? "delta" : word, foreign(variable));
 }
 
-/** One pair that cannot be read makes the whole list void, as the specification wants it. */
+/** One unreadable pair makes the whole list invalid, as the specification requires. */
 function readResource(layer: Layer, env: Env): void {
   const list = env["OTEL_RESOURCE_ATTRIBUTES"];
   if (isSet(list)) {

@@ -2,25 +2,25 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A state directory that is not this user's own: what lies there could be read or replaced by somebody else. */
+/** The state directory does not belong to this user, who else could read or replace its contents. */
 export class StateError extends Error {
   readonly code = "E_STATE";
 }
 
-/** Who looks: `process.getuid`; absent on Windows, where modes and owners mean nothing. */
+/** The user running this: `process.getuid`; absent on Windows, where modes and owners mean nothing. */
 export interface Owner {
   readonly uid: number | undefined;
 }
 
-/** Of the user that this process works for; `undefined` where there are no owners. */
+/** The current user's id; `undefined` on systems without owners. */
 export const ownUid = (platform: NodeJS.Platform): number | undefined =>
   platform === "win32" ? undefined : process.getuid?.();
 
 /**
- * Looks whether the state directory is this user's own, before anything is written there.
+ * Checks that the state directory belongs to this user, before anything is written to it.
  *
- * @returns remarks, one line each: what weakens it and is not ours to mend
- * @throws StateError when it is another user's, or a link that another user made
+ * @returns remarks, one line each, about weaknesses that are not ours to fix
+ * @throws StateError if it is another user's, or a link that another user made
  */
 export async function checkOwner(stateDir: string, { uid }: Owner): Promise<readonly string[]> {
   if (uid === undefined) return [];
@@ -38,7 +38,7 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
   for (const [belongs, owner] of owners) {
     if (owner === uid) continue;
     const text = `the state directory ${quoted} ${belongs} to user ${owner}, not to user ${uid}`;
-    // A superuser in a container often has somebody else's home
+    // In a container, root often has another user's home
     if (uid === 0) return [`${text}; ${advice}`];
     throw new StateError(`cannot use it: ${text}; ${advice}`);
   }
@@ -46,9 +46,9 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
 }
 
 /**
- * Takes the access of others away from files in the state directory that should have been made without it.
+ * Removes other users' access to files in the state directory that should not have it.
  *
- * @returns the paths that were open, whether or not they could be closed
+ * @returns the paths that were accessible, whether or not they could be closed
  */
 export async function closeFiles(stateDir: string, { uid }: Owner): Promise<readonly string[]> {
   if (uid === undefined) return [];
@@ -60,13 +60,13 @@ export async function closeFiles(stateDir: string, { uid }: Owner): Promise<read
   return open;
 }
 
-/** Files directly in the state directory that others can get at. */
+/** Files directly in the state directory that others can access. */
 export async function openFiles(stateDir: string): Promise<readonly string[]> {
   const open: string[] = [];
   for (const name of await readdir(stateDir).catch(() => [])) {
     const path = join(stateDir, name);
     const is = await quiet(lstat(path));
-    // The hook program lies here where everything was moved; others may run it
+    // If all state was moved, the hook program is here; others may run it
     if (is?.isFile() === true && (is.mode & 0o077) !== 0 && (is.mode & 0o100) === 0) open.push(path);
   }
   return open;
@@ -77,7 +77,7 @@ export async function openFiles(stateDir: string): Promise<readonly string[]> {
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/** Who can write to the parent can put another directory in the place of ours. */
+/** Someone with write access to the parent can replace the directory. */
 async function parentRemarks(stateDir: string, uid: number): Promise<readonly string[]> {
   const parent = dirname(stateDir);
   const is = await quiet(stat(parent));

@@ -16,22 +16,22 @@ export class FileError extends Error {
 }
 
 export interface WriteOptions {
-  /** Of a file that does not exist yet; an existing one keeps its own. @default 0o600 */
+  /** For a new file; an existing one keeps its mode. @default 0o600 */
   readonly mode?: number;
   /** Sets `mode` on an existing file too. @default false */
   readonly forceMode?: boolean;
-  /** Of parent directories that must be made. @default 0o700 */
+  /** For parent directories that are created. @default 0o700 */
   readonly dirMode?: number;
-  /** What the file must still hold just before it is replaced; `null`: that it must still not exist. */
+  /** What the file must still contain just before it is replaced; `null`: that it must still not exist. */
   readonly expect?: Uint8Array | null;
 }
 
 /**
- * Replaces a file's content in one step: a reader sees the old bytes or the new ones, after a power cut too.
- * A symbolic link stays and its target is replaced; mode and owner stay.
+ * Replaces a file's content atomically: a reader sees the old bytes or the new ones, even after a power failure. A symbolic link stays
+ * and its target is replaced; mode and owner stay.
  *
- * @param path absolute; parents are made
- * @throws FileError when the place is no regular file, is read-only, or changed meanwhile (`E_FILE_CHANGED`)
+ * @param path absolute; parents are created
+ * @throws FileError if it is no regular file, is read-only, or changed in the meantime (`E_FILE_CHANGED`)
  */
 export async function writeFileAtomic(
   path: string,
@@ -50,7 +50,7 @@ export async function writeFileAtomic(
     try {
       await file.writeFile(content);
       if (existing !== undefined) await keepOwner(file, existing);
-      // after the owner: changing it clears set-id bits
+      // After the owner, because changing it clears set-id bits
       await file.chmod(mode);
       await file.sync();
     } finally {
@@ -66,8 +66,8 @@ export async function writeFileAtomic(
 }
 
 /**
- * @returns a file's bytes, or `undefined` when there is none (a dangling link counts as none)
- * @throws FileError when it is there and cannot be read, or is a pipe, which might hold us up for ever
+ * @returns a file's bytes; `undefined` if there is none (a dangling link counts as none)
+ * @throws FileError if it exists and cannot be read, or is a pipe, which might block forever
  */
 export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
   try {
@@ -80,9 +80,9 @@ export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
 }
 
 /**
- * For a file of which nobody said that we shall read it, as one in the folder that the user happens to be in.
+ * For a file that the user did not name, such as one in the current directory.
  *
- * @throws FileError for a pipe or a device, which would hold us up for ever, and for what is far too large to be settings
+ * @throws FileError for a pipe or a device, which would block forever, and for files far too large for settings
  */
 export async function refuseOdd(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -92,9 +92,9 @@ export async function refuseOdd(path: string): Promise<void> {
 }
 
 /**
- * Takes a file away. A link stays and its target goes, as `writeFileAtomic` would have made it.
+ * Removes a file. A link stays and its target is removed, as with `writeFileAtomic`.
  *
- * @throws FileError when it is there and cannot be removed
+ * @throws FileError if it exists and cannot be removed
  */
 export async function removeFile(path: string): Promise<void> {
   try {
@@ -104,7 +104,7 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** The topmost directory that `mkdir -p` of a file's parent would have to make; `undefined` when it exists. */
+/** The topmost directory that `mkdir -p` of a file's parent would create; `undefined` if the parent exists. */
 export async function missingParent(path: string): Promise<string | undefined> {
   let missing: string | undefined;
   for (let at = dirname(await realTarget(path)); ; at = dirname(at)) {
@@ -118,10 +118,10 @@ export async function missingParent(path: string): Promise<string | undefined> {
 
 const MAX_SETTINGS_BYTES = 1 << 24;
 
-// Linux gives up after 40
+// Linux stops after 40
 const MAX_LINKS = 40;
 
-/** Where a path leads once every link is followed, also when the last target does not exist yet. */
+/** The path after following every link, even if the last target does not exist yet. */
 async function realTarget(path: string): Promise<string> {
   let at = resolve(path);
   for (let links = 0; links < MAX_LINKS; links++) {
@@ -183,7 +183,7 @@ async function keepOwner(
   await file.chown(existing.uid, existing.gid).catch(() => file.chown(now.uid, existing.gid).catch(() => {}));
 }
 
-/** Makes the rename itself durable. Windows and some network disks cannot, and need not fail for it. */
+/** Makes the rename itself durable. Windows and some network disks do not support it, which is no failure. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r").catch(() => undefined);
   await directory?.sync().catch(() => {});

@@ -9,9 +9,9 @@ export type Source =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "flag" }
-  /** Switched off by us, because a setting that decides where data goes could not be read. */
+  /** We switched it off, because a setting that decides where data goes could not be read. */
   | { readonly kind: "withheld" }
-  /** What was given could not be read, and the default must not stand in for it. */
+  /** The given value could not be read, and the default must not replace it. */
   | { readonly kind: "unknown" };
 
 /** A source in words, as `config` shows it. */
@@ -35,13 +35,13 @@ export interface Given {
   readonly source: Source;
 }
 
-/** What one place says: the file, the environment, the command line. Filled while it is read. */
+/** The values of one place: the file, the environment, the command line. Filled while it is read. */
 export interface Layer {
-  /** By dotted key; maps have one key for each entry. */
+  /** By dotted key; maps have one key per entry. */
   readonly values: Map<string, Given>;
-  /** Keys of settings that were given here and could not be taken. */
+  /** Keys of settings whose value here was refused. */
   readonly broken: Set<string>;
-  /** These, and those that nothing depends on: the next place that has one stands in. */
+  /** These and harmless ones: the next place with a value is used instead. */
   readonly refused: Set<string>;
   readonly warnings: string[];
   readonly errors: string[];
@@ -55,18 +55,18 @@ export const newLayer = (): Layer => ({
   errors: [],
 });
 
-/** How a value got here, for the messages. */
+/** The origin of a value, for messages. */
 export interface Origin {
   readonly source: Source;
   /** `~/config.json:7`, `environment variable X`. */
   readonly place: string;
-  /** Meant for every OpenTelemetry program, not for us alone: what does not fit and does no harm is only a warning. */
+  /** Meant for every OpenTelemetry program: a harmless value that does not fit is only a warning. */
   readonly foreign?: boolean;
-  /** What follows when the value does not fit, where it is not what follows when a configuration is loaded. */
+  /** The consequence of a refused value, if it differs from that of loading a configuration. */
   readonly otherwise?: string;
 }
 
-/** Takes a value of any type for a setting or for one entry of a map; what does not fit becomes an error of the layer. */
+/** Accepts a value for a setting or one entry of a map; a value that does not fit becomes an error of the layer. */
 export function put(layer: Layer, target: Target, value: unknown, origin: Origin): void {
   const { setting, entry } = target;
   if (setting.kind !== "map" || entry !== undefined) {
@@ -78,7 +78,7 @@ export function put(layer: Layer, target: Target, value: unknown, origin: Origin
   }
 }
 
-/** The same for a value that is given as text: a variable, a flag, an argument of `config set`. */
+/** `put` for values given as text: a variable, a flag, an argument of `config set`. */
 export function putText(layer: Layer, target: Target, text: string, origin: Origin): void {
   const { setting, entry } = target;
   if (setting.kind !== "map" || entry !== undefined) {
@@ -94,11 +94,11 @@ export function putText(layer: Layer, target: Target, text: string, origin: Orig
   }
 }
 
-/** Dotted key of a target. Header names are not case-sensitive: lower case, so that one overrides the other. */
+/** Dotted key of a target. Header names are lower-cased, so that one overrides the other. */
 export const keyOf = ({ setting, entry }: Target): string =>
   entry === undefined ? setting.key : `${setting.key}.${setting.secret ? entry.toLowerCase() : entry}`;
 
-/** True for settings that decide where data goes, whether, or without what: a broken one stops sending, nothing stands in for it. */
+/** True for settings that decide whether, where and without what data is sent: a broken one stops sending. */
 export const decidesDestination = (setting: Setting): boolean =>
   setting.key === "disabled" ||
   setting.key === "capture" ||
@@ -118,8 +118,8 @@ const DESTINATION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A pair that cannot be read was never a header for any program. Without the general address there is none at all, or
- * the user's own: not a strange one. (A broken address of one signal would let it go to the general one.)
+ * Settings whose broken value in a general OpenTelemetry variable is harmless: an unreadable pair is a header for no program, and without
+ * the general address there is none, or the user's own. (A broken address of one signal would send it to the general one.)
  */
 const HARMLESS_IF_FOREIGN: ReadonlySet<string> = new Set([
   "otlp.headers",
@@ -133,7 +133,7 @@ function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): v
   const badName = entry === undefined ? undefined : misfitName(setting, entry);
   const why = badName ?? misfit(setting, value);
   if (badName !== undefined) {
-    // not the name itself: "authorization: Bearer x" ends up here
+    // Not the name itself: "authorization: Bearer x" ends up here
     refuse(layer, { setting }, badName, origin);
   } else if (why !== undefined) {
     refuse(layer, target, why.startsWith("must") ? `${why}, not ${found(setting, value)}` : why, origin);
@@ -153,7 +153,7 @@ function refuse(layer: Layer, target: Target, why: string, { place, foreign, oth
   else layer.errors.push(message);
 }
 
-/** What was found, without what must not be shown, in a length that one line can bear. */
+/** The value for a message: shortened to one line, without secrets. */
 function found(setting: Setting, value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";

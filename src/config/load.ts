@@ -10,16 +10,16 @@ import { SETTINGS, targetOf } from "./settings.ts";
 export type { Source } from "./layer.ts";
 export type { LoadedConfig } from "./resolve.ts";
 
-/** Settings given on the command line, by key; text is read as in a variable. `undefined` is as if it were not there. */
+/** Settings from the command line, by key; text is parsed like a variable. `undefined` counts as absent. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > default, each setting by itself,
- * maps entry by entry. No file of a repository is read.
+ * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > default, each setting separately, maps entry by
+ * entry. No file of a repository is read.
  *
- * Never throws: a broken value falls back to the next place that has one, and ends in `errors`. A broken value that
- * decides where data goes has no fallback: the signal is then not sent (`otlp.<signal>.enabled` is false, source
- * `withheld`), and what was collected waits in the store.
+ * Never throws: a broken value falls back to the next place with one, and is reported in `errors`. A broken value that decides where
+ * data goes has no fallback: the signal is not sent (`otlp.<signal>.enabled` is false, source `withheld`), and its records stay
+ * in the store.
  */
 export async function loadConfig(
   from: { readonly env: Env; readonly places: Pick<Places, "configPath"> },
@@ -37,7 +37,7 @@ export async function loadConfig(
 
 async function readFileLayer(path: string): Promise<FileLayer> {
   try {
-    // Nobody may ever write to it, and drains would pile up that wait for it
+    // It may never get any input, and blocked drains would pile up
     if ((await stat(path)).isFIFO()) return unreadableDocument(path, "it is a pipe");
     return readDocument(await readFile(path, "utf8"), path);
   } catch (error) {

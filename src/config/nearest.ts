@@ -1,7 +1,7 @@
 /**
- * The candidate that was most likely meant, for "did you mean".
+ * The most likely candidate, for "did you mean".
  *
- * @returns `undefined` when nothing is close: a wrong guess is worse than none
+ * @returns `undefined` if nothing is close: a wrong guess is worse than none
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
@@ -24,10 +24,10 @@ export function hint(word: string, candidates: readonly string[]): string {
 
 // --- internal ---
 
-/** `endpoint` of `otlp.endpoint`: a setting at the wrong depth is the commonest mistake. */
+/** `endpoint` of `otlp.endpoint`: a setting at the wrong level is the most common mistake. */
 const lastPart = (key: string): string => key.slice(key.lastIndexOf(".") + 1);
 
-/** Levenshtein's. Long words are cut: no setting is that long. */
+/** Levenshtein distance. Long words are cut: no setting is that long. */
 function editDistance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 80), b.slice(0, 80)];
   let row = Array.from({ length: right.length + 1 }, (_, i) => i);

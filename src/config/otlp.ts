@@ -1,23 +1,23 @@
 import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
 import type { Config } from "./schema.ts";
-import type { Signal } from "./signals.ts";
+import type { Signal } from "./setting.ts";
 
-/** What the resource says of us beside the user's own attributes. */
+/** What the resource says about us, beside the user's attributes. */
 export interface Identity {
-  /** Of this program. */
+  /** This program's version. */
   readonly version: string;
   /** One per machine and user, from the state directory. */
   readonly instanceId: string;
   readonly os: NodeJS.Platform;
-  /** As `process.arch` has it. */
+  /** As in `process.arch`. */
   readonly arch: string;
 }
 
 /**
- * Where records go, resolved for each signal: its own setting, else the general one.
+ * The destination of each signal: its own settings, otherwise the general ones.
  *
- * A signal is missing when it has no endpoint, is not `enabled`, or everything is `disabled`: then the store alone is
- * its destination. User attributes win over ours; `service.name` is there only if the user set one.
+ * A signal is missing if it has no endpoint, is not `enabled`, or everything is `disabled`: its records are then only stored. The
+ * user's attributes win over ours; `service.name` is only present if the user set one.
  *
  * @see OpenTelemetry resource conventions for the values of os.type and host.arch
  */

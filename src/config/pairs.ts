@@ -1,8 +1,8 @@
 /**
- * Reads `name=value,name=value`, both percent-decoded, as `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES`
- * are written. Only the first `=` of a pair separates: values may hold more of them.
+ * Parses `name=value,name=value`, both percent-encoded, the format of `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES`. Only the
+ * first `=` of a pair separates.
  *
- * @returns the pairs that could be read, in order, and one sentence end for each that could not; never a value
+ * @returns the readable pairs, in order, and the end of a sentence for each unreadable one; never a value
  * @see OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter
  */
 export function parsePairs(text: string): {

@@ -2,25 +2,25 @@ import { realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** Where things lie on this machine. Absolute paths; nothing is created by asking. */
+/** Where files are on this machine. Absolute paths; nothing is created. */
 export interface Places {
   readonly home: string;
-  /** Everything the program writes while it works; moved whole by `OPENHOOK_OTEL_HOME`. Mode 0700. */
+  /** Everything the program writes at run time; moved as a whole by `OPENHOOK_OTEL_HOME`. Mode 0700. */
   readonly stateDir: string;
   /** One file per event, written by the intake. */
   readonly inboxDir: string;
-  /** Inbox files that a drain has taken and not yet committed. */
+  /** Inbox files that a drain has claimed and not yet committed. */
   readonly claimedDir: string;
   /** Payloads that no card recognises, each with a reason beside it. */
   readonly quarantineDir: string;
   readonly storePath: string;
-  /** Settings files as they were before `enable` touched them. */
+  /** Settings files as they were before `enable` changed them. */
   readonly backupDir: string;
   readonly configPath: string;
   /** The program agents start. On every POSIX system at the same place below the home, so that a project's settings
    * can be shared between machines. */
   readonly hookPath: string;
-  /** What the hook program must know of this installation; read by it, written by `enable`. */
+  /** What the hook program must know about this installation; written by `enable`. */
   readonly hookConfPath: string;
 }
 
@@ -53,26 +53,26 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
 }
 
 /**
- * The user's home directory. A user of a container can have neither `HOME` nor an entry in the list of users: then it is
- * `/`, as container runtimes have it, and `OPENHOOK_OTEL_HOME` says where there is room.
+ * The user's home directory. A container's user may have neither `HOME` nor an entry in the user database: then it is `/`, as in container
+ * runtimes, and `OPENHOOK_OTEL_HOME` says where there is room.
  */
 export function homeDirectory(): string {
   for (const told of [homedir, () => userInfo().homedir]) {
     try {
       if (isAbsolute(told())) return told();
     } catch {
-      // nobody of that number is known here
+      // This user id has no entry
     }
   }
   return "/";
 }
 
 /**
- * A path under which the same Node is found after its next update: Homebrew and Nix put each version into a folder of its
- * own, which an update takes away, and keep a link to the one that counts.
+ * A path that still leads to Node after its next update: Homebrew and Nix put each version into a separate folder, which an update
+ * removes, and keep a link to the current one.
  *
  * @param path of the running binary, links resolved
- * @returns `path` where there is no such link
+ * @returns `path` if there is no such link
  */
 export function lastingNode(path: string, home: string): string {
   const [, prefix, formula] = /^(.+)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(path) ?? [];

@@ -4,14 +4,14 @@ import { dirname, isAbsolute, join } from "node:path";
 
 export const PROJECT_FILE = ".openhook-otel.json";
 
-/** A project's file as it was found. */
+/** A project's file. */
 export type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly problem: string });
 
 /**
- * The files that are about a folder, nearest first: its own, and those above it up to the root of its repository (a folder
- * with `.git` in it, be that a worktree's or a submodule's). A folder in no repository has its own alone.
+ * The files that apply to a folder, nearest first: its own, and those of the folders above it up to the root of its repository (a folder
+ * with `.git`, also of a worktree or submodule). Outside a repository only the folder's own.
  *
- * @returns nothing where the folder is gone or not absolute
+ * @returns nothing if the folder is gone or not absolute
  * @throws never
  */
 export async function projectFilesAbove(folder: string): Promise<readonly ProjectFile[]> {
@@ -49,7 +49,7 @@ async function readOne(path: string): Promise<ProjectFile | undefined> {
     if (!kind.isFile())
       return { path, problem: `not a regular file (${kind.isSymbolicLink() ? "a link" : "no file"})` };
     if (kind.size > MAX_BYTES) return { path, problem: `larger than ${MAX_BYTES} bytes` };
-    // It can have become something else since it was looked at
+    // It may have been replaced since it was checked
     const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);

@@ -4,31 +4,31 @@ import { parseDocument } from "./document.lazy.ts";
 import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
 
 /**
- * What a repository asks for its own sessions, in `.openhook-otel.json`. It can only take away: whoever can write to a
- * repository must not decide what leaves the machines of those who clone it, nor where it goes.
+ * What a repository requests for its own sessions, in `.openhook-otel.json`. It can only restrict: write access to a repository must not
+ * decide what leaves the machines of those who clone it, nor where it goes.
  */
 export interface ProjectSettings {
-  /** Sessions in it are not collected at all. */
+  /** Its sessions are not collected. */
   readonly disabled: boolean;
-  /** The most that is kept of them. Absent: as the user set it. */
+  /** The highest capture level for its sessions. Absent: as the user set it. */
   readonly capture?: CaptureLevel;
-  /** Added to the spans of its sessions, where nothing else gives them. */
+  /** Added to the spans of its sessions, unless something else sets them. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** One line each: place, what was asked, what becomes of it. */
+  /** One line each: place, request, and what happens to it. */
   readonly warnings: readonly string[];
 }
 
 export const NO_WISHES: ProjectSettings = { disabled: false, attributes: {}, warnings: [] };
 
-/** What a repository may give of these at most. */
+/** Limits for a repository's attributes. */
 export const MAX_ATTRIBUTES = 16;
 export const MAX_VALUE_CHARACTERS = 256;
 
 /**
- * Reads the files that are about a folder: the folder's own, and those above it up to the root of its repository. Each
- * takes away on its own; of two attributes with one name the nearer counts. Read anew at each call.
+ * Reads the files that apply to a folder: its own, and those of the folders above it up to the root of its repository. Each one
+ * restricts; of two attributes with one name the nearer one wins. Read again at each call.
  *
- * A file that is there and cannot be understood may have asked for less: nothing but figures is kept then.
+ * A file that cannot be understood may have requested less: then only figures are kept.
  *
  * @param folder a session's working directory
  * @throws never
@@ -38,7 +38,7 @@ export async function readProjectSettings(folder: string): Promise<ProjectSettin
   return files.map(wishesIn).reduceRight(joined, NO_WISHES);
 }
 
-/** What one file says. */
+/** The settings in one file. */
 export function wishesIn(file: ProjectFile): ProjectSettings {
   if ("problem" in file) return notUnderstood(`${file.path}: ${file.problem}`);
   const text = file.text.replace(/^\uFEFF/, "");
@@ -61,7 +61,7 @@ interface Own {
   readonly at: string;
 }
 
-/** Deeper than anybody writes, and less than a stack takes. */
+/** Deeper than anyone writes, and less than the stack allows. */
 const MAX_DEPTH = 32;
 
 function parse(text: string): ReturnType<typeof parseDocument> {
@@ -137,7 +137,7 @@ function takeAttributes(own: Own, key: string, node: Node): void {
 }
 
 const NAME = /^[a-z][a-z0-9_.-]{0,63}$/;
-/** What a backend tells sessions, users, machines and programs apart by. */
+/** Attributes by which backends distinguish sessions, users, machines and programs. */
 const RESERVED =
   /^(?:service|openhook|gen_ai|telemetry|otel|user|enduser|session|vcs|os|host|process|mcp|error|http|server|client|url|code|container|k8s|cloud)(?:[._]|$)/;
 
@@ -147,14 +147,14 @@ function least(own: Own, why: string): void {
 }
 
 function ignored(own: Own, key: string, why = "a project file can only set disabled, capture and attributes"): void {
-  // Whoever writes thousands of them is not told of each
+  // The number of warnings is limited
   if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.at}: ${shown(key)} is ignored: ${why}`);
 }
 
 const MAX_WARNINGS = 20;
 const MAX_SHOWN = 80;
 
-/** Names in a repository are somebody else's: short, and without what a terminal obeys. */
+/** Names from a repository are untrusted: shortened, without control characters. */
 const shown = (name: string): string =>
   name.slice(0, MAX_SHOWN).replace(/[^\x20-\x7e]/g, "?") + (name.length > MAX_SHOWN ? "…" : "");
 

@@ -2,19 +2,19 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { Env } from "./environment.ts";
-import { PREFIX } from "./prefix.ts";
+import { PREFIX } from "./setting.ts";
 
 /**
- * Variables of an environment that files of a repository have given, or may have: some agents load the `.env` of the folder
- * they are started in, or variables of a project's settings, and whatever they start then has them. Nobody who clones a
- * repository has said that it may decide where data goes.
+ * Environment variables that files of a repository set, or may have set. Some agents load the `.env` of the folder they are started in, or
+ * variables of a project's settings, and everything they start inherits them. Cloning a repository does not allow it to decide
+ * where data goes.
  *
- * One whose value in the files is plainly another one is the user's. What only takes away stays, too.
+ * A variable whose value clearly differs from the files' is the user's. Variables that only restrict stay too.
  *
- * @param at `folders` that an agent was at work in, and those above them up to the home are looked at; `files` in each of
- *        these, as agents name them, beside `.env` and its like
- * @param heard what of a variable's value whoever set the environment has let through: that alone can be compared
- * @returns the file by the variable's name
+ * @param at `folders` in which an agent worked, and those above them up to the home, are searched; `files` in each of these, as agents
+ *        name them, beside `.env` and similar ones
+ * @param heard the recorded part of a variable's value: only that can be compared
+ * @returns variable name → file
  * @throws never
  */
 export async function variablesOfRepositories(
@@ -34,9 +34,9 @@ export async function variablesOfRepositories(
 }
 
 /**
- * Those of our own variables that the files name, whatever the environment is: for who wonders why they do nothing.
+ * Our own variables that the files name, whatever the environment is, to explain why they have no effect.
  *
- * @returns the file by the variable's name
+ * @returns variable name → file
  * @throws never
  */
 export async function unheardVariables(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
@@ -137,7 +137,7 @@ function fromJson(text: string): Given {
       return value;
     });
   } catch {
-    // no agent reads it either
+    // The agent cannot read it either
   }
   return given;
 }

@@ -6,8 +6,8 @@ import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
 import type { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
+import { SIGNALS, type Signal } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
-import { SIGNALS, type Signal } from "./signals.ts";
 
 /** The effective configuration, complete and valid whatever was wrong with its sources. */
 export interface LoadedConfig {
@@ -16,11 +16,11 @@ export interface LoadedConfig {
   readonly sources: ReadonlyMap<string, Source>;
   /** What the user should know. One line each. */
   readonly warnings: readonly string[];
-  /** What was given and could not be used. One line each: place, key, what is allowed, what was found. */
+  /** What was given and refused. One line each: place, key, allowed values, value found. */
   readonly errors: readonly string[];
 }
 
-/** What each place says. */
+/** The values of each place. */
 export interface Layers {
   readonly flags: Layer;
   /** Our own variables. */
@@ -30,13 +30,13 @@ export interface Layers {
 }
 
 /**
- * Lays the places over each other: each setting by itself, maps entry by entry. Pure; never throws.
+ * Combines the places: each setting separately, maps entry by entry. Pure; never throws.
  *
- * Four rules keep data and credentials from going where nobody sent them:
- * - our own general setting beats OpenTelemetry's variable for one signal (agents set those for themselves);
- * - an address that OpenTelemetry's variables give for a protocol we do not speak never replaces the user's own;
- * - headers go to the origin alone that their place names, where it names one: a token is for one backend;
- * - what decides where data goes and cannot be read stops its signal.
+ * Four rules keep data and credentials from going where the user did not send them:
+ * - our own general setting wins over OpenTelemetry's variable for one signal (agents set those for themselves);
+ * - an address for a protocol that we do not support, from OpenTelemetry's variables, never replaces the user's own;
+ * - headers only go to the origin that their place names, if it names one: a token is for one backend;
+ * - an unreadable setting that decides where data goes stops its signal.
  */
 export function resolve(given: Layers): LoadedConfig {
   const layers = prepare(given);
@@ -67,16 +67,16 @@ type Effective = Map<string, Given>;
 
 const highestFirst = ({ flags, own, otel, file }: Layers): readonly Layer[] => [flags, own, otel, file];
 
-/** The user's own places, as against variables that every OpenTelemetry program reads. */
+/** The user's own places, as opposed to variables that every OpenTelemetry program reads. */
 const owned = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
 
-/** The general key that stands in for a signal's: `otlp.traces.endpoint` → `otlp.endpoint`. */
+/** A signal's key and the general one behind it: `otlp.traces.endpoint`, `otlp.endpoint`. */
 const keysFor = (signal: Signal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
 
 const says = (layers: readonly Layer[], signal: Signal, name: string): boolean =>
   layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
 
-// 1. Before the layers meet
+// 1. Each place alone
 
 function prepare(given: Layers): Layers {
   const otel = withServiceName(given.otel);
@@ -97,7 +97,7 @@ function prepare(given: Layers): Layers {
   };
 }
 
-/** `service.name` among a place's attributes is that place's service name, unless it gives one directly. */
+/** `service.name` among a place's attributes is that place's service name, unless it sets one directly. */
 function withServiceName<T extends Layer>(layer: T): T {
   const values = new Map(layer.values);
   const name = values.get("resource.attributes.service.name");
@@ -108,7 +108,7 @@ function withServiceName<T extends Layer>(layer: T): T {
 
 // 2. Precedence
 
-/** By these data goes for ever: where nobody can read what the user set, our default must not decide. */
+/** Settings that delete data: if the user's value is unreadable, the default must not decide. */
 const DELETES: ReadonlySet<string> = new Set([
   "capture",
   "outbox.maxAgeDays",
@@ -140,7 +140,7 @@ function overlay(layers: Layers): Effective {
 const isUnreadable = (layers: Layers, { key }: Setting): boolean =>
   DELETES.has(key) && (layers.file.unreadable || highestFirst(layers).some(({ refused }) => refused.has(key)));
 
-/** Entries of a map over all these layers, the highest winning each. */
+/** Entries of a map over all these places; the highest wins for each. */
 function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): ReadonlyMap<string, Given> {
   const entries = new Map<string, Given>();
   for (const { values } of order.toReversed()) {
@@ -149,9 +149,9 @@ function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): Read
   return entries;
 }
 
-// 3. What is not sent
+// 3. Signals that are not sent
 
-/** A signal whose address OpenTelemetry's variables give for another protocol, and nobody said which one to use. */
+/** A signal whose address, from OpenTelemetry's variables, is for another protocol, without a choice of ours. */
 function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
   const stopped: Signal[] = [];
   const ignored = new Set<string>();
@@ -185,13 +185,13 @@ function stoppedByErrors(effective: Effective, layers: Layers): readonly Signal[
   return SIGNALS.filter((signal) =>
     broken.some(({ key, kind, path }) => {
       if (path[0] !== "otlp" || path[1] === signal) return true;
-      // a general setting: it does not matter to a signal that has its own
+      // A general setting does not matter to a signal with its own
       return path.length === 2 && (kind === "map" || !effective.has(`otlp.${signal}.${key.slice("otlp.".length)}`));
     }),
   );
 }
 
-/** A broken value matters unless a higher place overrides it; of maps, every entry matters. */
+/** A broken value matters unless a higher place overrides it; for maps, every entry matters. */
 function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
   const at = order.findIndex((layer) => layer.broken.has(key));
   return at !== -1 && (kind === "map" || !order.slice(0, at).some((layer) => layer.values.has(key)));
@@ -199,7 +199,7 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 
 // 4. Headers
 
-/** Fills in the headers that may go to where each signal goes. @returns a warning for each place whose may not */
+/** Adds the headers that may go to each signal's destination. @returns a warning for each place whose headers may not */
 function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
   const warnings = new Set<string>();
   const order = highestFirst(layers);
@@ -225,7 +225,7 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
   return [...warnings];
 }
 
-/** Scheme, host and port that a layer itself sends a signal to; `undefined` when it names none. */
+/** Scheme, host and port to which a place itself sends a signal; `undefined` if it names none. */
 function originNamed(layer: Layer | OtelLayer, signal: Signal): string | undefined {
   for (const [i, key] of keysFor(signal, "endpoint").entries()) {
     const value = layer.values.get(key)?.value;
@@ -241,7 +241,7 @@ const refusal = (source: Source, named: string, destination: string): string =>
   `${sourceInWords(source)}: its headers are for ${named} and are not sent to ${destination}; ` +
   "give the headers in the same place as the address";
 
-// 5. Outcome
+// 5. Result
 
 function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
   const remarks: string[] = [];
@@ -277,7 +277,7 @@ function toConfig(effective: Effective): Config {
     for (const name of setting.path.slice(0, -1)) section = child(section, name);
     section[setting.path.at(-1) ?? ""] = value;
   }
-  // Who set nothing needs no checks
+  // Without any settings nothing needs checking
   return Object.keys(raw).length === 0 ? structuredClone(DEFAULTS) : parseConfig(raw);
 }
 

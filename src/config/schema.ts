@@ -2,9 +2,9 @@ import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
 import { ruleProblem } from "../model/redaction.ts";
-import type { Signal } from "./signals.ts";
+import type { Signal } from "./setting.ts";
 
-/** What the type of a setting cannot say: shown by `config`, and what keeps secrets from being shown. */
+/** What a setting's type cannot express: its unit, and whether it is secret. */
 export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();
 
 const endpoint = z
@@ -19,15 +19,15 @@ const endpoint = z
   });
 const protocol = z.enum(["http/protobuf", "http/json"]);
 const compression = z.enum(["gzip", "none"]);
-// Ten minutes: a drain that waits longer for one answer is stuck, not patient.
+// Ten minutes: a drain that waits longer for one response is stuck
 const timeoutMs = z.int().min(1).max(600_000);
 const path = z.string().min(1);
 const folders = z.string().superRefine((text, issue) => {
   const named = text.split(delimiter).filter((folder) => folder !== "");
-  // neither a list in JSON nor ~ means anything in them
+  // Neither a JSON list nor ~ has a meaning here
   if (!named.every(isAbsolute)) issue.addIssue(`must hold absolute paths, with "${delimiter}" between them`);
 });
-// What node:http accepts; anything else would throw at the first request, far from whoever wrote it.
+// What node:http accepts; anything else would only throw at the first request
 const headers = z.record(
   z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
   z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "holds a line break or a control character"),
@@ -81,8 +81,8 @@ const ruleOfRedaction = z
   });
 
 /**
- * All settings with their defaults; `Config.parse({})` is the configuration of a user who set nothing.
- * The one list: variables, the table of `config`, checks and the JSON Schema come from it.
+ * All settings with their defaults; `Config.parse({})` is the configuration without any settings. The only list: variables, `config`'s
+ * table, checks, docs/settings.md and the JSON Schema are derived from it.
  */
 export const Config = z.strictObject({
   otlp: z
@@ -266,7 +266,7 @@ export const Config = z.strictObject({
 });
 export type Config = z.infer<typeof Config>;
 
-/** The file: every setting may be left out. */
+/** The file: every setting is optional. */
 export const ConfigFile = Config.extend({
   $schema: z.string().optional().describe("For editors; no setting."),
 }).describe("Settings of openhook-otel. Comments and trailing commas are allowed.");

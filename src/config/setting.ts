@@ -1,4 +1,11 @@
-/** What one setting, or one entry of a map, may hold. */
+/** The prefix of our own variables. */
+export const PREFIX = "OPENHOOK_OTEL_";
+
+/** The two kinds of records that are sent. */
+export const SIGNALS = ["traces", "metrics"] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+/** What one setting, or one entry of a map, may contain. */
 export type SettingValue = string | number | boolean;
 
 /** One setting. A map (headers, attributes) is one setting whose entries are addressed as `<key>.<entry name>`. */
@@ -9,7 +16,7 @@ export interface Setting {
   readonly kind: "text" | "number" | "boolean" | "choice" | "map";
   readonly choices: readonly string[];
   readonly description: string;
-  /** `undefined` where nothing stands in for a missing value; `{}` for maps. */
+  /** `undefined` if a missing value has no replacement; `{}` for maps. */
   readonly default: unknown;
   readonly unit?: string;
   /** Values are never shown. */

@@ -9,7 +9,7 @@ export const SECTIONS: readonly string[] = [
   ...new Set(SETTINGS.flatMap(({ path }) => path.slice(0, -1).map((_, i) => path.slice(0, i + 1).join(".")))),
 ];
 
-/** A place a value can be given for: a setting, or one entry of a map. */
+/** What a value can be given for: a setting, or one entry of a map. */
 export interface Target {
   readonly setting: Setting;
   /** Set for one entry of a map. */
@@ -17,9 +17,8 @@ export interface Target {
 }
 
 /**
- * @param key dotted; what follows a map's key is the entry's name, dots included
- *   (`resource.attributes.deployment.environment.name`)
- * @returns `undefined` when there is no such setting
+ * @param key dotted; after a map's key comes the entry's name, dots included (`resource.attributes.deployment.environment.name`)
+ * @returns `undefined` if there is no such setting
  */
 export function targetOf(key: string): Target | undefined {
   for (const setting of SETTINGS) {

@@ -28,9 +28,9 @@ export function knownTarget(key: string): Target {
 }
 
 /**
- * The value as the file holds it: of a whole map an object.
+ * The value as the file stores it; for a whole map an object.
  *
- * @throws SettingError when it does not fit the setting
+ * @throws SettingError if it does not fit the setting
  */
 export function settingValue(target: Target, text: string): SettingValue {
   const layer = newLayer();
@@ -47,7 +47,7 @@ export function settingValue(target: Target, text: string): SettingValue {
 /**
  * Writes one setting to the user's configuration file and keeps its comments.
  *
- * @throws SettingError when the file cannot be edited; FileError when it cannot be read or written
+ * @throws SettingError if the file cannot be edited; FileError if it cannot be read or written
  */
 export async function setInFile(target: Target, value: SettingValue, path: string): Promise<void> {
   const before = await readFileIfAny(path);
@@ -56,10 +56,10 @@ export async function setInFile(target: Target, value: SettingValue, path: strin
 }
 
 /**
- * Removes one setting from the user's configuration file. The key may be unknown: a misspelt one can be removed too.
+ * Removes one setting from the user's configuration file. Unknown keys can be removed too.
  *
- * @returns false when the file does not have it
- * @throws SettingError when the file cannot be edited; FileError when it cannot be read or written
+ * @returns false if the file does not contain it
+ * @throws SettingError if the file cannot be edited; FileError if it cannot be read or written
  */
 export async function unsetInFile(key: string, path: string): Promise<boolean> {
   const before = await readFileIfAny(path);
@@ -75,7 +75,7 @@ export async function unsetInFile(key: string, path: string): Promise<boolean> {
 
 // --- internal ---
 
-/** Where the file has a target, or would have it. Header names are looked up in any case. */
+/** A target's location in the file, existing or not. Header names are matched case-insensitively. */
 function locationOf(document: string, { setting, entry }: Target): readonly string[] {
   if (entry === undefined) return setting.path;
   if (!setting.secret) return [...setting.path, entry];

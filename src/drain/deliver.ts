@@ -1,5 +1,5 @@
 import { reportProblem } from "../capture/report-problem.ts";
-import { isUnknown } from "../config/unknown.ts";
+import { isUnknown } from "../config/config-state.ts";
 import { step } from "../model/fault-points.ts";
 import type { OtlpSettings } from "../model/settings.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";

@@ -1,7 +1,7 @@
+import { whyUnsent } from "../config/config-state.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { shownValue } from "../config/redact.ts";
 import { SETTINGS } from "../config/settings.ts";
-import { whyUnsent } from "../config/unsent.ts";
 import { plural } from "../text/figures.ts";
 import { type Json, otlpLines } from "../text/otlp-json.ts";
 import { flow, printable, type Terminal, wrapped } from "../text/terminal.ts";

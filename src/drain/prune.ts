@@ -1,6 +1,6 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { isUnknown } from "../config/unknown.ts";
+import { isUnknown } from "../config/config-state.ts";
 import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";

@@ -339,7 +339,7 @@ describe("doctor", () => {
     const wrong = await examine({ env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" } });
     expect(wrong.code).toBe(1);
     expect(wrong.about("settings")).toEqual([expect.stringMatching(/^broken: .*OPENHOOK_OTEL_OTLP_ENDPOINT/)]);
-    expect(wrong.about("traces")).toEqual(["ok: not sent until the configuration is right"]);
+    expect(wrong.about("traces")).toEqual(["ok: not sent until the configuration is fixed"]);
     expect(wrong.about("discovery")).toEqual([
       expect.stringMatching(/^remark: .* is not what OpenHook v0\.1 wants: openhook/),
     ]);

@@ -330,7 +330,7 @@ describe("broken, exit 1, with what to do", () => {
     });
     expect(facts.delivery.traces).toMatchObject({
       endpoint: null,
-      why_not_sent: "not sent until the configuration is right",
+      why_not_sent: "not sent until the configuration is fixed",
     });
   });
 });

@@ -187,7 +187,7 @@ test.skipIf(process.platform === "win32")(
         "cannot be read (it is a pipe); nothing is sent",
       );
     }
-    expect(await machine.ok(["drain"])).toContain("not sent until the configuration is right");
+    expect(await machine.ok(["drain"])).toContain("not sent until the configuration is fixed");
     await machine.ok(["import", "--dry-run"]);
     expect(await machine.run(["config", "set", "capture", "none"])).toMatchObject({
       code: 1,
@@ -248,11 +248,11 @@ test("a drain and a preview that send nothing say why", async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
   for (const [env, why] of [
     [{}, `no endpoint is set (node ${PROGRAM} config set otlp.endpoint <url>)`],
-    [{ ...endpoint, OTEL_SDK_DISABLED: "true" }, "not sent: sending is switched off (disabled)"],
-    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "not sent until the configuration is right"],
+    [{ ...endpoint, OTEL_SDK_DISABLED: "true" }, "not sent: export is switched off (disabled)"],
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "not sent until the configuration is fixed"],
     [
       { ...endpoint, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" },
-      "not sent: switched off (otlp.traces.enabled)",
+      "not sent: export is switched off (otlp.traces.enabled)",
     ],
   ] as const) {
     expect(await machine.ok(["drain"], { env })).toContain(`kept in the store, ${why}\n`);

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
+import { whyUnsent } from "../../config/config-state.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import { redactUrl } from "../../config/redact.ts";
-import { whyUnsent } from "../../config/unsent.ts";
 import type { Context } from "../../context.ts";
 import { adviceOn } from "../../sessions/open-store.ts";
 import { type Overflow, overflowState } from "../../store/cardinality.ts";

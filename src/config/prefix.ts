@@ -1,2 +1,0 @@
-/** What our own variables begin with. */
-export const PREFIX = "OPENHOOK_OTEL_";
