@@ -5,6 +5,7 @@
 //   health, reconcile, registration, convert, demo, stack, view → the rooms below, never drain
 //   report → sessions, store, telemetry, text    sessions → store, session, telemetry
 //   capture → store, config, privacy, telemetry  transcripts → store, config
+//   every outgoing connection → network          otlp, reconcile → network
 //   session, telemetry → model                   store, otlp, config, receiver, repository, privacy → model
 //   agents → model, agents/shared                intake/hook → node's own modules
 //   text → model                                 model → zod
@@ -73,8 +74,8 @@ module.exports = {
     // Each station of the flow knows itself and the nouns
     rule(
       "stations-know-only-the-model",
-      { path: "^src/(store|otlp|config|receiver|repository)/" },
-      { path: "^src/", pathNot: "^src/($1|model)/" },
+      { path: "^src/(store|otlp|config|receiver|repository|network)/" },
+      { path: "^src/", pathNot: "^src/($1|model|network)/" },
     ),
     // How much of a fact is kept; where transcripts lie; sessions as the store gives them
     rule(
@@ -120,6 +121,12 @@ module.exports = {
       "otel-lives-in-otlp",
       { path: "^src/", pathNot: "^src/(otlp|model)/" },
       { path: "node_modules/@opentelemetry/" },
+    ),
+    // Every outgoing connection opens in one place. The page's server and the demo's receiver only listen.
+    rule(
+      "connections-open-in-network",
+      { path: "^src/", pathNot: "^src/(network|receiver|view)/" },
+      { path: "^(node:)?(http|https|http2|net|tls|dgram)$|node_modules/undici/" },
     ),
     // An agent that keeps its sessions in a database has that, too, in its folder
     rule(

@@ -92,6 +92,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/drain/planted-sdk.ts",
     text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,
   },
+  "connections-open-in-network": {
+    file: "src/reconcile/planted-fetch.ts",
+    text: `import { request } from "node:https";\nvoid request;\n`,
+  },
   "sqlite-lives-in-store": { file: "src/drain/planted-sql.ts", text: `import Libsql from "libsql";\nvoid Libsql;\n` },
   "page-runs-in-a-browser": {
     file: "src/view/page/planted.tsx",

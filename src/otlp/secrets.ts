@@ -1,12 +1,5 @@
 import type { OtlpSignalSettings } from "../model/settings.ts";
 
-/** The address without user, password, query and fragment, which can all be credentials. */
-export function shownUrl(url: string): string {
-  if (!URL.canParse(url)) return "the OTLP address";
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
 /**
  * Removes every configured secret from a text that comes from outside (a backend may echo the credentials that it refuses): header
  * values, whole and by word, the URL's user, password and query values.

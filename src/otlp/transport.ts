@@ -1,5 +1,3 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import { promisify } from "node:util";
 import { gunzipSync, gzip } from "node:zlib";
 import type {
@@ -10,9 +8,11 @@ import type {
 } from "@opentelemetry/otlp-exporter-base";
 import { httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import type { OtlpSignalSettings } from "../model/settings.ts";
-import { networkReason } from "./network-reason.ts";
-import { shownUrl } from "./secrets.ts";
-import { readTlsFiles, TlsFileError } from "./tls-files.ts";
+import { networkReason } from "../network/network-reason.ts";
+import { type ClientRequest, type IncomingMessage, openRequest } from "../network/request.ts";
+import { shownUrl } from "../network/shown-url.ts";
+
+import { readTlsFiles, TlsFileError } from "../network/tls-files.ts";
 
 /** Status and text of a response. `message` names the address without credentials and quotes no header. */
 export class SendError extends Error {
@@ -129,7 +129,7 @@ async function prepare(settings: OtlpSignalSettings) {
   }
   const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
   const agent = await httpAgentFactoryFromOptions({ keepAlive: true, ...tls })(url.protocol);
-  return { url, agent, request: url.protocol === "https:" ? requestHttps : requestHttp };
+  return { url, agent };
 }
 
 function headersOf(settings: OtlpSignalSettings, version: string, body: Uint8Array): Record<string, string | number> {
@@ -172,7 +172,7 @@ function exchange(
     signal?.addEventListener("abort", onAbort, { once: true });
 
     try {
-      request = connection.request(connection.url, {
+      request = openRequest(connection.url, {
         method: "POST",
         agent: connection.agent,
         headers: { ...headers },

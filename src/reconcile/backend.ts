@@ -1,9 +1,8 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import { parsePairs } from "../config/pairs.ts";
 import { UserError } from "../context.ts";
-import { networkReason } from "../otlp/network-reason.ts";
-import { shownUrl } from "../otlp/secrets.ts";
+import { networkReason } from "../network/network-reason.ts";
+import { type IncomingMessage, openRequest } from "../network/request.ts";
+import { shownUrl } from "../network/shown-url.ts";
 import { printable } from "../text/terminal.ts";
 
 /** Backends that can be asked, as the settings and options name them. */
@@ -71,7 +70,6 @@ export class Backend {
       ...this.#headers,
       ...(body !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
     };
-    const send = url.protocol === "https:" ? requestHttps : requestHttp;
     return new Promise<{ readonly status: number; readonly text: string }>((done, failed) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const lost = (error: Error): void => {
@@ -80,7 +78,7 @@ export class Backend {
           : networkReason(error, url.href);
         failed(new UserError("E_BACKEND", `cannot ask ${this.title}: ${reason}`, 2, { cause: error }));
       };
-      const request = send(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {
+      const request = openRequest(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {
         textOf(answer).then((text) => done({ status: answer.statusCode ?? 0, text }), lost);
       });
       request.on("error", lost);

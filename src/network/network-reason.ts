@@ -1,4 +1,4 @@
-import { shownUrl } from "./secrets.ts";
+import { shownUrl } from "./shown-url.ts";
 
 /**
  * Why there was no response, in plain words, e.g. "connection refused by http://127.0.0.1:4318/v1/traces". Derived from the error's code
