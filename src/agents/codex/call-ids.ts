@@ -2,9 +2,9 @@ import { goesBy, isBareCount, isRandomId, laterId } from "../shared/payload/call
 import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**
- * The id of a new call, unique in its session, and remembered. Ids are the provider's, and some count `call_0` from nought in
- * every answer: the first call of a thread keeps such an id, later ones get their time added; in a subagent, its thread before
- * that, since ids are counted anew there.
+ * Returns and remembers the id of a new call, unique in its session. Some providers count `call_0` from zero in every answer: the
+ * first call of a thread keeps such an id, later ones get their time added. In a subagent the thread is added first, since ids
+ * restart there.
  */
 export function uniqueCallId({ state, timeMs }: LineContext, given: string): string {
   if (isRandomId(given)) return given;
@@ -21,5 +21,5 @@ export const openCall = ({ open }: LineState, given: string | undefined): string
 
 // --- internal ---
 
-/** Ids that count are short and few; those of a session that makes up each of its own are many. */
+/** Counted ids are short and few; a session that makes up ids has many. */
 const REMEMBERED_IDS = 1_000;

@@ -6,8 +6,8 @@ import { asObject, parsedJson } from "../shared/payload/json.ts";
 import type { LineState } from "./line-context.ts";
 
 /**
- * What a rollout line says, beside the entries that were read from it. The parts of an answer come before the line that tells
- * of its call; of an answer that was cut off, the turn's end is all that tells.
+ * The content of a rollout line, for the entries that were read from it. The parts of an answer precede the line of its call; for an
+ * answer that was cut off, only the turn's end follows.
  *
  * @param state after the line
  */

@@ -4,9 +4,8 @@ import type { Line } from "./line-context.ts";
 import { tellsExit } from "./outcome.ts";
 
 /**
- * Whether a line without the rest of its long strings tells all that the whole one does. Most bytes of a rollout are what
- * programs printed: it stands in the output that the model was given, behind the lines that Codex put above it, and once more
- * in the item of the command.
+ * Whether a line without the rest of its long strings has all facts of the whole line. Most bytes of a rollout are printed by
+ * programs: in the output that the model got, below the lines that Codex added, and again in the item of the command.
  */
 export function isEnough(line: Line): boolean {
   const p = asObject(line["payload"]);
@@ -20,12 +19,12 @@ export function isEnough(line: Line): boolean {
 
 // --- internal ---
 
-/** Items of whose long strings nothing is read. */
+/** Items whose long strings are not used. */
 const PRINTED: ReadonlySet<string> = new Set(["CommandExecution", "McpToolCall", "AgentMessage", "Reasoning"]);
 
 const named = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
 
-/** None of its own members was cut; what is in them is another matter. */
+/** Whether none of its direct members was cut. */
 function isWhole(members: Line): boolean {
   for (const name in members) {
     const value = members[name];

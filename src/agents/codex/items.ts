@@ -6,8 +6,8 @@ import { ofExit } from "./outcome.ts";
 import { isInnerCall } from "./tools.ts";
 
 /**
- * What the program itself says of a tool call it carried out: exit code, duration, changed lines. Only for calls of the
- * model's that have no output yet; calls made by a script, and commands that end long after their call, tell nothing.
+ * Reads what the program reports about a tool call that it ran: exit code, duration, changed lines. Only for calls of the model
+ * without an output so far; calls made by a script, and commands that end long after their call, give no facts.
  */
 export function item(context: LineContext): void {
   const item = asObject(context.p["item"]) ?? context.p;
@@ -67,11 +67,11 @@ function commandOutcome(item: Line): Loose {
 }
 
 function mcpOutcome(item: Line): Loose {
-  const told = asObject(item["result"]);
-  const isError = (asObject(told?.["Ok"]) ?? told)?.["isError"];
-  if (isError === true || told?.["Err"] !== undefined) return { status: "error" };
+  const outcome = asObject(item["result"]);
+  const isError = (asObject(outcome?.["Ok"]) ?? outcome)?.["isError"];
+  if (isError === true || outcome?.["Err"] !== undefined) return { status: "error" };
   const { status } = statusOf(item);
-  return { status: status ?? (told === undefined ? undefined : "success") };
+  return { status: status ?? (outcome === undefined ? undefined : "success") };
 }
 
 function durationOf(value: unknown): number | undefined {
@@ -96,7 +96,7 @@ function changedLines(changes: unknown): Pick<Loose, "linesAdded" | "linesRemove
   return { linesAdded, linesRemoved };
 }
 
-/** What comes before the first hunk names files (`--- a/x`); inside one, a line that looks so was a comment. */
+/** Lines before the first hunk name files (`--- a/x`); inside a hunk, such a line is content. */
 function hunkLines(diff: string): readonly string[] {
   const lines = diff.split("\n");
   return lines.slice(
@@ -113,7 +113,7 @@ function lineCount(text: string): number {
   return text.endsWith("\n") ? breaks : breaks + 1;
 }
 
-/** Written in the parent's file. A script that starts a helper is itself the call, the last one still at work. */
+/** Written in the parent's file. If a script starts the subagent, the parent call is the script's, the last open one. */
 function spawned(context: LineContext, item: Line, threadIds: readonly unknown[]): void {
   const written = asString(item["id"]) ?? asString(item["call_id"]);
   const { threadId, rootId, open } = context.state;

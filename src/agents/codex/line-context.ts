@@ -10,45 +10,45 @@ export interface LineState {
   /** Time of the last line that had one. */
   timeMs: number;
   threadId: string | undefined;
-  /** Differs from `threadId` in the file of a subagent. */
+  /** Differs from `threadId` in a subagent's file. */
   rootId: string | undefined;
   /** When the thread began. */
   beganMs: number | undefined;
-  /** Set while the lines are those of another thread, copied to the start of this one. */
+  /** Set while lines are copies of another thread's, at the start of this one. */
   copied: true | undefined;
-  /** Its version gives each turn an id: the first that is younger than the thread is its own. */
+  /** The version gives each turn an id: the first one younger than the thread is the thread's own. */
   turnsTell: true | undefined;
-  /** Where the thread's own lines begin again, in versions that number them. */
+  /** Number of the thread's first own line, in versions that number lines. */
   ownOrdinal: number | undefined;
   turnId: string | undefined;
-  /** The last turn whose prompt was told: what the user writes while it is at work joins it. */
+  /** The last turn with a prompt: further messages during the turn belong to it. */
   prompted: string | undefined;
   /** The turn of the main thread that a subagent's turn belongs to. */
   rootTurnId: string | undefined;
-  /** A review began: turns are told under the id of the reviewer, a thread of its own, but the end of it all under another. */
+  /** A review began: its turns have the reviewer's thread id, but its end has another one. */
   isReviewed: true | undefined;
-  /** This thread is such a reviewer: its own turn is the one of the main thread. */
+  /** This thread is such a reviewer: its turn is the one of the main thread. */
   isReviewer: true | undefined;
   model: string | undefined;
-  /** Who answers, where that is not who Codex asks of itself. */
+  /** The provider, if it is not Codex's default. */
   provider: string | undefined;
-  /** When the model was last given something to answer. */
+  /** When the model last got input. */
   inputMs: number | undefined;
-  /** Of the answer that is being written: when its request left, its last part so far, whether it asked for tools. */
+  /** The answer being written: when its request was sent, its last part so far, whether it asked for tools. */
   answer: Answer | undefined;
-  /** The model was given something in this turn and has not begun to answer. */
+  /** The model got input in this turn and has not begun to answer. */
   isWaiting: true | undefined;
   /** Tool calls without an output so far. */
   open: readonly string[] | undefined;
-  /** Ids of calls that could come again. */
+  /** Ids of calls that may be reused. */
   used: readonly string[] | undefined;
-  /** Usage comes in records of its own; the totals are those of turns of an older version alone. */
+  /** Usage has separate records; totals then count only for turns of an older version. */
   hasRecords: true | undefined;
   /** The last turn that wrote records. */
   recordedTurn: string | undefined;
-  /** The turn began as in versions that write no records. */
+  /** The turn began in the form of versions without usage records. */
   isOlderTurn: true | undefined;
-  /** The totals go on from those of the thread it was forked from. */
+  /** The totals continue those of the thread it was forked from. */
   isFork: true | undefined;
   totals: TokenUsage | undefined;
 }
@@ -116,7 +116,7 @@ export function placeOf(
   };
 }
 
-/** Call ids are the provider's: another thread of the session can have the same one. Counted ids say which thread. */
+/** Call ids are the provider's: another thread of the session can have the same one. Completed ids contain their thread. */
 export const callKey = (kind: string, { state }: LineContext, callId: string): string =>
   isSubagent(state) && !callId.includes(`#${state.threadId}`)
     ? `${kind}:${state.threadId}:${callId}`
@@ -130,7 +130,7 @@ export function enterTurn(state: LineState, p: Line): void {
   state.turnId = turnId;
 }
 
-/** The model was given something to answer. */
+/** The model got input. */
 export function asking(state: LineState, timeMs: number): void {
   state.inputMs = timeMs;
   state.isWaiting = true;

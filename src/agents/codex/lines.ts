@@ -32,7 +32,7 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
   const kind = o["type"];
   if (state.copied !== true) readKind(kind, { p, timeMs, state, sink });
   else {
-    // A copy says where the totals stood and which model was set; everything else is in its own file
+    // Copied lines set the totals and the model; everything else counts in the original file
     const copy = { ...state };
     readKind(kind, { p, timeMs, state: copy, sink: new EntrySink() });
     state.model = copy.model;
@@ -46,21 +46,21 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
 const HEAD_BYTES = 400;
 /** The first version that was seen to write usage records. */
 const RECORDS_SINCE = "0.160.0";
-/** What Codex itself called a provider of its own before. */
+/** Earlier names of Codex's own providers. */
 const OLDER_IDS: ReadonlyMap<unknown, string> = new Map([
   ["ollama-chat", "ollama"],
   ["oss", "ollama"],
 ]);
-/** The first version of which every turn is known to begin with its id. */
+/** The first version in which every turn begins with its id. */
 const TURN_IDS_SINCE = "0.107.0";
-/** Copied lines without ordinals or turn ids are written in one go when the thread begins. */
+/** Copied lines without ordinals or turn ids are written together when the thread begins. */
 const COPIED_WITHIN_MS = 1_000;
 
 const OPENING =
   /^\{\s*"timestamp":\s*"([^"]*)",(?:\s*"ordinal":\s*\d+,)?\s*"type":\s*"(world_state|response_item)",\s*"payload":\s*\{\s*/;
 const MESSAGE = /^"type":\s*"message",(?:\s*"(?:id|status)":\s*"[^"]*",)*\s*"role":\s*"(\w+)"/;
 
-/** Reads a line that need not be parsed. @returns its kind; `undefined` for all others, and for forms it does not know */
+/** Reads a line that needs no parsing. @returns its kind; `undefined` for all other lines and unknown forms */
 function skip(head: string, state: LineState): string | undefined {
   const opening = OPENING.exec(head);
   if (opening === null) return undefined;
@@ -88,7 +88,7 @@ function isOwn(state: LineState, o: Line, p: Line): boolean {
   return turnId === undefined && state.turnsTell !== true && state.timeMs - (state.beganMs ?? 0) > COPIED_WITHIN_MS;
 }
 
-/** Ids of version 7 begin with the time: as texts they are in the order in which they were made. */
+/** Version 7 ids begin with the time, so they sort as texts in the order of creation. */
 const isV7 = (id: string | undefined): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id ?? "");
 
 function readKind(kind: unknown, context: LineContext): void {
@@ -120,7 +120,7 @@ function readKind(kind: unknown, context: LineContext): void {
   }
 }
 
-/** The first one is the thread's own; another one says that lines of that thread follow. */
+/** The first one describes the thread itself; a later one means that copied lines of another thread follow. */
 function sessionMeta(context: LineContext): void {
   const { p, timeMs, state, sink } = context;
   const own = headOf(p);
@@ -138,7 +138,7 @@ function sessionMeta(context: LineContext): void {
   state.beganMs = timeMs;
   state.ownOrdinal = asCount(p["subagent_history_start_ordinal"]);
   state.turnsTell = turnsTell ? true : undefined;
-  // Whether or not a head of the other thread stands before the copy: where only the last turns are copied there is none
+  // A copy of only the last turns has no head of the other thread
   state.copied = (own.threadId !== own.rootId || isFork) && turnsTell ? true : undefined;
   state.isFork = isFork ? true : undefined;
   state.provider = knownProvider(OLDER_IDS.get(p["model_provider"]) ?? p["model_provider"]);
@@ -166,7 +166,7 @@ function responseItem(context: LineContext): void {
     case "local_shell_call":
       toolCall(context, "asked");
       return;
-    // The provider ran it while it answered
+    // The provider ran it during the answer
     case "web_search_call":
     case "image_generation_call":
       toolCall(context, "hosted");
@@ -235,7 +235,7 @@ function eventMessage(context: LineContext): void {
 function turnStart({ p, timeMs, state }: LineContext): void {
   enterTurn(state, p);
   state.inputMs = timeMs;
-  // Versions that write usage records name the root's turn as well
+  // Versions that write usage records also name the root's turn
   state.isOlderTurn = asString(p["root_turn_id"]) === undefined ? true : undefined;
 }
 

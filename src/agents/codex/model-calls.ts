@@ -4,8 +4,8 @@ import { enterTurn, type LineContext, type LineState, placeOf } from "./line-con
 import { difference, usageOf } from "./usage.ts";
 
 /**
- * `token_usage_record`: one per request, written as soon as the answer is complete; exact. Ids of responses are the
- * provider's: local ones draw them from a few (Ollama) or give one to all (Lemonade). Where the totals stood tells them apart.
+ * `token_usage_record`: one per request, written when the answer is complete; exact. Response ids are the provider's: local
+ * servers pick from a few (Ollama) or use one for all (Lemonade). The totals distinguish them.
  */
 export function usageRecord(context: LineContext): void {
   const { p, state } = context;
@@ -20,10 +20,10 @@ export function usageRecord(context: LineContext): void {
 }
 
 /**
- * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of the answer
- * they are about. A call is the difference of two.
+ * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of their answer. A
+ * call is the difference of two totals.
  *
- * An older version can go on with a thread that has records: by what it uses the totals alone grow.
+ * An older version can continue a thread that has records: its usage only shows in the totals.
  */
 export function tokenCount(context: LineContext): void {
   const { state } = context;
@@ -35,14 +35,14 @@ export function tokenCount(context: LineContext): void {
   const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && before !== undefined;
   if (state.hasRecords === true && !isOlder) return;
   const last = usageOf(info?.["last_token_usage"]);
-  // A fork's totals begin with those of the thread it came from, whose lines are not here
+  // A fork's totals begin with those of the original thread, whose lines are missing here
   const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
-  // Up to 0.63 a run that goes on with a session counts from nought, and its first answer can exceed all before it
+  // Up to 0.63 a resumed session counts from zero, and its first answer can exceed all earlier totals
   const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, before);
   const usage = difference(totals, isAnew ? undefined : (before ?? inherited));
   if (usage === undefined) return;
   const key = totalsKey(state, totals);
-  // A turn's id is unique in all files that it is copied to, and so is where the totals stood
+  // Copies keep the turn's id and the totals, which together are unique
   modelCall(context, usage, { key, globalKey: state.turnId === undefined ? undefined : key });
 }
 

@@ -7,9 +7,9 @@ import { outcomeOf, outputText } from "./outcome.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
 
 /**
- * A call as the model made it. In code mode that is the script; what the script calls is no call of the model's.
+ * A call of the model. In code mode that is the script; calls made by the script do not count.
  *
- * @param by who carries it out: the program when it is `asked` to, or the provider that is `hosted` it
+ * @param by who runs it: the program (`asked`) or the provider (`hosted`)
  */
 export function toolCall(context: LineContext, by: "asked" | "hosted"): void {
   const { p, state, timeMs, sink } = context;
@@ -37,7 +37,7 @@ export function toolCall(context: LineContext, by: "asked" | "hosted"): void {
   state.open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
 }
 
-/** What the model was given for its call; what items say of that call later changes nothing any more. */
+/** The output that the model got for its call. Later items about the call are ignored. */
 export function toolOutput(context: LineContext): void {
   const { p, timeMs, state, sink } = context;
   const given = asString(p["call_id"]);
@@ -59,13 +59,13 @@ export function toolOutput(context: LineContext): void {
 
 // --- internal ---
 
-/** Calls that no output came for: a killed process leaves them behind. */
+/** Limit for calls without output, which killed processes leave behind. */
 const REMEMBERED_CALLS = 200;
 const MAX_ARGUMENTS_CHARS = 8_192;
 
-/** Arguments of a shell call; those of others, and free text, have no command in them. */
+/** Arguments of a shell call; other arguments, and free text, contain no command. */
 function argumentsOf(p: Line): Line | undefined {
-  const told = p["arguments"] ?? p["action"];
-  if (typeof told !== "string") return asObject(told);
-  return told.length > MAX_ARGUMENTS_CHARS ? undefined : parsedObject(told);
+  const given = p["arguments"] ?? p["action"];
+  if (typeof given !== "string") return asObject(given);
+  return given.length > MAX_ARGUMENTS_CHARS ? undefined : parsedObject(given);
 }

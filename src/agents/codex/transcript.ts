@@ -27,21 +27,21 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * The main thread's file, all of them where it was taken back, then one for each subagent. A subagent that is asked for gives the file that names its parent; one
- * that is told as where its root lies gives the root's, or of a root that is gone its subagents'.
+ * The main thread's file (several if it was rolled back), then one file for each subagent. For a subagent's session: the file that
+ * names its parent. For a path to a subagent's file: the root's files, or those of the subagents if the root is gone.
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  // Where it was told; else by its name: notifications tell no path, and archived files have moved
+  // By the reported path, else by name: notifications have no path, and archived files have moved
   const there = path === undefined ? undefined : formThere(path);
   const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
-  const told = there ?? partsOf(beside, sessionId, undefined).at(-1);
-  const head = told === undefined ? undefined : readHead(told, roots);
-  if (told === undefined || head === undefined) return [];
+  const reported = there ?? partsOf(beside, sessionId, undefined).at(-1);
+  const head = reported === undefined ? undefined : readHead(reported, roots);
+  if (reported === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
-  if (!isRoot && head.threadId === sessionId) return [{ path: told, key: `${PARENT_OF}${plainPath(told)}` }];
-  const folders = foldersBeside(told);
+  if (!isRoot && head.threadId === sessionId) return [{ path: reported, key: `${PARENT_OF}${plainPath(reported)}` }];
+  const folders = foldersBeside(reported);
   const rootId = isRoot ? head.threadId : sessionId;
-  const parts = partsOf(folders, rootId, isRoot ? told : undefined);
+  const parts = partsOf(folders, rootId, isRoot ? reported : undefined);
   const children = subagentsOf(folders, rootId, parts.at(-1), roots);
   return [...parts.map(fileAt), ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId }))];
 }
@@ -57,7 +57,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 // --- internal ---
 
-/** Kinds of lines that were seen, or that the programs 0.98 to 0.169 can write, told or not. */
+/** Kinds of lines that were seen or that versions 0.98 to 0.169 can write, with or without facts. */
 const KINDS: readonly string[] =
   `session_meta dynamic_tools_updated turn_context token_usage_record response_item event_msg compacted world_state
   inter_agent_communication inter_agent_communication_metadata realtime_item security_risk_score ghost_snapshot`.split(
@@ -72,10 +72,10 @@ const RULES: LineRules<LineState> = {
   content: lineContent,
 };
 
-/** Packed it is the same file, read as far as before: offsets are those in what it holds. */
+/** A compressed file keeps its key: offsets refer to its content. */
 const fileAt = (path: string): TranscriptFile => ({ path, ...(isPacked(path) && { key: plainPath(path) }) });
 
-/** The same file is a part of two sessions, its own in name and its root's in fact; each has an offset of its own. */
+/** A subagent's file is read for its own session id and for its root's session; each reading has a separate offset. */
 const PARENT_OF = "parent of ";
 
 function parentOf({ rootId, threadId, beganMs, timeMs }: LineState): readonly TranscriptEntry[] {

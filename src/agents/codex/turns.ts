@@ -2,7 +2,7 @@ import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { asking, enterTurn, isSubagent, type Line, type LineContext, placeOf } from "./line-context.ts";
 import { outputText } from "./outcome.ts";
 
-/** What a user wrote; the first of it is the turn's prompt. A subagent's task comes from another agent: it is no prompt. */
+/** A user message; the first one is the turn's prompt. A subagent's task comes from another agent and is no prompt. */
 export function prompt(context: LineContext, content: unknown): void {
   const { p, timeMs, state, sink } = context;
   if (isSubagent(state)) {
@@ -10,7 +10,7 @@ export function prompt(context: LineContext, content: unknown): void {
     return;
   }
   enterTurn(state, p);
-  // Before turns had ids a message began one
+  // In versions without turn ids, a message begins a turn
   const isNameless = state.turnId === undefined || state.turnId.startsWith(NAMELESS);
   const turnId = isNameless ? `${NAMELESS}${timeMs}` : state.turnId;
   const isFirst = state.prompted !== turnId;
@@ -25,10 +25,10 @@ export function prompt(context: LineContext, content: unknown): void {
   });
 }
 
-/** The turn's last line, with what made it fail, where it did. */
+/** The turn's last line, with the error if it failed. */
 export function turnEnd(context: LineContext): void {
   const { p, state, sink } = context;
-  // Before 0.150 a failed turn says nothing of it, but that it ended without a word
+  // Before 0.150 a failed turn has no error, only no last message
   const isMute = p["last_agent_message"] === null && state.isWaiting === true;
   const failure = asObject(p["error"]) ?? (isMute ? {} : undefined);
   if (failure !== undefined) modelError(context, failure);
@@ -43,7 +43,7 @@ export function turnAborted(context: LineContext): void {
   turnEnd(context);
 }
 
-/** The message may hold anything; its kind is a name, or an object whose only member is the name. */
+/** The message can contain anything; its kind is a name, or an object with the name as its only member. */
 export function modelError(context: LineContext, failure: Line): void {
   const info = failure["codex_error_info"];
   const [name, details] = Object.entries(asObject(info) ?? {})[0] ?? [info, undefined];
@@ -59,11 +59,11 @@ export function modelError(context: LineContext, failure: Line): void {
 
 // --- internal ---
 
-/** As the line names it: the turn of a review goes by the reviewer's id, which ends in its own file. */
+/** The turn that the line names: a review's turn has the reviewer's id, which ends in a separate file. */
 const endedTurn = ({ p, timeMs, state }: LineContext): string | number =>
   asString(p["turn_id"]) ?? state.turnId ?? timeMs;
 
 const NAMELESS = "turn@";
 
-/** What was asked of a turn and refused, while the turn goes on. */
+/** Refused requests during a turn, which continues. */
 const OF_NO_TURN: ReadonlySet<unknown> = new Set(["active_turn_not_steerable", "thread_rollback_failed"]);

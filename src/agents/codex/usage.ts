@@ -3,9 +3,9 @@ import type { TokenUsage } from "../../model/transcript.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**
- * Figures as Codex writes them: `input_tokens` holds the cache, `output_tokens` holds the reasoning.
+ * Reads usage as Codex writes it: `input_tokens` includes the cache, `output_tokens` includes reasoning.
  *
- * @returns `undefined` where input or output is not told; figures that a version does not know are left out
+ * @returns `undefined` without input or output
  */
 export function usageOf(value: unknown): TokenUsage | undefined {
   const usage = asObject(value);
@@ -24,9 +24,9 @@ export function usageOf(value: unknown): TokenUsage | undefined {
 }
 
 /**
- * What was used between two totals. A total that shrank began anew.
+ * Usage between two totals. A smaller total means that counting restarted.
  *
- * @returns `undefined` when nothing was used: totals are written several times
+ * @returns `undefined` if nothing was used: totals are written several times
  */
 export function difference(now: TokenUsage, before: TokenUsage | undefined): TokenUsage | undefined {
   const isAnew = before === undefined || now.input < before.input || now.output < before.output;

@@ -2,10 +2,9 @@ import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
 import type { Here, LineState } from "./line-context.ts";
 
 /**
- * A call that begins, under an id of its own: the first one of an id has it for itself, that of a later one is completed by its
- * line's.
+ * Gives a call that begins a unique id: the first call with an id keeps it, later ones get their line's id added.
  *
- * @returns with what has to be remembered of it
+ * @returns the id and the state that remembers it
  */
 export function beginCall({ state, id }: Here, given: string): { readonly callId: string; readonly state: LineState } {
   if (isRandomId(given)) return { callId: given, state };
@@ -22,11 +21,11 @@ export function beginCall({ state, id }: Here, given: string): { readonly callId
   };
 }
 
-/** The call of that id that began last and has not ended. */
+/** The last call with that id that has not ended. */
 export const openCall = ({ state }: Here, given: string): string =>
   state.openIds?.findLast(([one]) => one === given)?.[1] ?? given;
 
-/** A call of that id ends: of several at work, the first that began. */
+/** Ends a call with that id: of several open ones, the first. */
 export function endCall({ state }: Here, given: string): { readonly callId: string; readonly state: LineState } {
   const { openIds = [], ...rest } = state;
   const ended = openIds.find(([one]) => one === given);
@@ -37,5 +36,5 @@ export function endCall({ state }: Here, given: string): { readonly callId: stri
 
 // --- internal ---
 
-/** Ids that count are short and few. */
+/** Counted ids are short and few. */
 const REMEMBERED_IDS = 500;

@@ -13,7 +13,7 @@ import {
 } from "./line-context.ts";
 import { nextSums, plus, reportedSums, sessionSums, usageOf } from "./usage.ts";
 
-/** One per answered call, of the main agent and of subagents alike. */
+/** One record per answered call, of the main agent and of subagents. */
 export function usageRecord(here: Here): LineResult {
   const usage = asObject(here.data["usage"]) ?? {};
   const agentId = here.agentId ?? asString(usage["parentToolCallId"]);
@@ -39,7 +39,7 @@ export function usageRecord(here: Here): LineResult {
   return { entries: [entry], state: { ...here.state, hasRecords: true } };
 }
 
-/** Versions that write no record per call still write the answers: calls whose tokens only the session's sums know. */
+/** Versions without a record per call still write the answers; their tokens are only in the session's sums. */
 export function assistantMessage(here: Here): LineResult {
   if (here.state.hasRecords === true) return nothing(here);
   const { data } = here;
@@ -51,7 +51,7 @@ export function assistantMessage(here: Here): LineResult {
     defined<EntryOf<"model_call">>({
       kind: "model_call",
       ...at(here, key),
-      // An answer in several pieces has one key, and so no one line's id
+      // An answer in several lines has one key, so no line's id can be its global key
       globalKey: undefined,
       responseId: id,
       requestId: asString(data["requestId"]),
@@ -63,7 +63,7 @@ export function assistantMessage(here: Here): LineResult {
   );
 }
 
-/** Where calls have records of their own, a cross-check only. */
+/** Sums; only a cross-check where calls have records. */
 export function sums(here: Here): LineResult {
   const told = reportedSums(here.data);
   if (told === undefined) return nothing(here);
@@ -85,8 +85,8 @@ export function sums(here: Here): LineResult {
 // --- internal ---
 
 /**
- * The program's own identity of a call: a number within the session that made it, which a fork's copy keeps. The provider's
- * id alone is not enough: local servers draw theirs from a few hundred.
+ * The program's identity of a call: a number within its session, which a fork's copy keeps. The provider's id is not enough: local
+ * servers pick theirs from a few hundred.
  */
 function accountingKey(usage: Fields): string | undefined {
   const accounting = asObject(usage["accounting"]);

@@ -11,32 +11,32 @@ export interface LineState {
   readonly isAtRest?: true;
   /** What was last told of the session, so that it is told once. */
   readonly facts?: string;
-  /** The file has a record per model call; older versions wrote sums only. */
+  /** The file has a record per model call; older versions only wrote sums. */
   readonly hasRecords?: true;
-  /** The sums that were told last, where they stand in for the calls. */
+  /** The last sums, where they replace the calls. */
   readonly sums?: ToldSums;
-  /** The answers since then: how many, and the latest of them, since one can come in several pieces. */
+  /** Answers since then: their count and the latest ones, since an answer can have several lines. */
   readonly answers?: { readonly count: number; readonly last: readonly string[] };
-  /** Why the compaction that is at work began. */
+  /** Trigger of the running compaction. */
   readonly compactionTrigger?: string;
-  /** Tool calls that the user or the program made, not the model, and those that were broken off: their lines tell nothing. */
+  /** Tool calls of the user or the program, and interrupted ones: their lines are skipped. */
   readonly passedOver?: readonly string[];
   /** Tool calls of the main agent that have not ended. */
   readonly openCalls?: readonly string[];
-  /** Those of them that the user is asked about. */
+  /** Those of them that wait for the user's permission. */
   readonly asked?: readonly string[];
-  /** Ids of calls that could come again: some providers count them from nought in every answer. */
+  /** Ids of calls that may be reused: some providers count them from zero in every answer. */
   readonly usedIds?: readonly string[];
-  /** Of those ids the calls that have not ended, of subagents too. */
+  /** Open calls with those ids, including those of subagents. */
   readonly openIds?: readonly (readonly [given: string, callId: string])[];
 }
 
-/** Sums over a session, whichever way its version counts. */
+/** Sums over a session. Versions count them in different ways. */
 export interface ToldSums {
   readonly startMs: number;
-  /** As they stood in the line: over all runs, or over the last alone. */
+  /** As written in the line: over all runs, or over the last one only. */
   readonly told: Sums;
-  /** What the runs had used before it, where the count began anew with it. */
+  /** Usage of earlier runs, if counting restarted with this one. */
   readonly before: Sums;
   readonly requests: number;
 }
@@ -50,18 +50,18 @@ export interface LineResult {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One line, and what is known when it is read. */
+/** A line with everything its facts depend on. */
 export interface Here {
   readonly data: Fields;
   readonly id: string;
   readonly timeMs: number;
   readonly state: LineState;
-  /** Set on what a subagent did. */
+  /** Set on lines of a subagent. */
   readonly agentId: string | undefined;
 }
 
 /**
- * The fields that every entry has. Event ids are unique over all sessions: a line that a fork copied is known by its id.
+ * The members that every entry has. Event ids are unique over all sessions, so they identify lines that a fork copied.
  */
 export function at(here: Here, key: string, globalKey: string | undefined = `event:${here.id}`) {
   return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
@@ -73,7 +73,7 @@ export function at(here: Here, key: string, globalKey: string | undefined = `eve
   });
 }
 
-/** Nothing to tell; what was learned stays. */
+/** No entries; the state stays. */
 export const nothing = (here: Here): LineResult => ({ entries: [], state: here.state });
-/** One entry, nothing learned. */
+/** One entry; the state stays. */
 export const one = (here: Here, entry: TranscriptEntry): LineResult => ({ entries: [entry], state: here.state });

@@ -7,13 +7,13 @@ import { exitCodeIn } from "./adapter.ts";
 import { beginCall, endCall, openCall } from "./call-ids.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./line-context.ts";
 
-/** A call that the user makes (`!` and the like): remembered, to be passed over. */
+/** A call by the user (`!` and similar): remembered, so that its lines are skipped. */
 export function userCall(here: Here): LineResult {
   const callId = asString(here.data["toolCallId"]);
   return callId === undefined ? nothing(here) : foreignCall(here, callId);
 }
 
-/** A tool is called: with its id, which no hook has. */
+/** A tool call, with its id, which hooks do not have. */
 export function toolUse(here: Here): LineResult {
   const { data } = here;
   const given = asString(data["toolCallId"]);
@@ -21,7 +21,7 @@ export function toolUse(here: Here): LineResult {
   if (given === undefined || name === undefined) return nothing(here);
   const { callId, state } = beginCall(here, given);
   if (isPassedOver(here, callId)) return nothing(here);
-  // The program reads an answer of a background agent in the model's name; no model asked for it, and no hook tells of it
+  // The program reads a background agent's answer in the model's name: no model asked for it, and no hook reports it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
   if (isOfProgram) return foreignCall(here, callId);
   const input = parsedJson(data["arguments"]);
@@ -39,7 +39,7 @@ export function toolUse(here: Here): LineResult {
   return { entries: [entry], state: { ...state, openCalls } };
 }
 
-/** The user is asked whether a call may run, or has answered: what they break off meanwhile was denied. */
+/** A permission request or its answer: a call that the user interrupts in between was denied. */
 export function permission(here: Here): LineResult {
   const { data, state } = here;
   const given = asString(data["toolCallId"]) ?? asString(asObject(data["permissionRequest"])?.["toolCallId"]);
@@ -48,24 +48,24 @@ export function permission(here: Here): LineResult {
   const { asked: _, ...answered } = state;
   const kind = asString(asObject(data["result"])?.["kind"]);
   const others = (state.asked ?? []).filter((id) => id !== callId);
-  // Left with Escape, which breaks the turn off: the line that says so stands before this one, or behind
+  // Left with Escape, which interrupts the turn: that line is before or after this one
   const asked = kind === undefined || kind === "cancelled" ? [...others, callId] : others;
   return { entries: [], state: asked.length === 0 ? answered : { ...answered, asked } };
 }
 
-/** Calls that were at work when the user broke the turn off: nothing else says how they ended. */
+/** Ends the open calls when the user interrupts the turn: no other line does. */
 export function brokenOff(here: Here): LineResult {
   if (here.agentId !== undefined) return nothing(here);
   const { openCalls = [], openIds: _, asked, ...state } = here.state;
   const entries = openCalls.map((callId) => {
     const how = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
-    // One line ends them all: as copies of a line they would be one
+    // One line ends several calls: with its id alone they would be one record
     return { ...ending(here, callId, how), globalKey: `event:${here.id}:${callId}` };
   });
   return { entries, state: passedOver(state, openCalls) };
 }
 
-/** How a call ended, refusals too. */
+/** The end of a call, including refusals. */
 export function toolResult(here: Here): LineResult {
   const { data } = here;
   const given = asString(data["toolCallId"]);
@@ -73,7 +73,7 @@ export function toolResult(here: Here): LineResult {
   const { callId, state } = endCall(here, given);
   if (isPassedOver(here, callId)) return nothing(here);
   const code = asCode(asObject(data["error"])?.["code"]);
-  // What a run that died left open, the next one closes with words of its own
+  // The next run closes calls that a killed run left open, with special values
   const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
   const status = isLeftOpen ? "unfinished" : statusOf(data["success"], code);
   const metrics = asObject(asObject(data["toolTelemetry"])?.["metrics"]);
@@ -87,7 +87,7 @@ export function toolResult(here: Here): LineResult {
   return { entries: [entry], state: without(state, callId) };
 }
 
-/** A subagent began: which call started it. */
+/** A subagent began; names the call that started it. */
 export function subagent(here: Here): LineResult {
   const { data } = here;
   const callId = asString(data["toolCallId"]);
@@ -99,7 +99,7 @@ export function subagent(here: Here): LineResult {
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
     parentCallId: callId === undefined ? undefined : openCall(here, callId),
   } as EntryOf<"subagent">);
-  // Its hooks come under its id; those of 1.0.60 and 1.0.75 do not say whose subagent it is
+  // Its hooks have its id; those of 1.0.60 and 1.0.75 do not name the parent
   const own: EntryOf<"session"> = {
     kind: "session",
     ...at({ ...here, agentId: undefined }, `subagent_session:${agentId}`),
@@ -148,7 +148,7 @@ function statusOf(success: unknown, code: string | undefined): ToolStatus {
   return code === "denied" || code === "rejected" ? "denied" : "error";
 }
 
-/** Older versions have it in the text alone. */
+/** Older versions have it only in the text. */
 function exitCodeOf(data: Fields): number | undefined {
   const code = asObject(data["shellExecution"])?.["exitCode"];
   if (typeof code === "number" && Number.isSafeInteger(code)) return code;

@@ -4,10 +4,10 @@ import { asCount, asObject, asTimeMs } from "../shared/payload/json.ts";
 import type { Fields, Sums, ToldSums } from "./line-context.ts";
 
 /**
- * Tokens of a call, or of a model's sum. Copilot's input includes what was read from and written to a cache, whatever the
- * provider; its output includes reasoning.
+ * Tokens of a call or of a model's sum. Copilot's input includes cache reads and writes, for every provider; its output includes
+ * reasoning.
  *
- * @returns nothing where neither input nor output is told
+ * @returns `undefined` without input and output
  */
 export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): TokenUsage | undefined {
   const input = asCount(usage?.["inputTokens"]);
@@ -24,7 +24,7 @@ export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): T
   });
 }
 
-/** The sums of a shutdown or checkpoint line, per model; `undefined` where it has none. */
+/** The sums of a shutdown or checkpoint line, per model; `undefined` if it has none. */
 export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | undefined {
   const metrics = metricsIn(data);
   const byModel = Object.entries(metrics ?? {}).flatMap(([model, value]) => {
@@ -35,9 +35,9 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
 }
 
 /**
- * What a line of sums means after the one before it. Some versions (1.0.75) go on counting when a session is resumed, others
- * (1.0.60) begin anew with each run, and neither says so: a figure that fell began anew, and so did one of about as many
- * requests as there were answers since.
+ * Interprets a line of sums after the one before it. Some versions (1.0.75) continue counting when a session is resumed, others
+ * (1.0.60) restart with each run, without saying so: counting restarted if a figure is smaller, or if the requests are about as
+ * many as the answers since.
  *
  * @param answers since the line before
  */
@@ -51,8 +51,8 @@ export function nextSums(data: Fields, told: Sums, last: ToldSums | undefined, a
 }
 
 /**
- * Sums in the place of the calls that a file does not tell one by one. Later sums of the same count replace earlier ones.
- * They are of runs and stay beside what a newer version tells call by call when it goes on with the session.
+ * Sums that replace calls without records. Later sums of the same count replace earlier ones. They cover runs, and stay when a newer
+ * version continues the session with records.
  */
 export function sessionSums(
   startMs: number,
@@ -70,7 +70,7 @@ export function sessionSums(
   }));
 }
 
-/** Both together, model by model. */
+/** Adds sums model by model. */
 export function plus(a: Sums, b: Sums): Sums {
   const models = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...models].map((model) => [model, bothOf(a[model], b[model])]));
@@ -96,7 +96,7 @@ const hasFallen = (last: Sums, now: Sums): boolean =>
     FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
   );
 
-/** By model; a checkpoint has them one level down. */
+/** By model; a checkpoint has them one level deeper. */
 const metricsIn = (data: Fields): Fields | undefined =>
   asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
 

@@ -12,7 +12,7 @@ export interface Read {
   readonly state: ChatState;
 }
 
-/** One message of a session file → its entries. Kinds that tell us nothing give none. */
+/** Entries of one message of a session file. Kinds without facts give none. */
 export function readMessage(o: Fields, state: ChatState, agentId: string | undefined): Read {
   const id = asString(o["id"]);
   if (id === undefined) return { entries: [], state };
@@ -33,8 +33,8 @@ export function readMessage(o: Fields, state: ChatState, agentId: string | undef
 }
 
 /**
- * A checkpoint of the history as the program keeps it in memory: its messages have no tokens, some have the ids of others,
- * and none of them is news. It ends a repetition, and it is where a compaction shows.
+ * A checkpoint of the program's history in memory: its messages have no tokens, some have the ids of others, and none is new. It ends
+ * a repetition, and shows compactions.
  */
 export function readCheckpoint(messages: unknown, state: ChatState, agentId: string | undefined): Read {
   const { repeating: _, ...kept } = state;
@@ -56,7 +56,7 @@ function userMessage(here: Here): Read {
   const isResult = parts.some((part) => asObject(part)?.["functionResponse"] !== undefined);
   const own = parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? ""));
   const text = textOf(own);
-  // Behind the first prompt this is the history once more; a checkpoint follows it
+  // After the first prompt this repeats the history; a checkpoint follows
   const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
   if (repeating) return { entries: [], state: { ...state, repeating: true } };
   const fed = { ...state, inputMs: timeMs };
@@ -72,7 +72,7 @@ function userMessage(here: Here): Read {
   return { entries: [prompt], state: next };
 }
 
-/** Calls of tools that a subagent does not have: no answer lists them, what the model was told of them is all there is. */
+/** Calls of tools that a subagent does not have: no answer lists them, only the model's input mentions them. */
 function refusals(here: Here, parts: readonly unknown[]): Read {
   const refused = parts.flatMap((part): Fields[] => {
     const told = asObject(asObject(part)?.["functionResponse"]) ?? {};
@@ -84,8 +84,8 @@ function refusals(here: Here, parts: readonly unknown[]): Read {
 }
 
 /**
- * An answer stands once in full when it came, and again each time a tool call of it ended. Its tokens are those of one
- * request. Without the field it was made for tool calls alone; without a model too it is no request's answer.
+ * An answer is written when it is complete, and again each time one of its tool calls ends. Its tokens are those of one request.
+ * Without the field it was created for tool calls only; without a model too, it belongs to no request.
  */
 function answer(here: Here): Read {
   const { o, id, timeMs, state } = here;
@@ -112,7 +112,7 @@ function answer(here: Here): Read {
     state: {
       ...(isRequest ? kept : state),
       ...given,
-      // Old files do not write down what tools answered as a message of its own
+      // Old files have no separate message for tool results
       ...(endsMs.length > 0 && { inputMs: Math.max(state.inputMs ?? 0, ...endsMs) }),
     },
   };
@@ -132,7 +132,7 @@ function usageOf(tokens: Fields): TokenUsage | undefined {
   } as TokenUsage);
 }
 
-/** What the program answers itself with behind a summary of the history. */
+/** The program's own answer after a summary of the history. */
 const COMPACTION_MARK = "Got it. Thanks for the additional context!";
 
 const isCompactionMark = (o: Fields): boolean =>
@@ -148,7 +148,7 @@ const interruption = (here: Here): TranscriptEntry => ({
   ...at(here, `interruption:${here.id}`, `interruption:${here.id}`),
 });
 
-/** Only what a user saw on a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
+/** Only errors that a user saw in a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
 function failure(here: Here): readonly TranscriptEntry[] {
   const text = textOf(here.o["content"]) ?? "";
   if (!text.startsWith("[API Error:")) return [];

@@ -2,21 +2,21 @@ import { defined } from "../../model/defined.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a record can mean depends on those before it. Plain JSON: it is kept between two drains. */
+/** What the records so far mean for the next one. Stored between two drains as plain JSON. */
 export interface ChatState {
-  /** Time of the last record that had one; for those that have none. */
+  /** Time of the last record that had one; records without a time get it. */
   readonly timeMs: number;
-  /** Key of the prompt whose turn we are in. */
+  /** Key of the prompt whose turn the records belong to. */
   readonly promptKey?: string;
-  /** When the model was last given something to answer. */
+  /** When the model last got input. */
   readonly inputMs?: number;
-  /** The answers that gave them, of call ids that can come again; a file of one object is read from its start. */
+  /** Answers by their call ids that may be reused; a file of one object is always read from its start. */
   readonly givenIn?: readonly (readonly [callId: string, answer: string])[];
-  /** The history is being written again, prompts and all, under new ids. */
+  /** The history, including prompts, is being written again with new ids. */
   readonly repeating?: true;
 }
 
-/** The fields that every entry has. */
+/** The members that every entry has. */
 export function at({ timeMs, state, agentId }: Here, key: string, globalKey?: string) {
   return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
     key,
@@ -27,7 +27,7 @@ export function at({ timeMs, state, agentId }: Here, key: string, globalKey?: st
   });
 }
 
-/** A message and where it stands. */
+/** A message with everything its facts depend on. */
 export interface Here {
   readonly o: Fields;
   readonly id: string;

@@ -17,7 +17,7 @@ import type { ChatState, Fields } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.gemini/tmp`; `GEMINI_CLI_HOME` takes the home's place. */
+/** `~/.gemini/tmp`; `GEMINI_CLI_HOME` replaces the home folder. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [join(asString(env["GEMINI_CLI_HOME"]) ?? home, ".gemini", "tmp")];
 }
@@ -56,7 +56,7 @@ async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOpt
   }
 }
 
-/** Of messages, told or not. */
+/** Known kinds of messages, with or without facts. */
 const KINDS: readonly string[] =
   `user gemini info error warning compression help stats model_stats tool_stats tool_group about quit`.split(/\s+/);
 
@@ -67,18 +67,18 @@ function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
   return { entries: [], state };
 }
 
-/** Every second line says that something changed, and checkpoints hold the whole history again. */
+/** Every second line only reports a change, and checkpoints repeat the whole history. */
 function isWorthParsing(line: Buffer): boolean {
   if (!line.subarray(0, SET.length).equals(SET)) return true;
   return line.includes('"messages"');
 }
 const SET = Buffer.from('{"$set":');
 
-/** Up to some 0.3x: one object, written anew with every change: all entries come again, under the same keys. */
+/** Up to about 0.3x: one object, rewritten with every change, so that all entries recur with the same keys. */
 async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
   const { file: handle, stats } = await openRegular(file.path, file.roots);
   await handle.close();
-  // What stands before the messages: whose they are and since when
+  // The members before the messages: session and start time
   const head = headOf(firstBytes(file.path, HEAD_BYTES, file.roots).toString("utf8"));
   let state: ChatState = { timeMs: asTimeMs(head["startTime"]) ?? stats.mtimeMs };
   let entries: TranscriptEntry[] = [...(await beginning(file, head, state.timeMs))];
@@ -93,7 +93,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
       continue;
     }
     const result = readMerged(message, state, file.agentId, merged);
-    // Nothing is ever written twice here
+    // This form contains no repetitions
     const { repeating: _, ...kept } = result.state;
     state = kept;
     entries.push(...result.entries, ...result.untold);
@@ -105,19 +105,19 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   yield { entries, content, next, unreadable };
 }
 
-// Enough to share a commit, few enough to hold
+// Enough for an efficient commit, few enough for memory
 const BATCH_ENTRIES = 500;
 
-/** Texts of the top object, as far as its first bytes go. */
+/** Texts of the top object within its first bytes. */
 const headOf = (text: string): Fields =>
   Object.fromEntries(
     [...text.matchAll(/"(sessionId|startTime)":\s*"([^"\\]{1,200})"/g)].map(([, name, value]) => [name, value]),
   );
 
-/** The file holds one path. */
+/** The file contains one path. */
 const MAX_ROOT_BYTES = 1 << 16;
 
-/** What a file's beginning tells: of a session where it ran, of a subagent that there is one. */
+/** Facts of a file's beginning: the folder of a session, or the existence of a subagent. */
 async function beginning(file: TranscriptFile, o: Fields, timeMs: number): Promise<readonly TranscriptEntry[]> {
   const startMs = asTimeMs(o["startTime"]) ?? timeMs;
   if (file.agentId !== undefined)
