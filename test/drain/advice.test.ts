@@ -9,7 +9,7 @@ afterEach(async () => {
   replay?.remove();
 });
 
-test("a backend that takes traces alone: the drain says how to send it no metrics", async () => {
+test("a backend that accepts only traces: the drain says how to turn metrics off", async () => {
   receiver = await startReceiver({
     behaviour: ({ path }) => (path.endsWith("/v1/metrics") ? { status: 404 } : undefined),
   });

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const PROMPT = "Look at src and tell me where to add a discount";
 
-test("lowered before it was sent: nothing of it leaves, and it is gone from the store's file", async () => {
+test("lowered before sending: no content is sent, and the store's file contains none", async () => {
   const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" });
   expect(storeText(of).includes(PROMPT)).toBe(true);
   receiver = await startReceiver();
@@ -59,13 +59,13 @@ test.each([
   },
 );
 
-test("from full to redacted: what was kept in full is deleted, what comes is kept", async () => {
+test("from full to redacted: unredacted content is deleted, new content is kept", async () => {
   const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
   await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "redacted" });
   expect(storeText(of).includes(PROMPT)).toBe(false);
 });
 
-test("a turn that is open when it is lowered gets no content", async () => {
+test("a turn that is open when the level is lowered gets no content", async () => {
   const isEarly = (call: RecordedCall): boolean => !["Stop", "SessionEnd"].includes(call.event);
   const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, isEarly, false);
   expect(rows(of, "content")).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ test("a turn that is open when it is lowered gets no content", async () => {
   expect(storeText(of).includes(PROMPT)).toBe(false);
 });
 
-test("a project that asks for less gets less, whatever the user set", async () => {
+test("a project's stricter level wins over the user's", async () => {
   const of = new Replay("claude-code", "basic");
   replay = of;
   const db = openDatabase(of.places.storePath);
@@ -92,7 +92,7 @@ test("a project that asks for less gets less, whatever the user set", async () =
 });
 
 test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }])(
-  "a project that comes to ask for %o: what was kept of its sessions before neither leaves nor stays in the store's file",
+  "a project that sets %o later: earlier content of its sessions is not sent, and does not stay in the store's file",
   async (wishes) => {
     const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
     expect(storeText(of).includes(PROMPT)).toBe(true);
@@ -110,7 +110,7 @@ test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }]
   },
 );
 
-test("redacted: a secret in a prompt and in a tool's arguments is not in the store, the rest is, and JSON is JSON", async () => {
+test("redacted: secrets in a prompt and in a tool's arguments are not stored, the rest is, and JSON stays JSON", async () => {
   const token = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
   replay = of;
@@ -131,13 +131,13 @@ test("redacted: a secret in a prompt and in a tool's arguments is not in the sto
   for (const json of held) JSON.parse(String(json));
 });
 
-test("lowered to none: streams lose their names, and no backend is told anything twice", async () => {
+test("lowered to none: streams lose their names, and nothing is sent twice", async () => {
   receiver = await startReceiver();
   const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
   const of = await told({ ...endpoint });
   const before = total(receiver, "openhook.tool.call.count");
   expect(before).toBeGreaterThan(0);
-  // More that is counted, and not sent before the level is lowered
+  // More counts, which are not sent before the level is lowered
   const second = new Replay("claude-code", "mcp");
   for (const call of second.calls) of.put(call);
   await drainAt(of, { OPENHOOK_OTEL_DISABLED: "true" });
@@ -155,7 +155,7 @@ test("lowered to none: streams lose their names, and no backend is told anything
   expect(sent).toContain('"mcp"');
 });
 
-test("a rule that comes later: streams whose names become one are one stream, and nothing is told twice", async () => {
+test("a new redaction rule: streams whose names become equal are merged, and nothing is sent twice", async () => {
   receiver = await startReceiver();
   const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
   const of = new Replay("claude-code", "subagent");
@@ -183,7 +183,7 @@ test("a rule that comes later: streams whose names become one are one stream, an
   expect(sum(before) + sum(latest)).toBe(rows(of, "tool_calls"));
 });
 
-test.each(["none", "metadata"])("%s: no adapter and no reader is asked for content", async (level) => {
+test.each(["none", "metadata"])("%s: no adapter and no reader builds content", async (level) => {
   const of = new Replay("claude-code", "basic");
   replay = of;
   for (const call of of.calls) of.put(call);
@@ -224,7 +224,7 @@ test.each(
   expect(rows(of, "tool_calls")).toBe(sessions.flatMap((session) => session.tool_calls).length);
 });
 
-test("what the recordings show of agents' own tools stands in their cards", async () => {
+test("all built-in tools in the recordings are on the agents' cards", async () => {
   const others: string[] = [];
   for (const { source, own } of await allAgents()) {
     for (const name of recordedTools(source)) {
@@ -248,7 +248,7 @@ test("what the recordings show of agents' own tools stands in their cards", asyn
   ]);
 });
 
-// --- what happened before, and what is there now ---
+// --- helpers: earlier state, and the state now ---
 
 async function told(
   env: Record<string, string>,

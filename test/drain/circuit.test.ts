@@ -24,14 +24,14 @@ const look = (db: Database, nowMs: number, isEager = false, settings = SETTINGS)
 const note = (db: Database, summary: DeliverySummary, nowMs: number): void =>
   recordDelivery(db, "traces", SETTINGS, summary, look(db, nowMs), nowMs);
 
-/** How long after `fromMs` a hook's drain asks again; to a second. */
+/** Seconds after `fromMs` until a hook's drain tries again. */
 function waitMs(db: Database, fromMs: number): number {
   for (let ms = 0; ms <= 2 * HOUR_MS; ms += 1000) if (look(db, fromMs + ms).isDue) return ms;
   return Number.POSITIVE_INFINITY;
 }
 
 describe("a backend that fails", () => {
-  test("is left alone for longer each time, half an hour at most; success ends that", () => {
+  test("is skipped longer after each failure, at most half an hour, until a success", () => {
     const db = stores.open();
     expect(look(db, BEGAN_MS)).toEqual({ isDue: true, failures: 0, halvings: 0 });
     const waits: number[] = [];
@@ -50,7 +50,7 @@ describe("a backend that fails", () => {
     expect(look(db, nowMs)).toEqual({ isDue: true, failures: 0, halvings: 0 });
   });
 
-  test("machines do not come back together", () => {
+  test("machines do not retry at the same time", () => {
     const db = stores.open();
     const waits = new Set<number>();
     for (let machine = 0; machine < 60; machine++) {
@@ -58,11 +58,11 @@ describe("a backend that fails", () => {
       waits.add(waitMs(db, BEGAN_MS));
       note(db, TAKEN, BEGAN_MS);
     }
-    // Of some thirty: that so many draws give so few will not happen
+    // Of about thirty: random delays never give so few
     expect(waits.size).toBeGreaterThan(4);
   });
 
-  test("is asked at once by hand, and when it is another one", () => {
+  test("is tried immediately by a user's drain, and if it is another destination", () => {
     const db = stores.open();
     note(db, FAILED, BEGAN_MS);
     expect(look(db, BEGAN_MS + 1).isDue).toBe(false);
@@ -71,7 +71,7 @@ describe("a backend that fails", () => {
     expect(look(db, BEGAN_MS + 1, false, mended)).toEqual({ isDue: true, failures: 0, halvings: 0 });
   });
 
-  test("after it had taken some is asked soon", () => {
+  test("is retried soon if it had accepted some", () => {
     const db = stores.open();
     for (let n = 0; n < 8; n++) note(db, FAILED, BEGAN_MS);
     note(db, { ...FAILED, sent: 4, halvings: 5 }, BEGAN_MS);
@@ -80,20 +80,20 @@ describe("a backend that fails", () => {
   });
 });
 
-test("what a backend asked for is kept by hand as well, and told", () => {
+test("Retry-After holds for a user's drain as well, and is reported", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS);
   expect(look(db, BEGAN_MS + 59_000, true)).toMatchObject({ isDue: false, askedUntilMs: BEGAN_MS + 60_000 });
   expect(look(db, BEGAN_MS + 60_000, true)).toMatchObject({ isDue: true });
 });
 
-test("a clock that was ahead when it was noted holds nothing up", () => {
+test("a time stored by a clock that was ahead delays nothing", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS + 365 * 24 * HOUR_MS);
   expect(look(db, BEGAN_MS)).toMatchObject({ isDue: true });
 });
 
-test("bad content among good, and a time that is over, are no failures", () => {
+test("some bad content, and a time limit that is reached, are no failures", () => {
   const db = stores.open();
   note(db, { ...NOTHING, sent: 5, kept: 1, reason: "bad span", httpStatus: 400 }, BEGAN_MS);
   expect(look(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });

@@ -1,4 +1,4 @@
-// Clocks that step while agents work: by an hour, by days, to 1970; and events that are dated ahead.
+// Clocks that jump while agents work: by an hour, by days, to 1970; and events dated ahead.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ afterEach(() => receiver.close());
 const expectedOf = (source: string, name: string): Expected =>
   JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8"));
 
-/** Every call and token once, no time backwards; whatever the segments are. */
+/** Every call and token once, and no time backwards; whatever the segments are. */
 function expectWhole(replay: Replay, { sessions }: Expected): void {
   const books = booksOf(replay.places.storePath);
   expect(books.counters).toEqual(books.rows);
@@ -59,7 +59,7 @@ describe("the clock steps", () => {
     ["an hour forward", HOUR_MS],
     ["three days forward, as after a suspend", 3 * DAY_MS],
     ["back to 1970", Number.NEGATIVE_INFINITY],
-  ])("%s in mid-session: nothing lost, nothing twice, no time runs backwards", async (_, stepMs) => {
+  ])("%s in mid-session: nothing lost, nothing counted twice, no time runs backwards", async (_, stepMs) => {
     for (const name of ["multi-turn"]) {
       receiver.clear();
       const replay = new Replay("claude-code", name);
@@ -79,7 +79,7 @@ describe("the clock steps", () => {
           nowMs = seenMs;
           if (index % 5 === 0) await drain();
         }
-        // The clock is right again
+        // The clock is correct again
         nowMs = Math.max(...replay.calls.map((call) => Date.parse(call.received_at))) + MINUTE_MS;
         await drain();
         nowMs += 31 * MINUTE_MS;
@@ -93,7 +93,7 @@ describe("the clock steps", () => {
     }
   });
 
-  test("back in the middle of a drain: it does not wait for an hour", async () => {
+  test("set back in the middle of a drain: it does not wait for an hour", async () => {
     const replay = new Replay("claude-code", "killed", { withTranscripts: false });
     try {
       for (const call of replay.calls) replay.put(call);
@@ -116,7 +116,7 @@ describe("dated ahead", () => {
     ],
   });
 
-  test("a session dated years ahead is idle half an hour after it was heard of", async () => {
+  test("a session dated years ahead is idle half an hour after its last event arrived", async () => {
     const teller = new Teller();
     try {
       const drainAt = (ms: number) => teller.drain({}, [ACME], () => ms);
@@ -146,7 +146,7 @@ describe("the real program", () => {
     );
 
   test.skipIf(!hasFaketime)(
-    "drains an hour back, a week ahead, in 1971 and now: each token once",
+    "drains with the clock an hour back, a week ahead, in 1971 and now: each token counts once",
     { timeout: 60_000 },
     () => {
       const replay = new Replay("claude-code", "multi-turn");

@@ -11,8 +11,8 @@ import { type Expected, type ExpectedSession, summaryOf } from "../support/summa
 let at: Replay;
 afterEach(() => at.remove());
 
-describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook told", (source) => {
-  test("counts what it did, and nothing that it copied", async () => {
+describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook reported", (source) => {
+  test("counts its own work, and nothing that it copied", async () => {
     const { forked, own } = forkOf(source);
     await drained(own.filter(({ event }) => event !== "UserPromptSubmit"));
     expect(figuresOf(forked)).toEqual(wanted(forked));
@@ -26,13 +26,13 @@ describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook told"
   });
 });
 
-test("a fork of claude-code has none of the errors, interruptions and ends of turns that it copies", async () => {
+test("a fork of claude-code does not repeat errors, interruptions and ends of copied turns", async () => {
   const copied = [
     { type: "system", subtype: "api_error", error: { status: 529 }, uuid: "01" },
     { type: "user", message: { content: "[Request interrupted by user]" }, uuid: "02" },
     { type: "system", subtype: "turn_duration", durationMs: 40, uuid: "03" },
   ].map((line) => JSON.stringify({ ...line, timestamp: "2026-11-21T08:56:49.552Z" }));
-  // Behind the first turn, in both files; the fork itself is killed before its own turn says its last word
+  // After the first turn, in both files; the fork itself is killed before the end of its own turn
   const edit = (text: string, path: string): string => {
     if (path === "hooks.jsonl") return text;
     const lines = text.split("\n");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { GONE_MARK } from "../../src/intake/inbox-file.ts";
 import { Replay } from "../support/replay.ts";
 
-test("a drain takes away the mark of a program that was gone, and what came meanwhile is there", async () => {
+test("a drain removes the mark of a missing program, and reads the events since then", async () => {
   const replay = new Replay("claude-code", "basic");
   try {
     const mark = join(replay.places.stateDir, GONE_MARK);

@@ -1,4 +1,4 @@
-// Sessions that die without a word: ended by us after the idle timeout, not before, and gone on with afterwards.
+// Sessions that end without an event: ended after the idle timeout, not before, and continued afterwards.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { clockAt } from "../support/clock.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
@@ -18,7 +18,7 @@ const drainAt = (nowMs: number) => replay.drain({}, clockAt(nowMs));
 const summary = () => summaryOf(replay.places.storePath, SESSION);
 
 describe("a killed agent", () => {
-  test("is left open until the timeout, then ended at its last word, its call unfinished", async () => {
+  test("stays open until the timeout, then ends at its last activity, with its call unfinished", async () => {
     for (const call of replay.calls) replay.hook(call);
     await drainAt(lastMs() + 29 * MINUTE_MS);
     expect(summary()?.segments).toEqual([{ reason: null, native: null, ended: false }]);
@@ -35,7 +35,7 @@ describe("a killed agent", () => {
     expect((await drainAt(lastMs() + 90 * MINUTE_MS)).spans).toBe(0);
   });
 
-  test("that wakes up after it goes on in a new segment", async () => {
+  test("that wakes up afterwards continues in a new segment", async () => {
     for (const call of replay.calls) replay.hook(call);
     await drainAt(lastMs() + 31 * MINUTE_MS);
     const laterMs = lastMs() + 120 * MINUTE_MS;

@@ -1,5 +1,5 @@
-// Who counts. A state directory that was copied to another machine is another instance, and nothing that the original counts
-// is counted again, nor is anything of the copy's own lost.
+// Which store counts. A state directory copied to another machine is another instance: nothing that the original counts is
+// counted again, and nothing of the copy is lost.
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -27,7 +27,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Nothing comes late here. */
+/** No late events in these tests. */
 const AT_ONCE = { sleep: async () => {} };
 
 const expectedOf = (name: string) => {
@@ -60,12 +60,12 @@ test.each([
   ["in mid-turn", 0.6],
   ["before anything was settled", 0.2],
   ["after its end", 1],
-])("copied %s: each machine counts its own, no call twice", async (_, share) => {
+])("copied %s: each machine counts its own calls, none twice", async (_, share) => {
   const until = Math.ceil(original.calls.length * share);
   for (const call of original.calls.slice(0, until)) original.put(call, Date.now());
   await original.drain({}, AT_ONCE);
   copyState();
-  // The copy's own work comes before its first drain: it must not go with the sums of the other
+  // The copy's own work arrives before its first drain: it must not be removed with the original's sums
   for (const call of copy.calls) copy.put(call, Date.now());
   await copy.drain({ endIdle: true }, AT_ONCE);
   for (const call of original.calls.slice(until)) original.put(call, Date.now());
@@ -79,7 +79,7 @@ test.each([
   expect(countedIn(copy)).toEqual(before);
 });
 
-test("spans that waited are sent by both, the same ones", async () => {
+test("queued spans are sent by both, with the same ids", async () => {
   original.env = {};
   for (const call of original.calls) original.put(call, Date.now());
   await original.drain({ endIdle: true }, AT_ONCE);
@@ -91,17 +91,17 @@ test("spans that waited are sent by both, the same ones", async () => {
   await copy.drain({}, AT_ONCE);
   const again = receiver.spans.slice(sent.length).map(({ spanId }) => spanId);
   expect([...again].sort()).toEqual([...sent].sort());
-  // One series for each instance, no series of both
+  // One series per instance, none of both
   const turns = receiver.latestPoints().filter(({ name }) => name === "openhook.turn.count");
   expect(new Set(turns.map(({ resource }) => resource["service.instance.id"]))).toEqual(
     new Set([instanceOf(original)]),
   );
 });
 
-test("the id that sums are sent under is in the main file before anything is sent", async () => {
+test("the instance id is in the main file before anything is sent under it", async () => {
   let kept: string | undefined;
   const deliver = async ({ places }: { readonly places: Places }): Promise<void> => {
-    // As after a kill whose log is lost
+    // As after a kill with a lost log
     const alone = join(copy.home, "alone.db");
     cpSync(places.storePath, alone);
     kept = readStore(alone, (db) => readMeta(db, "instance.id"));
@@ -111,14 +111,14 @@ test("the id that sums are sent under is in the main file before anything is sen
   expect(kept).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("a machine that comes back after a month is another one to backends: of what it had told nothing counts again", async () => {
+test("a machine that returns after a month has a new instance id, and nothing is counted again", async () => {
   const DAY_MS = 86_400_000;
   const startMs = Date.now() - 100 * DAY_MS;
   const drainAfter = (days: number, to: string) => {
     original.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: to };
     return original.drain({ endIdle: true, isEager: true }, { ...AT_ONCE, now: () => startMs + days * DAY_MS });
   };
-  /** What a backend has by now, of each instance. */
+  /** What a backend has of each instance. */
   const input = () =>
     receiver
       .latestPoints()
@@ -133,7 +133,7 @@ test("a machine that comes back after a month is another one to backends: of wha
   const told = countedIn(original).input;
   expect(input()).toEqual([[first, told]]);
 
-  // Counted while nobody could be told
+  // Counted while no backend could be reached
   for (const call of original.calls.slice(ended)) original.put(call);
   await drainAfter(1, "http://127.0.0.1:9");
   const all = expectedOf("multi-turn").input;

@@ -19,13 +19,13 @@ function damagePagesOf(table: string, path: string): void {
 test.each([
   ["a drain by hand", { isEager: true }, 0],
   ["the first drain of a day", {}, DAY_MS],
-])("damage where nobody looks is found by %s", async (_, options, laterMs) => {
+])("damage in pages that no drain reads is found by %s", async (_, options, laterMs) => {
   const replay = new Replay("claude-code", "basic");
   try {
     for (const call of replay.calls) replay.put(call);
     await replay.drain({ endIdle: true });
     damagePagesOf("drift", replay.places.storePath);
-    // The next one looks at what it needs, and this is none of it
+    // The next drain reads only the pages it needs, and not this one
     expect((await replay.drain({}))?.problems).toEqual([]);
     const log: string[] = [];
     await replay.drain(options, { now: () => Date.now() + laterMs, log: (line) => log.push(line) });

@@ -40,8 +40,8 @@ const series = (name: string, ...labels: readonly string[]): Readonly<Record<str
 
 const environment = (name: string) => ({ OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: `${ENVIRONMENT}=${name}` });
 
-describe("where the settings name another environment or service", () => {
-  test("what was counted before stays where it was, also when they go back", async () => {
+describe("when the settings name another environment or service", () => {
+  test("earlier counts stay in their series, even if the settings change back", async () => {
     await session(1, {});
     await session(2, environment("laptops"));
     await session(3, environment("laptops"));
@@ -51,7 +51,7 @@ describe("where the settings name another environment or service", () => {
     expect(series("openhook.session.count", ENVIRONMENT)).toEqual({ "-/-": 2, "laptops/laptops": 3, "build/build": 1 });
   });
 
-  test("the same for the name of the service, with whose it is beside it", async () => {
+  test("the same for the service name and its owner", async () => {
     await session(1, {});
     await session(2, { OPENHOOK_OTEL_RESOURCE_SERVICE_NAME: "agents" });
     expect(series("openhook.session.count", "service.name", "openhook.source")).toEqual({
@@ -60,7 +60,7 @@ describe("where the settings name another environment or service", () => {
     });
   });
 
-  test("and for what was given up, which is counted elsewhere", async () => {
+  test("the same for dropped spans, which are counted elsewhere", async () => {
     await session(1, {});
     const db = openDatabase(replay.places.storePath);
     db.prepare("INSERT INTO meta (key, value) VALUES ('outbox.dropped_total', '7')").run();
@@ -71,10 +71,10 @@ describe("where the settings name another environment or service", () => {
     expect(series("openhook.collector.quarantine.files", ENVIRONMENT)).toMatchObject({ "laptops/laptops": 0 });
   });
 
-  test("a store that told everything by its settings before goes on with the series that are there", async () => {
+  test("a store of an earlier version continues with its existing series", async () => {
     await session(1, environment("laptops"));
     const db = openDatabase(replay.places.storePath);
-    // As an earlier version has it
+    // As an earlier version stores it
     db.prepare("DELETE FROM meta WHERE key = 'metrics.labels'").run();
     for (const { id, identity, attributes } of db.prepare("SELECT * FROM counters").all()) {
       const plain = (text: unknown): string =>

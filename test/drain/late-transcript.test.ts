@@ -1,4 +1,4 @@
-// A transcript that can be read only when all that its hooks told is settled: its folder was refused, or a disk slow
+// A transcript that becomes readable only after its hooks' events are settled: its folder was refused, or a disk slow
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe.each([
-  // None of these tells prompts by id; two prompts of the last are of one length
+  // None of these reports prompt ids; two prompts of the last one have the same length
   ["claude-code", "older-version-2.0.77"],
   ["copilot", "multi-turn"],
   ["copilot", "nested-subagents"],
@@ -23,7 +23,7 @@ describe.each([
 ])("%s %s", (source, name) => {
   const { sessions } = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
 
-  test.each(["metadata", "none"])("at %s every prompt, call and tool counts once", async (capture) => {
+  test.each(["metadata", "none"])("at %s every prompt, model call and tool call counts once", async (capture) => {
     replay = new Replay(source, name, { withTranscripts: false });
     replay.env["OPENHOOK_OTEL_CAPTURE"] = capture;
     const times = replay.calls.map((call) => Date.parse(call.received_at));
@@ -64,7 +64,7 @@ function humanTurns(storePath: string): number {
   }
 }
 
-/** Names of spans whose parent nobody told. */
+/** Names of spans whose parent was not reported. */
 function orphansIn(storePath: string): readonly string[] {
   const db = openDatabase(storePath);
   try {

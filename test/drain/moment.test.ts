@@ -1,4 +1,4 @@
-// A disk or a database that fails for a moment, while a drain looks for the parts of a transcript
+// A disk or a database that fails for a moment while a drain reads the parts of a transcript
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -14,7 +14,7 @@ afterEach(() => teller.remove());
 
 const eioAt = (path: string): Error => Object.assign(new Error(`EIO: i/o error, scandir '${path}'`), { code: "EIO" });
 
-/** Its transcript can be looked for from the n-th time on. @returns the agent, and which parts were read */
+/** A transcript whose parts are found from the n-th attempt on. @returns the agent, and the parts that were read */
 function failing(times: number, fail: (query: TranscriptQuery, folder: string) => void) {
   const { home } = teller.places;
   const main = join(home, "main");
@@ -48,14 +48,14 @@ test.each([
       throw eioAt(folder);
     },
   ],
-])("%s cannot be looked into once: it is looked again, and nobody hears of it", async (_what, fail) => {
+])("%s cannot be read once: it is retried, and nothing is reported", async (_what, fail) => {
   const { agent, read } = failing(1, fail);
   tell();
   const { problems } = await teller.drain({}, [agent]);
   expect({ problems, read: read.length }).toEqual({ problems: [], read: 1 });
 });
 
-test("a folder that can never be looked into: said once, the rest is read", async () => {
+test("a folder that can never be read: reported once, the rest is read", async () => {
   const { agent, read } = failing(99, (query, folder) => query.onProblem?.(folder, eioAt(folder)));
   tell();
   const { problems } = await teller.drain({}, [agent]);

@@ -1,4 +1,4 @@
-// A session that was pruned and goes on in the middle of a turn: what it does hangs from something that is there.
+// A session that is pruned and continues in the middle of a turn: its new spans have a parent that exists.
 import { afterEach, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
@@ -9,14 +9,14 @@ afterEach(() => session?.remove());
 
 const HOUR_MS = 3_600_000;
 
-/** As if a backend had taken everything. */
+/** As if a backend had accepted everything. */
 function sendAll(made: MadeSession): void {
   const db = openDatabase(made.storePath);
   db.prepare("DELETE FROM outbox").run();
   db.close();
 }
 
-test("a turn and a subagent that go on after they were pruned have spans of their own, as often as that happens", async () => {
+test("a turn and a subagent that continue after pruning get new spans, each time", async () => {
   const made = new MadeSession();
   session = made;
   const agent = async (call: string, no: number): Promise<void> => {

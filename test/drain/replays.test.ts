@@ -1,5 +1,5 @@
-// A subagent that goes on from the conversation begins its file with copies of it, some of them under requests of its own
-// (ccusage issue 913): whichever file is read first, and how far, each answer counts once.
+// A subagent that continues a conversation begins its file with copies of it, some of them under its own requests
+// (ccusage issue 913). Each answer counts once, in whatever order and parts the files are read.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,15 +19,15 @@ beforeEach(() => {
 });
 afterEach(() => at.remove());
 
-describe("answers that a side question repeats", () => {
-  test("count once where the conversation is read in slices", async () => {
+describe("answers repeated in a side question", () => {
+  test("count once if the conversation is read in slices", async () => {
     const answers = 4_000;
     await written(answers, 20);
     await ended(answers);
     expect(figures()).toEqual(wanted(answers));
   });
 
-  test("count once where the conversation was found only later, and nothing was settled by then", async () => {
+  test("count once if the conversation is found later and nothing is settled yet", async () => {
     const main = await written(5, 3);
     await hiddenWhile(main, () => prompted());
     await ended(5);
@@ -35,7 +35,7 @@ describe("answers that a side question repeats", () => {
     expect(summaryOf(at.places.storePath, SESSION)?.modelCalls.filter(({ subagent }) => subagent)).toHaveLength(1);
   });
 
-  test("count once where they were counted as the side question's before", async () => {
+  test("count once if they were counted in the side question first", async () => {
     const main = await written(5, 3);
     await hiddenWhile(main, () => ended(5));
     expect(figures().calls).toBe(4);
@@ -81,7 +81,7 @@ const main = (): string => join(at.transcriptRoot, "-home-dev-shop", `${SESSION}
 const aside = (n: number): string =>
   join(at.transcriptRoot, "-home-dev-shop", SESSION, "subagents", `agent-aside_question-${n}.jsonl`);
 
-/** The last answers of the conversation, under requests of a side question's own. */
+/** The last answers of the conversation, under the side question's own requests. */
 const repeated = (answers: number, copies: number, agentId = ASIDE.agentId) =>
   Array.from({ length: copies }, (_, i) => answer(answers - copies + i, `req_${agentId}_${i}`, { ...ASIDE, agentId }));
 
@@ -90,7 +90,7 @@ function put(path: string, lines: readonly object[]): void {
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-/** A conversation, and a side question that repeats the end of it and is answered. @returns the conversation's file */
+/** A conversation, and a side question that repeats its end and is answered. @returns the conversation's file */
 async function written(answers: number, copies: number): Promise<string> {
   const prompt = { type: "user", uuid: "u-0", promptId: "p-0", message: { role: "user", content: "hello" } };
   put(main(), [
@@ -124,7 +124,7 @@ function figures() {
   return { calls: calls.length, input: sum("input"), output: sum("output"), unsettled: summary?.unsettled };
 }
 
-/** All answers of the conversation and the side question's own. */
+/** All answers of the conversation and of the side question. */
 const wanted = (answers: number) => ({
   calls: answers + 1,
   input: 100 * (answers + 1) + (answers * (answers - 1)) / 2 + answers + 1,

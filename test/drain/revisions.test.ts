@@ -1,4 +1,4 @@
-// Answers whose last line comes when their turn is settled: whatever of them was read in between, every book says the same.
+// Answers whose last line comes after their turn is settled: counters, rows and spans agree, whatever was read in between.
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
@@ -12,7 +12,7 @@ let session: MadeSession | undefined;
 afterEach(() => session?.remove());
 
 const small = fc.nat(20);
-/** A turn: what its answer began with and ended with, how many turns later that came, and after which of them a drain. */
+/** A turn: usage at the beginning and end of its answer, how many turns later the end came, and after which of them a drain ran. */
 const turns = fc.array(
   fc.record({
     fresh: fc.integer({ min: 1, max: 5_000 }),
@@ -26,7 +26,7 @@ const turns = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-test("an answer's last line, whenever it is read before the session ends: counters, rows and the root span are exact", async () => {
+test("an answer's last line, read at any time before the session ends: counters, rows and the root span are exact", async () => {
   await fc.assert(
     fc.asyncProperty(turns, async (all) => {
       session = new MadeSession();
@@ -71,7 +71,7 @@ test("an answer's last line, whenever it is read before the session ends: counte
   );
 });
 
-/** What one line after the other says that an answer used; of those that tell more output the later one is right. */
+/** Usage of an answer, line by line; of two lines with more output, the later one is right. */
 const tellings = fc.array(
   fc.record({
     fresh: fc.nat(500),
@@ -83,7 +83,7 @@ const tellings = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test("an answer that is told differently each time: what counters hold less what they owe is what the rows say", async () => {
+test("an answer that changes each time: counters minus what they owe equal the rows", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tellings, { minLength: 1, maxLength: 3 }), async (answers) => {
       session?.remove();

@@ -1,4 +1,4 @@
-// Payloads that name no session: they belong to the one that is open in the same agent process, whichever is told first.
+// Payloads without a session id: they belong to the open session of the same agent process, in any order.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { summaryOf } from "../support/summary.ts";
 import { Teller } from "../support/told.ts";
@@ -41,7 +41,7 @@ const story = () => [
 test.each([
   ["in order", (s: ReturnType<typeof story>) => s],
   ["backwards", (s: ReturnType<typeof story>) => [...s].reverse()],
-])("told %s", async (_, order) => {
+])("reported %s", async (_, order) => {
   for (const payload of order(story())) teller.put(payload);
   await teller.drain();
   expect(toolsOf("s1")).toEqual(["t1"]);
@@ -57,7 +57,7 @@ test("the tools first, the session in a later drain", async () => {
   expect(toolsOf("s1")).toEqual(["t1"]);
 });
 
-test("another process, and what comes after the session's end, stay apart", async () => {
+test("another process, and events after the session's end, stay separate", async () => {
   for (const payload of [...story(), ...tool("8", "t2", 3), ...tool("7", "t3", 15)]) teller.put(payload);
   await teller.drain({ endIdle: true });
   expect(toolsOf("s1")).toEqual(["t1"]);
@@ -65,7 +65,7 @@ test("another process, and what comes after the session's end, stay apart", asyn
   expect(toolsOf("minted-7")).toEqual(["t3"]);
 });
 
-test("of two sessions open in one process neither is guessed", async () => {
+test("with two open sessions in one process, none is chosen", async () => {
   const two = [told("s1", "7", "session.start", 0), told("s2", "7", "session.start", 0), ...tool("7", "t1", 2)];
   for (const payload of two) teller.put(payload);
   await teller.drain({ endIdle: true });

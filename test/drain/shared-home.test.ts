@@ -1,4 +1,4 @@
-// One home seen by two machines, on a file system whose locks do not work; two homes of one user; two users.
+// One home shared by two machines, on a file system whose locks do not work; two homes of one user; two users.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { booksOf, summaryOf } from "../support/summary.ts";
 
 beforeAll(ensureBuilt, 60_000);
 
-/** A server without a lock service, as an NFS mount shows it: every lock fails, and statfs says what it is. */
+/** A file server without a lock service, as an NFS mount shows it: every lock fails, and statfs reports the type. */
 const NO_LOCKS = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,7 +74,7 @@ function run(
     child.stderr.on("data", (data) => (said.stderr += data));
     child.on("error", fail);
     child.on("close", (code) => done({ code, ...said }));
-    // One that reads nothing closes it first
+    // A drain without work closes it first
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
@@ -89,7 +89,7 @@ const envOf = (home: string, receiver?: Receiver) => ({
 const instanceOf = (storePath: string) => readStore(storePath, (db) => readMeta(db, "instance.id"));
 
 test.skipIf(!hasShim)(
-  "one home on a server without locks, drained by two machines at once",
+  "one home on a server without locks, drained by two machines at the same time",
   { timeout: 60_000 },
   async () => {
     const [replay, receiver] = [new Replay("claude-code", "multi-turn"), await startReceiver()];
@@ -106,7 +106,7 @@ test.skipIf(!hasShim)(
         for (const { code, stderr } of await Promise.all([drain(0), drain(1)])) expect([code, stderr]).toEqual([0, ""]);
       }
       expect((await drain(1, "--end-idle")).stdout).toContain("0 waiting");
-      // The store is one that needs no memory in common, and nothing of the lock stays behind
+      // The store needs no shared memory, and no lock file is left
       const files = readdirSync(replay.places.stateDir);
       expect(files.filter((name) => /-(wal|shm)$|\.name|^\.lock/.test(name))).toEqual([]);
       const doctor = await run([process.execPath, PROGRAM, "doctor"], { env: { ...env, COLUMNS: "1000" } });
@@ -136,7 +136,7 @@ const toolOf = (session: string, n: number): RecordedCall[] =>
     },
   }));
 
-test("two homes of one user: each has its own", async () => {
+test("two homes of one user: each has its own state", async () => {
   const homes = [new Replay("claude-code", "basic"), new Replay("claude-code", "basic")];
   try {
     for (const [n, home] of homes.entries()) for (const call of toolOf(`session-${n}`, n)) home.hook(call);
@@ -154,7 +154,7 @@ test("two homes of one user: each has its own", async () => {
   }
 });
 
-test.skipIf(!isRoot)("two users: neither sees the other's, and both work at once", async () => {
+test.skipIf(!isRoot)("two users: neither sees the other's state, and both work at the same time", async () => {
   const users = [64_001, 64_002].map((uid) => {
     const replay = new Replay("claude-code", "basic");
     chownSync(replay.home, uid, uid);
@@ -163,7 +163,7 @@ test.skipIf(!isRoot)("two users: neither sees the other's, and both work at once
     chmodSync(replay.home, 0o755);
     return { uid, replay };
   });
-  // The build as it is installed: for everybody to read
+  // A build as it is installed, readable for everybody
   const program = join(folder, "installed");
   mkdirSync(program, { recursive: true });
   try {
@@ -173,7 +173,7 @@ test.skipIf(!isRoot)("two users: neither sees the other's, and both work at once
       spawnSync("cp", ["-rL", join(ROOT, "node_modules", name), join(program, "node_modules")]);
     }
     spawnSync("cp", ["-r", join(ROOT, "package.json"), program]);
-    // This Node may lie where others cannot go
+    // Node may be installed where other users have no access
     const node = join(program, "node");
     spawnSync("cp", [process.execPath, node]);
     spawnSync("chmod", ["-R", "a+rX", folder]);

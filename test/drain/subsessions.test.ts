@@ -1,10 +1,10 @@
-// Subagents that have a session id of their own: whatever comes first, all of it lands in the session they work for.
+// Subagents with their own session id: in whatever order facts come, all of them belong to the session they work for.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { booksOf, summaryOf } from "../support/summary.ts";
 import { Teller } from "../support/told.ts";
 
-// Of now: what is older than the idle timeout would be ended by the first drain
+// Recent times: the first drain would end anything older than the idle timeout
 const START_MS = Date.now() - 20_000;
 let teller: Teller;
 beforeEach(() => {
@@ -42,7 +42,7 @@ const usage = (key: string, at: number) => ({
   complete: true,
 });
 
-/** A session whose subagent has one of its own. */
+/** A session whose subagent has its own session. */
 const STORY = [
   { events: [envelope("root", "session.start", 0)] },
   { events: [envelope("root", "prompt.submit", 1, { prompt_length: 5 })] },
@@ -57,7 +57,7 @@ const STORY = [
   { events: [envelope("root", "session.end", 11, { reason: "completed" })] },
 ];
 
-/** The same whichever way it was told. */
+/** The result, the same for every order. */
 function expectWhole(): void {
   const got = summaryOf(teller.places.storePath, "root");
   expect(got).toMatchObject({ prompts: 1, unsettled: 0, segments: [{ reason: "completed", ended: true }] });
@@ -76,19 +76,19 @@ function expectWhole(): void {
 }
 
 describe("a session within a session", () => {
-  test("told in order", async () => {
+  test("reported in order", async () => {
     for (const payload of STORY) teller.put(payload);
     await teller.drain();
     expectWhole();
   });
 
-  test("told backwards, and twice", async () => {
+  test("reported backwards, and twice", async () => {
     for (const payload of [...STORY, ...STORY].reverse()) teller.put(payload);
     await teller.drain();
     expectWhole();
   });
 
-  test("the child first, known as nobody's, its parent named in a later drain", async () => {
+  test("the child first, without a parent, which a later drain reports", async () => {
     const [start, ...rest] = STORY.slice(3, 8);
     for (const payload of rest.filter((p) => p !== STORY[7])) teller.put(payload);
     await teller.drain();
@@ -108,7 +108,7 @@ describe("a session within a session", () => {
     expectWhole();
   });
 
-  test("a child of a child works for the same session", async () => {
+  test("a child of a child belongs to the same session", async () => {
     for (const payload of STORY.slice(0, 8)) teller.put(payload);
     teller.put({ events: [envelope("grandchild", "session.start", 5, {}, { parent_session_id: "child" })] });
     teller.put({ events: tool("grandchild", "g1", 6) });
@@ -122,7 +122,7 @@ describe("a session within a session", () => {
     ]);
   });
 
-  test("sessions that call each other their parent stay two", async () => {
+  test("sessions that name each other as parent stay separate", async () => {
     teller.put({ events: [envelope("a", "session.start", 0, {}, { parent_session_id: "b" })] });
     teller.put({ events: [envelope("b", "session.start", 1, {}, { parent_session_id: "a" })] });
     teller.put({ events: [envelope("c", "session.start", 1, {}, { parent_session_id: "c" })] });
@@ -138,7 +138,7 @@ describe("a session within a session", () => {
   });
 });
 
-describe("usage that payloads tell", () => {
+describe("usage in payloads", () => {
   const turn = (usages: readonly unknown[]) => [
     { events: [envelope("s", "prompt.submit", 1)] },
     { events: [signal("s", "turn.end", 5)], entries: usages },
@@ -146,14 +146,14 @@ describe("usage that payloads tell", () => {
   ];
   const totals = () => booksOf(teller.places.storePath).counters;
 
-  test("of a whole turn is tokens and cost, and not a call", async () => {
+  test("of a whole turn counts as tokens and cost, not as a call", async () => {
     for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
     await teller.drain();
     expect(totals()).toMatchObject({ calls: 0, input: 100, output: 10 });
     expect(booksOf(teller.places.storePath).rows).toEqual(totals());
   });
 
-  test("told again, fuller, after it was counted, counts what it is more", async () => {
+  test("a more complete report after it was counted adds the difference", async () => {
     for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
     await teller.drain();
     const fuller = { ...usage("turn-1", 5), covers: "turn", usage: { input: 150, output: 30 } };
@@ -162,7 +162,7 @@ describe("usage that payloads tell", () => {
     expect(totals()).toMatchObject({ calls: 0, input: 150, output: 30 });
   });
 
-  test("of a whole session stands in for calls that nobody told, and adds nothing to those that were", async () => {
+  test("of a whole session replaces calls that were not reported, and adds nothing to reported ones", async () => {
     const sum = { ...usage("sum", 9), covers: "session", usage: { input: 900, output: 90 } };
     for (const payload of turn([sum])) teller.put(payload);
     await teller.drain();

@@ -1,4 +1,4 @@
-// A machine that sleeps: hooks and drains stand still in the middle, and go on hours later.
+// A machine that sleeps: hooks and drains are suspended in the middle, and continue hours later.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const filesIn = (dir: string): number =>
 const signal = (child: ChildProcess, name: NodeJS.Signals): boolean => process.kill(-(child.pid ?? 0), name);
 
 test.skipIf(process.platform !== "linux")(
-  "a hook that stood still for hours: its event is taken when it is whole, not before",
+  "a hook that was suspended for hours: its event is claimed when it is complete, not before",
   async () => {
     const replay = new Replay("claude-code", "basic", { withTranscripts: false });
     let started: ChildProcess | undefined;
@@ -55,7 +55,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("a drain that stands still: hooks go on, other drains go home, and when it wakes up all of it is done", async () => {
+test("a suspended drain: hooks go on, other drains return, and everything is done when it wakes up", async () => {
   const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "2000" };
   const hook = async (n: number): Promise<void> => {
     const payload = { session_id: "s", hook_event_name: "UserPromptSubmit", prompt: "x".repeat(n), prompt_id: `p${n}` };
@@ -64,7 +64,7 @@ test("a drain that stands still: hooks go on, other drains go home, and when it 
   };
   await hook(1);
   await machine.drain(["--end-idle"]);
-  // It stands still while it holds the lock: the backend has the request and does not answer
+  // It is suspended while it holds the lock: the backend has the request and does not answer
   receiver.setBehaviour(() => ({ hang: true }));
   const sleeper = machine.start(["drain"], { env });
   const gone = new Promise((done) => sleeper.on("exit", done));

@@ -1,4 +1,4 @@
-// A parent is in the trace of its child, whenever what settles.
+// A span's parent is in the same trace, in whatever order parts are settled.
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { MadeSession } from "../support/made-session.ts";
@@ -6,7 +6,7 @@ import { MadeSession } from "../support/made-session.ts";
 let session: MadeSession | undefined;
 afterEach(() => session?.remove());
 
-/** Spans whose parent is in another trace, or nowhere, by their names. */
+/** Names of spans whose parent is in another trace or missing. */
 function lostIn(made: MadeSession): readonly string[] {
   const spans = made.spans();
   const here = new Set(spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
@@ -15,13 +15,13 @@ function lostIn(made: MadeSession): readonly string[] {
   );
 }
 
-/** What happens between two words of the main thread: a subagent is started, or taken up, at any depth. */
+/** What happens between two entries of the main thread: a subagent is started or resumed, at any depth. */
 interface Step {
   readonly isNew: boolean;
-  /** Which one is taken up. */
+  /** Which subagent is resumed. */
   readonly which: number;
   readonly depth: number;
-  /** Whether hooks tell the prompt that it is for. */
+  /** Whether hooks report the prompt that it belongs to. */
   readonly isNamed: boolean;
 }
 const step: fc.Arbitrary<Step> = fc.record({
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 const turns = fc.array(
   fc.record({
-    /** Else the turn before goes on; before the first one nobody has asked. */
+    /** Otherwise the previous turn continues; before the first turn there is no prompt. */
     asked: fc.boolean(),
     steps: fc.array(step, { maxLength: 3 }),
     drains: fc.boolean(),
@@ -42,7 +42,7 @@ const turns = fc.array(
 );
 
 describe.each(["session", "turn"])("traces per %s", (scope) => {
-  test("subagents hang below the call that started them or took them up, whatever was settled in between", async () => {
+  test("subagents are below the call that started or resumed them, whatever was settled in between", async () => {
     await fc.assert(
       fc.asyncProperty(turns, async (all) => {
         session?.remove();
@@ -97,7 +97,7 @@ describe.each(["session", "turn"])("traces per %s", (scope) => {
 });
 
 test.each(["session", "turn"])(
-  "traces per %s: a turn that goes on in a later segment takes its subagent along",
+  "traces per %s: a turn that continues in a later segment keeps its subagent",
   async (scope) => {
     const made = new MadeSession({ OPENHOOK_OTEL_TRACES_SCOPE: scope });
     session = made;

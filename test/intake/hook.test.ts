@@ -63,7 +63,7 @@ const limitHere = spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).std
 
 const canLimitProcesses =
   process.getuid?.() === 0 && ["prlimit", "setpriv"].every((name) => spawnSync(name, ["--version"]).status === 0);
-/** It tries again by itself, for up to 15 s. */
+/** bash retries a fork itself, for up to 15 s. */
 const isBash = (title: string): boolean => {
   const [program = "", ...flags] = title.replace("hook.sh under ", "").split(" ");
   return spawnSync(program, [...flags, "-c", 'test -n "$BASH_VERSION"']).status === 0;
@@ -79,7 +79,7 @@ describe.each(intakes())("$title", (intake) => {
     intake.command(sandbox, { source: "claude-code", drain: "no", ...args });
   const env = () => ({ HOME: sandbox.home });
 
-  test("puts the payload and the facts of the process into one private file and says nothing", async () => {
+  test("writes the payload and the facts of the process to one private file and prints nothing", async () => {
     const secrets = { ANTHROPIC_API_KEY: "sk-planted", USER_PROMPT: "planted prompt", CLAUDE_PID: "3131", CRUSH: "1" };
     const before = Date.now();
     const outcome = await run(hook({ event: "PreToolUse" }), {
@@ -111,7 +111,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(statSync(path).mtimeMs).toBeGreaterThan(before - 2000);
   });
 
-  test("prints the reply as it is, and a newline", async () => {
+  test("prints the reply unchanged, with a newline", async () => {
     const reply = '{"decision":"allow","note":"50% \\n of $HOME"}';
     expect(await run(hook({ reply }), { input: PAYLOAD, env: env() })).toMatchObject({
       ...QUIET,
@@ -120,11 +120,11 @@ describe.each(intakes())("$title", (intake) => {
     expect(onlyEvent(sandbox).facts).not.toHaveProperty("event");
   });
 
-  test("keeps every variable of the list, and leaves out values that hold a newline", async () => {
+  test("records every declared variable, without values that contain a newline", async () => {
     const kept = Object.fromEntries(RECORDED_VARIABLES.map((name) => [name, `value of ${name}`]));
     const cwd = join(sandbox.root, "two\nlines");
     mkdirSync(cwd);
-    // a home that is a relative path leads nowhere; hook.conf does
+    // A relative home leads nowhere; hook.conf is used
     await run(hook(), { env: { ...kept, CRUSH: "a\nsource=evil" }, cwd });
     const { CRUSH: _, ...rest } = kept;
     expect(onlyEvent(sandbox).facts.env).toEqual(rest);
@@ -132,7 +132,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(onlyEvent(sandbox).facts.source).toBe("claude-code");
   });
 
-  test("takes 50 MB whole, binary garbage untouched, and an empty stdin as an event", async () => {
+  test("records 50 MB completely, binary data unchanged, and an empty stdin as an event", async () => {
     for (const input of [Buffer.alloc(50_000_000, "x"), randomBytes(300_000), Buffer.alloc(0)]) {
       expect(await run(hook(), { input, env: env() })).toMatchObject(QUIET);
       const event = onlyEvent(sandbox);
@@ -142,7 +142,7 @@ describe.each(intakes())("$title", (intake) => {
     }
   });
 
-  test("cuts 100 MB at the bound, says so, and reads the rest so that no pipe breaks", async () => {
+  test("cuts 100 MB at the limit, marks it, and reads the rest so that no pipe breaks", async () => {
     const input = Buffer.alloc(100 * MIB, "0123456789abcdef");
     expect(await run(hook(), { input, env: env() })).toMatchObject(QUIET);
     const { facts, payload, end } = onlyEvent(sandbox);
@@ -160,7 +160,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(readFileSync(sandbox.stateDir, "utf8")).toBe("a file in its place");
   });
 
-  test("leaves other names alone when its own is taken already", async () => {
+  test("uses another name if its own is taken", async () => {
     mkdirSync(sandbox.inboxDir, { recursive: true });
     const take = 'for n in 0 1 2; do echo "earlier $n" >"$INBOX/$PPID-$$-$n.evt"; done; exec "$@"';
     await run(["sh", "-c", take, "sh", ...hook()], { input: PAYLOAD, env: { ...env(), INBOX: sandbox.inboxDir } });
@@ -172,11 +172,11 @@ describe.each(intakes())("$title", (intake) => {
     }
   });
 
-  test("leaves a file of no bytes where the disk has no room, also beside one of the same name", async () => {
+  test("leaves an empty file if the disk is full, also beside one of the same name", async () => {
     const full = join(sandbox.root, "full.evt");
     const inboxDir = join(full, "inbox");
     mkdirSync(inboxDir, { recursive: true });
-    // a file size limit of nothing: every write fails as on a full disk, also for root
+    // A file size limit of zero: every write fails as on a full disk, also for root
     const noRoom = 'ulimit -f 0; : >"$INBOX/$PPID-$$-0.lost"; exec "$@"';
     const outcome = await run(["sh", "-c", noRoom, "sh", ...hook({ event: "Stop" })], {
       input: PAYLOAD,
@@ -190,8 +190,8 @@ describe.each(intakes())("$title", (intake) => {
     for (const name of readdirSync(inboxDir)) expect(statSync(join(inboxDir, name)).size).toBe(0);
   });
 
-  test("loses and mixes nothing when many run at once", { timeout: 60_000 }, async () => {
-    // 200 also because bash once wrote the reply into one event in 150: a signal came between its fork and its exec
+  test("loses and mixes nothing if many run at the same time", { timeout: 60_000 }, async () => {
+    // 200, because bash once wrote the reply into one event in 150: a signal came between its fork and its exec
     const count = /under (sh|bash)$/.test(intake.title) ? 200 : 25;
     const payloads = Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: String(n).repeat(3000) }));
     const outcomes = await Promise.all(payloads.map((input) => run(hook({ reply: "{}" }), { input, env: env() })));
@@ -200,7 +200,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(found.sort()).toEqual([...payloads].sort());
   });
 
-  test("starts a drain that outlives it, in its own session, and holds none of the agent's pipes", async () => {
+  test("starts a drain that outlives it, in its own session, without the agent's pipes", async () => {
     const slow = makeSandbox({ drainMs: 4_000 });
     try {
       const outcome = await run(intake.command(slow, { source: "claude-code", event: "Stop", drain: "yes" }), {
@@ -211,12 +211,12 @@ describe.each(intakes())("$title", (intake) => {
       expect(outcome).toMatchObject(QUIET);
       const [drain] = await until(() => (drained(slow.drainedDir).length > 0 ? drained(slow.drainedDir) : undefined));
       expect(drain.argv).toEqual(["drain", "--quiet"]);
-      // also where `enable` alone was told of it
+      // Also if only `enable` had the folder
       expect(drain.state).toBe(slow.stateDir);
       expect(drain.limit).toBe(limitHere);
       expect(drain.cwd).not.toBe(slow.home);
       if (process.platform === "linux") expect(drain.fds).toEqual(["/dev/null", "/dev/null", "/dev/null"]);
-      // alive, while all pipes have been closed already
+      // The drain is alive, and all pipes are closed
       expect(() => process.kill(drain.pid, 0)).not.toThrow();
       expect(spawnSync("ps", ["-o", "pgid=", "-p", String(drain.pid)], { encoding: "utf8" }).stdout.trim()).toBe(
         String(drain.pid),
@@ -227,7 +227,7 @@ describe.each(intakes())("$title", (intake) => {
     }
   });
 
-  test("starts none when it is switched off, not asked for, or nothing else waits", async () => {
+  test("starts no drain if that is turned off, not requested, or nothing else is queued", async () => {
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await run(hook({ drain: "no" }), { input: PAYLOAD, env: env() });
     await run(hook({ drain: "yes" }), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_DRAIN: "off" } });
@@ -238,7 +238,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(readInbox(sandbox)).toHaveLength(4);
   });
 
-  test("whose program was removed keeps what comes for a week, then writes nothing more", async () => {
+  test("without its program records events for a week, then writes nothing more", async () => {
     const mark = join(sandbox.stateDir, GONE_MARK);
     rmSync(sandbox.programPath);
     const tell = () => run(hook({ drain: "yes", reply: "{}" }), { input: PAYLOAD, env: env() });
@@ -258,7 +258,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(readInbox(sandbox)).toHaveLength(4);
   });
 
-  test("takes the payload from its last argument, and leaves stdin to its owner", async () => {
+  test("reads the payload from its last argument, and does not touch stdin", async () => {
     const argument = '{"type":"agent-turn-complete","text":"-d --source=x \\n %s $(id) Grüße\n"}';
     const startMs = performance.now();
     const outcomes = [
@@ -278,7 +278,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(new Set(files.map(({ facts }) => facts.event))).toEqual(new Set([undefined, "notify"]));
   });
 
-  test("takes the payload from USER_PROMPT when told to, without a look at stdin", async () => {
+  test("reads the payload from USER_PROMPT on request, without touching stdin", async () => {
     const prompt = '{"toolName":"fs_write","toolArgs":{},"text":"\\n %s $HOME"}';
     const startMs = performance.now();
     for (const USER_PROMPT of [prompt, ""]) {
@@ -292,7 +292,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.empty);
   });
 
-  test("believes USER_PROMPT when stdin stays silent, and stdin when it speaks", async () => {
+  test("uses USER_PROMPT if stdin stays silent, otherwise stdin", async () => {
     const USER_PROMPT = '{"toolName":"fs_write"}';
     const silent = await run(hook(), { keepOpen: true, env: { ...env(), USER_PROMPT } });
     expect(silent).toMatchObject(QUIET);
@@ -305,7 +305,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
     rmSync(sandbox.inboxDir, { recursive: true });
 
-    // a large one, and one that begins at once and goes on after the moment that it has to begin
+    // A large one, and one that starts immediately and continues after the waiting time for the first byte
     const large = Buffer.alloc(5 * MIB, "x");
     expect(await run(hook(), { input: large, env: { ...env(), USER_PROMPT } })).toMatchObject(QUIET);
     expect(onlyEvent(sandbox).payload.equals(large)).toBe(true);
@@ -322,7 +322,7 @@ describe.each(intakes())("$title", (intake) => {
     expect(onlyEvent(sandbox).payload.toString()).toBe(PAYLOAD);
   });
 
-  test("goes where OPENHOOK_OTEL_HOME says", async () => {
+  test("writes to the folder in OPENHOOK_OTEL_HOME", async () => {
     const moved = join(sandbox.root, "moved");
     await run(hook(), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_HOME: moved } });
     expect(onlyEvent({ inboxDir: join(moved, "inbox") }).payload.toString()).toBe(PAYLOAD);
@@ -330,7 +330,7 @@ describe.each(intakes())("$title", (intake) => {
   });
 });
 
-/** Ways into the folder that a hook is called in: a repository's `.env` can have them in OPENHOOK_OTEL_HOME. */
+/** Paths into the hook's working directory, as a repository's `.env` can set them in OPENHOOK_OTEL_HOME. */
 const ownFolders = (project: string): readonly string[] => [
   project,
   join(project, ".cache"),
@@ -339,7 +339,7 @@ const ownFolders = (project: string): readonly string[] => [
 ];
 
 describe.each([...shellIntakes().map(({ title }) => title), "the program's own twin"])("%s", (title) => {
-  test("a folder of the repository's is not where events go, unless nobody has said another one", async () => {
+  test("ignores a folder in the repository, unless no other one is set", async () => {
     const project = join(sandbox.root, "project");
     mkdirSync(project);
     const twin = join(sandbox.root, "hook.cjs");
@@ -372,7 +372,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
   const hook = (reply = "{}") => intake.command(sandbox, { source: "claude-code", event: "Stop", reply });
   const answered = { ...QUIET, stdout: "{}\n" };
 
-  test("keeps the event when hook.conf is damaged, missing or hostile", async () => {
+  test("records the event if hook.conf is damaged, missing or hostile", async () => {
     const stateDir = join(sandbox.home, ".local", "state", "openhook-otel");
     const inboxDir =
       process.platform === "darwin"
@@ -392,7 +392,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
     }
   });
 
-  test("finds the same places as the program where there is no hook.conf", async () => {
+  test("finds the same folders as the program without hook.conf", async () => {
     rmSync(sandbox.confPath);
     for (const env of [{}, { XDG_STATE_HOME: join(sandbox.root, "xdg") }, { XDG_STATE_HOME: "relative" }]) {
       await run(hook(), { input: PAYLOAD, env: { HOME: sandbox.home, ...env } });
@@ -402,18 +402,18 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
     }
   });
 
-  test("exits 0 without a home, without commands, without room, without stdin", async () => {
+  test("exits 0 without a home, without commands, on a full disk, without stdin", async () => {
     rmSync(sandbox.confPath);
     expect(await run(hook(), { input: PAYLOAD })).toMatchObject(answered);
 
     const [program, ...args] = hook();
     const absolute = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).stdout.trim();
     const nowhere = { PATH: "/nonexistent", HOME: sandbox.home };
-    // nobody there who could read stdin
+    // Nothing reads stdin
     const unread = { code: 0, stdout: "{}\n", stderr: "" };
     expect(await run([absolute, ...args], { input: PAYLOAD, env: nowhere })).toMatchObject(unread);
 
-    // a file size limit of nothing: every write fails as on a full disk, also for root
+    // A file size limit of zero: every write fails as on a full disk, also for root
     const full = join(sandbox.root, "full");
     const noRoom = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", ...hook()] as const;
     const env = { HOME: sandbox.home, OPENHOOK_OTEL_HOME: full };
@@ -427,9 +427,9 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
   });
 
   if (intake.isShell && !isBash(intake.title)) {
-    test.runIf(canLimitProcesses)("does not make the agent wait where no process more may be started", async () => {
+    test.runIf(canLimitProcesses)("does not delay the agent if no more processes can be started", async () => {
       for (const processes of [1, 2, 3, 4]) {
-        // of its own each time: processes are counted by user
+        // A new user each time: processes are counted by user
         const user = String(61_230 + processes);
         const home = join(sandbox.root, user);
         mkdirSync(home);
@@ -473,8 +473,8 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
 });
 
 describe("the two intakes", () => {
-  // all at once, since each takes its 5 s
-  test("do not wait for a stdin that never closes, and keep what came", { timeout: 20_000 }, async () => {
+  // In parallel, because each takes its 5 s
+  test("do not wait for a stdin that never closes, and keep what was read", { timeout: 20_000 }, async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {
@@ -492,7 +492,7 @@ describe("the two intakes", () => {
     await Promise.all(intakes().map(check));
   });
 
-  test("wait a moment where USER_PROMPT is there and empty, the whole time where it is anything else", {
+  test("wait a moment if USER_PROMPT is empty, the full time if it is anything else", {
     timeout: 20_000,
   }, async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
@@ -518,7 +518,7 @@ describe("the two intakes", () => {
     await Promise.all(intakes().map(check));
   });
 
-  test("hook.sh finds a Node after an update has moved the one that enable knew, with a desktop's PATH too", async () => {
+  test("hook.sh finds Node after an update has moved it, also with a desktop's PATH", async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {
@@ -543,7 +543,7 @@ describe("the two intakes", () => {
     await Promise.all(shellIntakes().map(check));
   });
 
-  test("hook.sh starts one drain for many events, some seconds later, when told to", { timeout: 20_000 }, async () => {
+  test("hook.sh starts one drain for many events, some seconds later, on request", { timeout: 20_000 }, async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {
@@ -560,7 +560,7 @@ describe("the two intakes", () => {
         await sleepMs(300);
         expect(drained(own.drainedDir), intake.title).toHaveLength(1);
         expect(readdirSync(own.stateDir)).toEqual(["inbox"]);
-        // one that died over its waiting keeps nobody back for longer than a minute
+        // A hook that died while waiting delays others for a minute at most
         writeFileSync(join(own.stateDir, "drain.soon"), "");
         utimesSync(join(own.stateDir, "drain.soon"), new Date(Date.now() - 130_000), new Date(Date.now() - 130_000));
         await run([program, ...soon], { env: { HOME: own.home } });
@@ -585,7 +585,7 @@ describe("the two intakes", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("name the same bounds and variables", () => {
+  test("have the same limits and variables", () => {
     const text = readFileSync("src/intake/hook.sh", "utf8");
     expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
     expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
@@ -596,7 +596,7 @@ describe("the two intakes", () => {
     );
   });
 
-  test("the program's own twin answers as the agent's table says, unless told what to print", async () => {
+  test("the program's own twin replies as the agent's card says, unless the command line has a reply", async () => {
     const twin = join(sandbox.root, "hook.cjs");
     await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
     const check = async (args: readonly string[], stdout: string) => {
@@ -612,7 +612,7 @@ describe("the two intakes", () => {
     await check([], "");
   });
 
-  test("the twin takes the plain words of a hand-written wrapper, without the program's arguments", async () => {
+  test("the twin accepts the options of a hand-written wrapper, without the program's arguments", async () => {
     const [twin] = intakes().filter(({ isShell }) => !isShell);
     const [node = "", path = ""] = twin?.command(sandbox, { source: "" }) ?? [];
     const plain = async (...words: readonly string[]) => {
@@ -641,7 +641,7 @@ describe("the two intakes", () => {
     }
   });
 
-  test("the twin knows by itself when a drain is due", async () => {
+  test("the twin determines itself when a drain is due", async () => {
     const [twin] = intakes().filter(({ isShell }) => !isShell);
     const check = async ([event, payload, due]: readonly [string | undefined, object, boolean]) => {
       const own = makeSandbox();

@@ -98,7 +98,7 @@ const reasons = () =>
     .map((name) => JSON.parse(readFileSync(join(dirs.quarantineDir, name), "utf8")));
 
 describe("claim", () => {
-  test("gives events by time, then by name, with their facts", async () => {
+  test("yields events by time, then by name, with their facts", async () => {
     put("3-a.evt", "late", { ageMs: 1000 });
     put("1-b.evt", "early b", { ageMs: 3000 });
     put("1-a.evt", "early a", { ageMs: 3000 });
@@ -119,11 +119,11 @@ describe("claim", () => {
       truncated: false,
     });
     expect(readdirSync(dirs.inboxDir)).toEqual([]);
-    // the new names keep the order
+    // The new names have the same order
     expect(files.map(({ path }) => path)).toEqual(files.map(({ path }) => path).sort());
   });
 
-  test("begins with what a drain that died had claimed, and gives it again until it is settled", async () => {
+  test("begins with the files that a dead drain had claimed, until they are settled", async () => {
     put("1.evt", "one", { ageMs: 9000 });
     put("2.evt", "two", { ageMs: 8000 });
     await claimAll();
@@ -136,7 +136,7 @@ describe("claim", () => {
     if (first !== undefined) await expect(settle(first)).resolves.toBeUndefined();
   });
 
-  test("loses nothing when the intake uses a name again while its first file is being worked on", async () => {
+  test("loses nothing if the intake reuses a name while its first file is processed", async () => {
     put("5-6-0.evt", "first");
     const seen: string[] = [];
     const options = { now: () => NOW_MS, onProblem: () => {} };
@@ -149,7 +149,7 @@ describe("claim", () => {
     expect(seen).toEqual(["first", "second"]);
   });
 
-  test("gives what found no room as such, once, and takes no other file for it", async () => {
+  test("yields lost events once, and mistakes no other file for one", async () => {
     const lose = (name: string, ageMs: number): void => {
       writeFileSync(join(dirs.inboxDir, name), "");
       utimesSync(join(dirs.inboxDir, name), (NOW_MS - ageMs) / 1000, (NOW_MS - ageMs) / 1000);
@@ -160,7 +160,7 @@ describe("claim", () => {
     writeFileSync(join(dirs.inboxDir, "foreign.lost"), "holds something");
     expect(await counts(dirs)).toMatchObject({ inbox: 2, lost: 2, lostMs: NOW_MS - 1000 });
     await claimAll();
-    // As it would be after a drain that died
+    // As after a drain that died
     expect(await counts(dirs)).toMatchObject({ inbox: 0, claimed: 1, quarantined: 1, lost: 2 });
     const { texts, lost, problems } = await claimAll();
     expect(texts).toEqual(["came through"]);
@@ -170,7 +170,7 @@ describe("claim", () => {
     expect(await counts(dirs)).toMatchObject({ claimed: 1, lost: 0 });
   });
 
-  test("leaves a file without end line alone while its intake may be at work", async () => {
+  test("skips a file without end line while its intake may be at work", async () => {
     put("1.evt", '{"half":', { end: "none", ageMs: INTAKE_DIED_AFTER_MS - 1000 });
     writeFileSync(join(dirs.inboxDir, "2.evt"), "");
     utimesSync(join(dirs.inboxDir, "2.evt"), NOW_MS / 1000, NOW_MS / 1000);
@@ -178,11 +178,11 @@ describe("claim", () => {
     expect(readdirSync(dirs.inboxDir)).toHaveLength(2);
   });
 
-  test("takes what a dead intake left when the payload is whole, else sets it aside", async () => {
+  test("claims the file of a dead intake if the payload is complete, otherwise quarantines it", async () => {
     const ageMs = INTAKE_DIED_AFTER_MS + 1000;
     put("1.evt", '{"whole":true}', { end: "none", ageMs });
     put("2.evt", '{"half":', { end: "none", ageMs });
-    // the clock was set back since
+    // The clock was set back since
     put("3.evt", "", { end: "none", ageMs: -ageMs });
     const { texts, problems } = await claimAll();
     expect(texts).toEqual(['{"whole":true}']);
@@ -196,14 +196,14 @@ describe("claim", () => {
     expect(await counts(dirs)).toMatchObject({ inbox: 0, claimed: 1, quarantined: 2 });
   });
 
-  test("marks what the intake cut", async () => {
+  test("marks payloads that the intake cut", async () => {
     put("1.evt", "{", { end: "cut" });
     put("2.evt", "{}", { end: "late" });
     const { files } = await claimAll();
     expect(files.map(({ facts }) => facts.truncated)).toEqual([true, false]);
   });
 
-  test("sets aside, unopened, what is no inbox file; dot files are not ours", async () => {
+  test("quarantines foreign files without opening them; dot files are skipped", async () => {
     const fifo = spawnSync("mkfifo", [join(dirs.inboxDir, "1.evt")]);
     expect(fifo.status).toBe(0);
     symlinkSync("/dev/zero", join(dirs.inboxDir, "2.evt"));
@@ -232,7 +232,7 @@ describe("claim", () => {
     expect(readFileSync(join(dirs.quarantineDir, directory ?? "", "kept"), "utf8")).toBe("kept");
   });
 
-  test("reports a file it may not read, leaves it, and goes on", async () => {
+  test("reports a file that it may not read, leaves it, and goes on", async () => {
     chmodSync(put("1.evt", "forbidden", { ageMs: 2000 }), 0o000);
     put("2.evt", "allowed");
     const claimed = await asNobody(() => claimAll());
@@ -241,7 +241,7 @@ describe("claim", () => {
     expect(existsSync(join(dirs.inboxDir, "1.evt"))).toBe(true);
   });
 
-  test("finds nothing where there is no directory", async () => {
+  test("finds nothing without a directory", async () => {
     const nowhere = dirsOf(join(stateDir, "nowhere"));
     expect(await claimAll(nowhere)).toEqual({ files: [], lost: [], problems: [], texts: [] });
     expect(await counts(nowhere)).toEqual({ inbox: 0, claimed: 0, quarantined: 0, lost: 0 });
@@ -249,7 +249,7 @@ describe("claim", () => {
 });
 
 describe("quarantine", () => {
-  test("keeps the file with its reason beside it", async () => {
+  test("moves the file, with its reason beside it", async () => {
     put("1.evt", '{"odd":1}');
     const [file] = (await claimAll()).files;
     if (file === undefined) throw new Error("nothing was claimed");
@@ -263,7 +263,7 @@ describe("quarantine", () => {
 });
 
 describe("ensureStateDirs", () => {
-  test("takes away the access of others", async () => {
+  test("removes the access of others", async () => {
     chmodSync(dirs.inboxDir, 0o755);
     chmodSync(dirs.stateDir, 0o777);
     rmSync(dirs.claimedDir, { recursive: true });
@@ -273,7 +273,7 @@ describe("ensureStateDirs", () => {
 });
 
 describe("counts", () => {
-  test("tells what waits and since when", async () => {
+  test("returns the number of queued files and the oldest time", async () => {
     put("1.evt", "a", { ageMs: 9000, dir: dirs.claimedDir });
     put("2.evt", "b", { ageMs: 5000 });
     put("3.evt", "c", { ageMs: 4000 });
@@ -282,7 +282,7 @@ describe("counts", () => {
 });
 
 describe("parseInboxFile", () => {
-  test("gives a reason for every damaged header", () => {
+  test("returns a reason for every damaged header", () => {
     for (const [text, reason] of [
       ["", /does not begin/],
       ["openhook-inbox 2\n\n", /does not begin/],
@@ -293,24 +293,24 @@ describe("parseInboxFile", () => {
     }
   });
 
-  test("takes empty lines and end lines in the payload for payload", () => {
+  test("treats empty lines and end lines in the payload as payload", () => {
     const payload = "\n\nend=whole\n\nx=1\n";
     const parsed = parseInboxFile(Buffer.from(formatHead(HEAD) + payload + formatEnd("late")), 0);
     expect(parsed).toMatchObject({ ok: true, end: "late", facts: { payloadBytes: payload.length } });
     expect(parsed.ok && parsed.payload.toString()).toBe(payload);
   });
 
-  test("reads a header without any fact", () => {
+  test("parses a header without facts", () => {
     const parsed = parseInboxFile(Buffer.from(`openhook-inbox 1\n\n{}${formatEnd("whole")}`), 5);
     expect(parsed).toMatchObject({ ok: true, facts: { timeMs: 5, env: {}, payloadBytes: 2, truncated: false } });
   });
 });
 
-describe("startOf", () => {
+describe("processStart", () => {
   const stat = (name: string) =>
     `4101 (${name}) S 1 4101 4101 34816 4101 4194304 1 0 0 0 3 1 0 0 20 0 1 0 204811 0 0\n`;
 
-  test("reads the start time behind any name a process may give itself", () => {
+  test("reads the start time after any process name", () => {
     for (const name of ["sh", "tmux: server", "a) R 1 2 3 (b", ") ", "two\nlines"]) {
       expect(processStart(stat(name)), JSON.stringify(name)).toBe("204811");
     }
@@ -318,11 +318,11 @@ describe("startOf", () => {
     expect(processStart("4101 (sh) S 1")).toBeUndefined();
   });
 
-  test.runIf(process.platform === "linux")("a parent of such a name is read by the shell alike", async () => {
+  test.runIf(process.platform === "linux")("the shell reads a parent with such a name in the same way", async () => {
     const sandbox = makeSandbox();
     const name = "x) R 1 (\n y";
     try {
-      // the parent of the hook, which has renamed itself; busybox has no writable comm of its own
+      // The hook's parent, which has renamed itself; busybox has no writable comm
       const parent = [
         `process.title = "x";`,
         `require("node:fs").writeFileSync("/proc/self/comm", ${JSON.stringify(name)});`,
@@ -344,7 +344,7 @@ describe("startOf", () => {
 });
 
 describe("an intake killed in the middle", () => {
-  test.each(shellIntakes())("$title: the event is taken once it is surely dead", async (intake) => {
+  test.each(shellIntakes())("$title: the event is claimed once it is certainly dead", async (intake) => {
     const sandbox = makeSandbox();
     try {
       const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
@@ -372,7 +372,7 @@ describe("an intake killed in the middle", () => {
   });
 });
 
-/** File modes do not bind root: acts as another user where the tests run as root. */
+/** File modes do not restrict root: acts as another user if the tests run as root. */
 async function asNobody<T>(action: () => Promise<T>): Promise<T> {
   const { geteuid, seteuid } = process;
   if (geteuid === undefined || seteuid === undefined || geteuid() !== 0) return action();

@@ -35,12 +35,12 @@ export interface HookArgs {
   readonly payload?: "variable" | { readonly argument: string };
 }
 
-/** hook.sh under every shell that is here, and the node twin. */
+/** hook.sh under every installed shell, and the node twin. */
 export function intakes(): readonly Intake[] {
   const shells = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"]] as const;
   const programOf = (name: string) =>
     spawnSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", name], { encoding: "utf8" }).stdout.trim();
-  // What `sh` is by another name is tested by that one
+  // `sh` covers the shell that it is a link to
   const found = shells.filter(
     ([name]) =>
       name === "sh" || (hasShell(name, "hook.sh") && (name === "bash" || programOf(name) !== programOf("sh"))),
@@ -61,10 +61,10 @@ export function intakes(): readonly Intake[] {
   ];
 }
 
-/** Those of them that are hook.sh. */
+/** Only those with hook.sh. */
 export const shellIntakes = (): readonly Intake[] => intakes().filter(({ isShell }) => isShell);
 
-/** A home of its own with the intake installed in it as `enable` does it. */
+/** A separate home with the intake installed as by `enable`. */
 export interface Sandbox {
   readonly root: string;
   readonly home: string;
@@ -73,9 +73,9 @@ export interface Sandbox {
   readonly hookPath: string;
   readonly confPath: string;
   readonly twinPath: string;
-  /** What it starts for a drain. */
+  /** The program that it starts as a drain. */
   readonly programPath: string;
-  /** What the fake drain leaves behind. */
+  /** What the fake drain writes. */
   readonly drainedDir: string;
   remove(): void;
 }
@@ -116,9 +116,9 @@ export interface Run {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Until exit and end of stdout and stderr, as an agent waits. */
+  /** Resolves at exit and at the end of stdout and stderr, as an agent waits. */
   readonly durationMs: number;
-  /** Codes of what went wrong when we wrote to stdin. */
+  /** Error codes from writing to stdin. */
   readonly stdinErrors: readonly unknown[];
 }
 
@@ -131,7 +131,7 @@ export interface RunOptions {
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
-/** Runs a command as an agent does: pipes on all three streams, until all is closed. */
+/** Runs a command as an agent does: with pipes for all three streams, until all are closed. */
 export function run([program, ...args]: readonly [string, ...string[]], options: RunOptions = {}): Promise<Run> {
   const { input = "", keepOpen = false, env = {}, cwd, onSpawn } = options;
   const startMs = performance.now();
@@ -146,7 +146,7 @@ export function run([program, ...args]: readonly [string, ...string[]], options:
   onSpawn?.(child);
   return new Promise((done, fail) => {
     child.on("error", fail);
-    // with keepOpen the pipe to stdin stays ours, and "close" would wait for it
+    // With keepOpen, stdin's pipe stays open, and "close" would wait for it
     const end = (code: number | null, signal: NodeJS.Signals | null) => {
       child.stdin.destroy();
       done({
@@ -171,7 +171,7 @@ export function readInbox(sandbox: Pick<Sandbox, "inboxDir">): readonly (ParsedF
     .map((name) => ({ name, ...parseInboxFile(readFileSync(join(sandbox.inboxDir, name)), 0) }));
 }
 
-/** The only file of the inbox. */
+/** The only file in the inbox. */
 export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { readonly ok: true } {
   const files = readInbox(sandbox);
   const [file] = files;
@@ -217,7 +217,7 @@ const twinArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly 
   ...argumentOf(payload),
 ];
 
-/** Says how it was started, then stays for a while. */
+/** Writes how it was started, then runs for a while. */
 const fakeDrain = (drainedDir: string, drainMs: number): string => `
 const fs = require("node:fs");
 const fds = [0, 1, 2].map((fd) => { try { return fs.readlinkSync("/proc/self/fd/" + fd); } catch { return "?"; } });

@@ -17,11 +17,11 @@ describe("decodePayload", () => {
     });
   });
 
-  test("closes what was cut, and says so", () => {
+  test("closes cut JSON, and notes it", () => {
     expect(decode('{"id":"a","prompt":"how do')).toEqual({ ok: true, value: { id: "a" }, notes: ["cut"] });
   });
 
-  test("says why it cannot, without quoting the content", () => {
+  test("returns a reason without quoting the content", () => {
     expect(decode("")).toEqual({ ok: false, reason: "the payload is empty" });
     for (const wrong of ["planted", '{"a":planted}', '{"a":"planted"} planted', "\u0000\u00ff"]) {
       const decoded = decode(wrong);
@@ -45,7 +45,7 @@ describe("decodePayload", () => {
     });
   });
 
-  test("stays bounded when it is the number of values that makes it large", () => {
+  test("stays bounded if the number of values makes it large", () => {
     const rows = `[${'{"k":"some short value"},'.repeat(400_000)}1]`;
     expect(rows.length).toBeGreaterThan(2 * MAX_PARSED_BYTES);
     const placeholder = expect.stringMatching(/bytes left out/);
@@ -62,7 +62,7 @@ describe("decodePayload", () => {
     expect(decode("[".repeat(5_000_000)).ok).toBe(true);
   });
 
-  test("reads 100,000 levels, closed or not, and throws at nothing", () => {
+  test("parses 100,000 levels, closed or not, and never throws", () => {
     const open = '{"a":['.repeat(100_000);
     for (const json of [open, `${open}${"]}".repeat(100_000)}`]) expect(decode(json).ok).toBe(true);
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void decode(Buffer.from(bytes))));
@@ -80,7 +80,7 @@ describe("decodeEvent", () => {
   const named = { source: "claude-code", event: "SessionStart" };
   const empty = { ok: true, value: {}, notes: [] };
 
-  test("takes an empty payload for {} where the command line says whose and which event it is", () => {
+  test("treats an empty payload as {} if the command line names source and event", () => {
     for (const text of ["", " \r\n", "\uFEFF", "\uFEFF\n"])
       expect(decodeEvent(Buffer.from(text), named)).toEqual(empty);
     for (const facts of [{}, { source: "claude-code" }, { event: "SessionStart" }]) {

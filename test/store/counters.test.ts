@@ -36,7 +36,7 @@ const only = (streams: readonly PendingStream[]): PendingStream => {
 const last = (stream: PendingStream): MetricPoint => stream.points.at(-1) as MetricPoint;
 
 describe("count", () => {
-  test("a fact counts once for ever, also from another connection", () => {
+  test("a fact counts only once, also from another connection", () => {
     const [one, other] = [stores.open(), stores.open()];
     const told = fact(step("tokens", 5));
     expect(countFacts(one, [told, told], SHAPES, NOW_MS)).toBe(1);
@@ -53,7 +53,7 @@ describe("count", () => {
     expect([tokens?.value, length?.value]).toEqual([100, 100]);
   });
 
-  test("a sum that was too high stays until what comes next has caught up, in whatever steps", () => {
+  test("a sum that was too high stays until later increments catch up, in any steps", () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.integer({ min: -50, max: 100 }), { maxLength: 3 })), (all) => {
         const db = stores.open(`${stores.folder()}/owed-${facts++}.db`);
@@ -72,7 +72,7 @@ describe("count", () => {
     );
   });
 
-  test("a counter that has not grown has nothing to tell", () => {
+  test("a counter that has not grown is not sent", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     markSent(db, pendingStreams(db, SHAPES, "delta", NOW_MS));
@@ -92,7 +92,7 @@ describe("count", () => {
     expect(counterValues(db).map((s) => s.value)).toEqual([3, 4]);
   });
 
-  test("a metric nobody declared is our mistake, and leaves nothing behind", () => {
+  test("an undeclared metric throws, and nothing is stored", () => {
     const db = stores.open();
     const wrong = () =>
       db.transaction(() => countFacts(db, [fact(step("tokens", 1), step("nonsense", 1))], SHAPES, NOW_MS));
@@ -108,7 +108,7 @@ describe("count", () => {
     expect(counterValues(db)[0]?.value).toBe(2 ** 52 + 3);
   });
 
-  test("histograms keep count, sum, range and buckets; a bound belongs to the bucket below it", () => {
+  test("histograms have count, sum, range and buckets; a bound belongs to the bucket below it", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(6), { minLength: 1, maxLength: 20 }), (values) => {
         const db = stores.open(":memory:");
@@ -130,8 +130,8 @@ describe("count", () => {
   });
 });
 
-describe("what a backend is told", () => {
-  test("a zero point stands before the first value, and never again", () => {
+describe("what is sent to a backend", () => {
+  test("a zero point precedes the first value, once", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     const first = only(pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000));
@@ -139,7 +139,7 @@ describe("what a backend is told", () => {
       [0, { kind: "sum", value: 0 }],
       [1000, { kind: "sum", value: 5 }],
     ]);
-    // Not taken: told again the same way
+    // Not accepted: sent again, unchanged
     expect(only(pendingStreams(db, SHAPES, "cumulative", NOW_MS + 2000)).points.length).toBe(2);
     markSent(db, [first]);
     const next = only(pendingStreams(db, SHAPES, "cumulative", NOW_MS + 3000));
@@ -147,7 +147,7 @@ describe("what a backend is told", () => {
     expect(next.points[0]?.startMs).toBe(NOW_MS);
   });
 
-  test("a stream that waited for days has its zero a minute before its first value: nothing that a backend finds too old", () => {
+  test("a stream queued for days has its zero point a minute before its first value, not too old for a backend", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
     const nowMs = NOW_MS + 3 * 86_400_000;
@@ -159,7 +159,7 @@ describe("what a backend is told", () => {
     }
   });
 
-  test("what grew between taking and acknowledging stays pending", () => {
+  test("what grew between reading and acknowledging stays pending", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
     const taken = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000);
@@ -172,7 +172,7 @@ describe("what a backend is told", () => {
     expect(hasChangedStreams(db)).toBe(false);
   });
 
-  test("points are newer than the last ones, though the clock steps back", () => {
+  test("points are newer than the last ones, even if the clock is set back", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5))], SHAPES, NOW_MS);
     const before = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 60_000);
@@ -182,7 +182,7 @@ describe("what a backend is told", () => {
     expect(last(after).timeMs).toBeGreaterThan(last(after).startMs);
   });
 
-  test("deltas add up to the whole, whatever is acknowledged, refused or grows meanwhile", () => {
+  test("deltas add up to the total, whatever is acknowledged, refused or added meanwhile", () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant("tokens" as const), amount: fc.nat(1000) }),
       fc.record({ kind: fc.constant("length" as const), amount: fc.nat(6) }),
@@ -201,7 +201,7 @@ describe("what a backend is told", () => {
           for (const stream of streams) {
             for (const point of stream.points) {
               const { name } = point.shape;
-              // Windows follow each other without a gap
+              // Time windows follow each other without a gap
               expect(point.startMs).toBe(windows.get(name) ?? point.startMs);
               windows.set(name, point.timeMs);
               const sums = told.get(name) ?? [];
@@ -232,6 +232,6 @@ describe("what a backend is told", () => {
   });
 });
 
-/** What adds up in a point. */
+/** The part of a point that can be added up. */
 const numbersOf = ({ data }: MetricPoint): number[] =>
   data.kind === "histogram" ? [data.count, data.sum, ...data.bucketCounts] : [data.value];

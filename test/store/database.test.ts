@@ -15,7 +15,7 @@ const schemaOf = (db: Database): readonly unknown[] =>
   db.prepare("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name").all();
 
 describe("a new store", () => {
-  test("is the user's alone, and a commit is on disk before it returns", () => {
+  test("is accessible to the user only, and a commit is on disk before it returns", () => {
     const db = stores.open();
     writeMeta(db, "season", "autumn");
     expect(pragma(db, "journal_mode")).toBe("wal");
@@ -27,7 +27,7 @@ describe("a new store", () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test("may wait with that for what can be read again, where a log keeps the commits in order", () => {
+  test("may defer syncing for data that can be read again, if a log keeps the commits in order", () => {
     const db = stores.open();
     deferSync(db);
     expect(pragma(db, "synchronous")).toBe(1);
@@ -37,7 +37,7 @@ describe("a new store", () => {
     expect(pragma(db, "synchronous")).toBe(2);
   });
 
-  test("takes the access of others away from one that exists", () => {
+  test("restricts the mode of an existing one", () => {
     stores.open().close();
     chmodSync(stores.path(), 0o644);
     stores.open();
@@ -46,7 +46,7 @@ describe("a new store", () => {
 });
 
 describe("migrations", () => {
-  test.each(MIGRATIONS.map((_, version) => version))("from version %i on it ends as a new one", (version) => {
+  test.each(MIGRATIONS.map((_, version) => version))("from version %i on, the result equals a new store", (version) => {
     const old = join(stores.folder(), "old.db");
     const raw = new Libsql(old, {});
     for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
@@ -55,14 +55,14 @@ describe("migrations", () => {
     expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
   });
 
-  test("opening again changes nothing and keeps what is there", () => {
+  test("opening again changes nothing", () => {
     const first = stores.open();
     writeMeta(first, "season", "autumn");
     const schema = schemaOf(first);
     checkpoint(first);
     first.close();
     const again = openDatabase(stores.path());
-    // Not a page, for which every drain would have to wait
+    // Not one page, or every drain would wait for the write
     expect(statSync(`${stores.path()}-wal`).size).toBe(0);
     expect(pragma(again, "auto_vacuum")).toBe(2);
     expect(schemaOf(again)).toEqual(schema);
@@ -82,7 +82,7 @@ describe("a store that cannot be used", () => {
     throw new Error("it was opened");
   };
 
-  test("of a later version is refused and left as it is", () => {
+  test("of a later version is refused and not changed", () => {
     const db = stores.open();
     writeMeta(db, "season", "autumn");
     db.prepare(`PRAGMA user_version = ${MIGRATIONS.length + 1}`).get();
@@ -96,7 +96,7 @@ describe("a store that cannot be used", () => {
     raw.close();
   });
 
-  test("that is no database says so", () => {
+  test("that is no database throws an error that says so", () => {
     mkdirSync(dirname(stores.path()), { recursive: true });
     writeFileSync(stores.path(), "acme ".repeat(1000));
     const error = errorOf(stores.path());
@@ -104,14 +104,14 @@ describe("a store that cannot be used", () => {
     expect(error.message).toContain(stores.path());
   });
 
-  test("because its place is a directory says what to look at", () => {
+  test("whose path is a directory throws an error with advice", () => {
     mkdirSync(stores.path(), { recursive: true });
     const error = errorOf(stores.path());
     expect(error.code).toBe("E_STORE");
     expect(error.message).toMatch(/cannot open .*store\.db.*check that/);
   });
 
-  test("damaged: the drain sets it aside whole and begins a new one", () => {
+  test("damaged: the drain sets it aside completely and starts a new one", () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     const lost = "acme ".repeat(1000);
     writeFileSync(places.storePath, lost);
@@ -127,7 +127,7 @@ describe("a store that cannot be used", () => {
     db.close();
     const aside = `${places.storePath}.damaged-2026-10-05T120000.000Z`;
     expect(readFileSync(aside, "utf8")).toBe(lost);
-    // SQLite itself may take a stray log away before we can
+    // SQLite itself may delete a foreign log before we can move it
     if (existsSync(`${aside}-wal`)) expect(readFileSync(`${aside}-wal`, "utf8")).toBe("old log");
     expect(said.join()).toContain(aside);
   });
@@ -142,7 +142,7 @@ describe("a store that cannot be used", () => {
 });
 
 describe("transaction", () => {
-  test("all or nothing, also from within another", () => {
+  test("all or nothing, also if nested", () => {
     const db = stores.open();
     expect(() =>
       db.transaction(() => {
@@ -156,7 +156,7 @@ describe("transaction", () => {
     expect(readMeta(db, "inner")).toBe("2");
   });
 
-  test("another connection sees it when it is done, not before", () => {
+  test("another connection sees it after the commit, not before", () => {
     const [writer, reader] = [stores.open(), stores.open()];
     writer.transaction(() => {
       writeMeta(writer, "season", "winter");
@@ -167,7 +167,7 @@ describe("transaction", () => {
     expect(readMeta(writer, "season")).toBe("spring");
   });
 
-  test("whole numbers come back as they went in, up to 2^53", () => {
+  test("integers are exact up to 2^53", () => {
     const db = stores.open();
     db.prepare("CREATE TEMP TABLE n (v INTEGER)").run();
     const values = [0, 1, -1, 2 ** 31, 2 ** 53 - 1];

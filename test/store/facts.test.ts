@@ -33,7 +33,7 @@ const answer = (rest: Partial<EntryOf<"model_call">> = {}): EntryOf<"model_call"
 const fuller = answer({ timeMs: NOON_MS + 5, endMs: NOON_MS + 5, usage: { input: 10, output: 7 }, complete: true });
 
 describe("events", () => {
-  test("one that is known already changes nothing", () => {
+  test("a known one changes nothing", () => {
     const db = stores.open();
     const session = sessionIn(db);
     const start = started("a", 0);
@@ -42,7 +42,7 @@ describe("events", () => {
     expect(openFacts(db, session.id).events).toEqual([start, toolStarted("b", 5, "t1")]);
   });
 
-  test("what was taken is open no more, but is still shown, in order of time", () => {
+  test("settled ones are no longer open, but are still listed, in order of time", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEvents(db, session, [toolStarted("b", 5, "t1"), started("a", 0)]);
@@ -53,7 +53,7 @@ describe("events", () => {
     expect(openFacts(db, session.id).events.map((e) => e.id)).toEqual(["b"]);
   });
 
-  test("of a process without an id are found without reading what other processes have open", () => {
+  test("of a process without an id are found without reading other processes' open events", () => {
     const db = stores.open();
     const minted = { ...started("a", 0), extensions: { process: "p1", session_id_origin: "minted" as const } };
     addEvents(db, sessionIn(db, "minted"), [minted]);
@@ -62,13 +62,13 @@ describe("events", () => {
     addEvents(db, own, [{ ...minted, id: "b" }, started("c", 1)]);
     setProcess(db, other.id, "p2");
     addEvents(db, other, [started("d", 2)]);
-    // Who reads it fails
+    // Reading it throws
     db.prepare("UPDATE events SET body = '{' WHERE id = 'd'").run();
     const found = unplacedEvents(db, "claude-code", "p1").map(({ event }) => event.id);
     expect(found.sort()).toEqual(["a", "b"]);
   });
 
-  test("prompts that hooks named", () => {
+  test("prompts reported by hooks", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEvents(db, session, [prompted("a", 0, "p1"), prompted("b", 1), prompted("c", 2, "p2")]);
@@ -77,14 +77,14 @@ describe("events", () => {
 });
 
 describe("entries", () => {
-  test("several records of one answer are one", () => {
+  test("several records of one answer are merged", () => {
     const db = stores.open();
     const session = sessionIn(db);
     expect(addEntries(db, session, [answer(), fuller, answer()])).toEqual([]);
     expect(openFacts(db, session.id).entries).toEqual([{ ...fuller, timeMs: NOON_MS, endMs: NOON_MS + 5 }]);
   });
 
-  test("a fuller record of one that was counted is told, one that says nothing new is not", () => {
+  test("a more complete record of a counted answer is returned, one with nothing new is not", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEntries(db, session, [answer()]);
@@ -97,7 +97,7 @@ describe("entries", () => {
     expect(openFacts(db, session.id).entries).toEqual([]);
   });
 
-  test("a subagent's copy of what the main conversation was answered is left out, settled or not", () => {
+  test("a subagent's copy of an answer in the main conversation is left out, settled or not", () => {
     const db = stores.open();
     const session = sessionIn(db);
     const called = (id: string, request: string, rest: Partial<EntryOf<"model_call">> = {}) => {
@@ -124,7 +124,7 @@ describe("entries", () => {
     ]);
   });
 
-  test("nor does it matter which of them is told first, or where another of them was counted", () => {
+  test("in any order, and wherever another copy was counted", () => {
     const id = "msg_01Xw3nPq7RtYkLmZb9";
     const called = (request: string, rest: Partial<EntryOf<"model_call">> = {}) => {
       const key = `response:${id}:${request}`;
@@ -134,7 +134,7 @@ describe("entries", () => {
       called("req_1"),
       called("req_2", { agentId: "aside-1" }),
       called("req_3", { agentId: "aside-2" }),
-      // Read as a copy before it is known to be the conversation's own
+      // Read as a copy before it is known to be the conversation's record
       called("req_1", { agentId: "compact-1" }),
     ];
     for (const order of permutations(told)) {
@@ -155,7 +155,7 @@ describe("entries", () => {
     }
   });
 
-  test("what stands beside a copied answer is left out with it, whichever is told first", () => {
+  test("records beside a copied answer are left out with it, in any order", () => {
     const [id, other] = ["msg_01Xw3nPq7RtYkLmZb9", "msg_01Kd8vHs2JfTgNcQe5"];
     const told = (request: string, agentId?: string, of = id) => {
       const key = `response:${of}:${request}`;
@@ -186,7 +186,7 @@ describe("entries", () => {
     expect(openFacts(db, first.id).entries).toEqual([answer()]);
   });
 
-  test("the same key without an id that is unique over sessions is each session's own", () => {
+  test("without an id that is unique across sessions, the same key belongs to each session", () => {
     const db = stores.open();
     const [first, other] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     const { globalKey: _, ...local } = answer();
@@ -194,7 +194,7 @@ describe("entries", () => {
     for (const session of [first, other]) expect(openFacts(db, session.id).entries).toEqual([local]);
   });
 
-  test("what was counted stays where it was counted, though an older session holds it too", () => {
+  test("a counted record stays where it was counted, even if an older session contains it too", () => {
     const db = stores.open();
     const [older, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     addEntries(db, fork, [answer()]);
@@ -205,7 +205,7 @@ describe("entries", () => {
 });
 
 describe("positions", () => {
-  test("come back as they went in", () => {
+  test("are returned as stored", () => {
     const db = stores.open();
     const session = sessionIn(db);
     const position = { offset: { bytes: 4096, memo: { state: { timeMs: 1 } } }, sizeBytes: 5000, modifiedMs: 12.5 };
@@ -225,7 +225,7 @@ describe("sessions", () => {
     expect(ensureSession(db, "acme-agent", "session-1", NOON_MS).id).not.toBe(sessionIn(db).id);
   });
 
-  test("news complete what is known; what is absent changes nothing", () => {
+  test("updates complete a session; absent values change nothing", () => {
     const db = stores.open();
     const { id } = sessionIn(db);
     updateSession(db, id, { timeMs: NOON_MS + 10, cwd: "/home/dev/acme-shop", branch: "main" });
@@ -241,14 +241,14 @@ describe("sessions", () => {
     });
   });
 
-  test("a fork that has begun is not taken for one that waits", () => {
+  test("a fork that has begun does not go back to waiting", () => {
     const db = stores.open();
     const { id } = sessionIn(db);
     for (const state of ["waiting", "begun", "waiting"] as const) setFork(db, id, state);
     expect(sessionById(db, id).fork).toBe("begun");
   });
 
-  test("idle are open sessions that nothing was heard of", () => {
+  test("open sessions without activity are idle", () => {
     const db = stores.open();
     const [quiet, busy, over] = ["quiet", "busy", "over"].map((name) => sessionIn(db, name));
     if (quiet === undefined || busy === undefined || over === undefined) throw new Error("three sessions");

@@ -24,7 +24,7 @@ const TURN = {
   ],
 };
 
-test("one id for ever, a random one", () => {
+test("one permanent random id", () => {
   const db = stores.open();
   const here = placeOf(stores.path());
   const id = instanceId(db, here);
@@ -35,7 +35,7 @@ test("one id for ever, a random one", () => {
   expect(instanceId(stores.open(join(stores.folder(), "another.db")), here)).not.toBe(id);
 });
 
-test("a copy in another place is another instance, and counts from zero", () => {
+test("a copy in another folder is another instance, and counts from zero", () => {
   const db = stores.open();
   const id = instanceId(db, placeOf(stores.path()));
   countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
@@ -49,12 +49,12 @@ test("a copy in another place is another instance, and counts from zero", () => 
   expect(instanceId(copy, elsewhere)).not.toBe(id);
   expect(isCopy(copy, elsewhere)).toBe(false);
   expect(counterValues(copy)).toEqual([]);
-  // What was counted there is not counted here again
+  // What the original counted is not counted again
   expect(countFacts(copy, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
   expect(counterValues(db).length).toBe(1);
 });
 
-test("a store whose place an earlier version noted in its own way is no copy, and keeps its sums", () => {
+test("a store with an earlier version's fingerprint is no copy, and keeps its sums", () => {
   const db = stores.open();
   const here = placeOf(stores.path());
   const id = instanceId(db, here);
@@ -72,10 +72,10 @@ test("a store whose place an earlier version noted in its own way is no copy, an
   }
 });
 
-test("a machine that does not say who it is this time is no other one: id and sums stay, and a copy is still known for one", () => {
+test("a machine whose id cannot be read is not another machine: id and sums stay, and a copy is still recognised", () => {
   const db = stores.open();
   const here = (id: string | undefined) => ({ ...placeOf(stores.path()), machineId: () => id });
-  // The first drain could not ask either
+  // The first drain could not read it either
   const id = instanceId(db, here(undefined));
   countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
   for (const said of ["A-1", undefined, "A-1"]) {
@@ -87,7 +87,7 @@ test("a machine that does not say who it is this time is no other one: id and su
   expect(instanceId(db, here("B-2"))).not.toBe(id);
 });
 
-test("what macOS and Windows say of a machine is its id; what they do not say is unknown, not none", () => {
+test("macOS and Windows report a machine id; if they fail, it is unknown, not absent", () => {
   const mac = '+-o J314sAP  <class IOPlatformExpertDevice>\n    {\n      "IOPlatformUUID" = "5F1C-77"\n    }\n';
   const windows = "\r\nHKEY_LOCAL_MACHINE\\SOFTWARE\r\n    MachineGuid    REG_SZ    9d2e-11\r\n\r\n";
   const timedOut = (): never => {
@@ -101,7 +101,7 @@ test("what macOS and Windows say of a machine is its id; what they do not say is
   }
 });
 
-/** The machine and the home alone. */
+/** Machine and home only. */
 function asBefore(home: string): string {
   const path = "/etc/machine-id";
   const machine = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
@@ -111,13 +111,13 @@ function asBefore(home: string): string {
     .slice(0, 32);
 }
 
-test("what is left to the original is never counted here", () => {
+test("facts that the original counts are never counted here", () => {
   const db = stores.open();
   markCounted(db, [TURN.key, TURN.key]);
   expect(countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 6))).toBe(0);
 });
 
-describe("which store this is", () => {
+describe("fingerprints", () => {
   const LAPTOP: Surroundings = {
     fileSystem: { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false },
     machineId: "3d1219c7",
@@ -176,7 +176,7 @@ describe("which store this is", () => {
     expect(fingerprints({ home: "/home/other" }, LAPTOP)[0]).not.toBe(fingerprints(HOME, LAPTOP)[0]);
   });
 
-  test("a state directory that was moved as it is stays what it is", () => {
+  test("a state directory that was moved is the same store", () => {
     const path = join(stores.folder(), "before", "store.db");
     mkdirSync(dirname(path));
     const db = stores.open(path);

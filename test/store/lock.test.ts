@@ -9,7 +9,7 @@ import { withDrainLock } from "../../src/store/lock.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** A process that works under the lock: `in` and `out` in the log for each pass; a pass lasts while `<stay>` exists. */
+/** A process that works under the lock: logs `in` and `out` for each pass; a pass lasts while `<stay>` exists. */
 const WORKER = `
   import { appendFileSync, existsSync } from "node:fs";
   import { withDrainLock } from "./src/store/lock.ts";
@@ -93,7 +93,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe("withDrainLock, between processes", () => {
-  test("never two inside, and somebody always works after the last one has asked", async () => {
+  test("never two at the same time, and always a pass after the last request", async () => {
     const workers = Array.from({ length: 6 }, () => start(40));
     const worked = await Promise.all(workers.map((w) => w.worked));
     expect(worked.filter((w) => w === "true").length).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ describe("withDrainLock, between processes", () => {
     expect(existsSync(`${lock}.again`)).toBe(false);
   });
 
-  test("who finds another at work goes at once, and that one looks again", async () => {
+  test("returns immediately if another is at work, and that one repeats its pass", async () => {
     writeFileSync(stay, "");
     const first = start();
     await until(() => logged().length === 1);
@@ -118,7 +118,7 @@ describe("withDrainLock, between processes", () => {
     expect(logged()).toEqual([1, 2].flatMap(() => [`in ${first.pid}`, `out ${first.pid}`]));
   });
 
-  test("two that come meanwhile make it look again once", async () => {
+  test("two requests during a pass cause one more pass", async () => {
     writeFileSync(stay, "");
     const first = start();
     await until(() => logged().length === 1);
@@ -128,7 +128,7 @@ describe("withDrainLock, between processes", () => {
     expect(logged().filter((line) => line.startsWith("in")).length).toBe(2);
   });
 
-  test("a holder that is killed holds nothing", async () => {
+  test("a killed holder holds nothing", async () => {
     writeFileSync(stay, "");
     const first = start();
     await until(() => logged().length === 1);
@@ -141,7 +141,7 @@ describe("withDrainLock, between processes", () => {
 });
 
 describe("withDrainLock, in one process", () => {
-  test("a second call while the first works is told so; the first looks again", async () => {
+  test("a second call during the first returns false; the first repeats its pass", async () => {
     const passes: string[] = [];
     const worked = await withDrainLock(lock, async () => {
       passes.push("first");
@@ -153,7 +153,7 @@ describe("withDrainLock, in one process", () => {
     expect(passes).toEqual(["first", "first"]);
   });
 
-  test("work that fails gives the lock back, and the next one works", async () => {
+  test("work that fails releases the lock, and the next call works", async () => {
     const failing = withDrainLock(lock, () => Promise.reject(new Error("disk full")));
     await expect(failing).rejects.toThrow("disk full");
     let worked = 0;
@@ -161,7 +161,7 @@ describe("withDrainLock, in one process", () => {
     expect(worked).toBe(1);
   });
 
-  test("its files are the user's alone", async () => {
+  test("its files are accessible to the user only", async () => {
     await withDrainLock(lock, async () => {
       writeFileSync(log, "");
     });

@@ -24,7 +24,7 @@ const WEIGHT: MetricShape = {
 const SHAPES = new Map([CRATES, WEIGHT].map((shape) => [shape.name, shape]));
 let facts = 0;
 
-/** So many crates of a sort, and what an apple of it weighs. */
+/** Numbers of crates by sort, and the weight of an apple. */
 function pick(db: Database, sort: string, amount: number): void {
   const of = { attributes: { sort }, resource: { "service.name": "claude-code" } };
   const increments = [
@@ -42,7 +42,7 @@ function sums(db: Database): Readonly<Record<string, number>> {
   return { crates: sum(CRATES.name), weight: sum(WEIGHT.name) };
 }
 
-test("a machine that goes on under another id loses nothing of a metric that has no room for more series", () => {
+test("a machine with a new id loses nothing of a metric that has no room for more series", () => {
   const db = stores.open();
   const increments = Array.from({ length: MAX_SERIES + 100 }, (_, i) => ({
     metric: CRATES.name,
@@ -64,7 +64,7 @@ test("a machine that goes on under another id loses nothing of a metric that has
   expect(sums(db)).toEqual({ crates: 5, weight: 2 });
 });
 
-test("what was told too much is owed by the stream that takes its place", () => {
+test("what was counted too often is owed by the merged stream", () => {
   const db = stores.open();
   pick(db, "apple", 5);
   tellAll(db);
@@ -74,7 +74,7 @@ test("what was told too much is owed by the stream that takes its place", () => 
   expect(sums(db)["crates"]).toBe(1);
 });
 
-test("whatever names become one, and in whatever order: what was not told yet is all there", () => {
+test("whichever names become equal, in any order: all unsent amounts are kept", () => {
   const SORTS = ["apple", "pear", "plum", "quince", "medlar"];
   fc.assert(
     fc.property(
@@ -92,7 +92,7 @@ test("whatever names become one, and in whatever order: what was not told yet is
         };
         db.transaction(() => mergeStreams(db, SHAPES, NOW_MS + 2, ({ attributes }) => change(attributes)));
 
-        // What was told of a stream that changed stays with the one that is gone
+        // What was sent of a removed stream stays with that stream
         const left = [...told.filter(({ sort }) => names[sort] === undefined), ...untold];
         expect(sums(db)).toEqual({
           crates: left.reduce((sum, { amount }) => sum + amount, 0),

@@ -10,7 +10,7 @@ import { sleep, until } from "../support/program.ts";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "..", "..", "..");
 
-/** Takes the lock `times` times, each time writing when it was in; holds the last one while `<stay>` exists. */
+/** Takes the lock `times` times and logs each time; holds the last one while `<stay>` exists. */
 const WORKER = `
   import { appendFileSync, existsSync } from "node:fs";
   import { tryNameLock } from "./src/store/name-lock.ts";
@@ -76,7 +76,7 @@ const options = (more: Partial<NameLockOptions> = {}): NameLockOptions => ({
 const ON_MEADOW = { host: "meadow", pid: 4711, start: "88" };
 
 describe("between processes", () => {
-  test("never two inside, and nothing is left behind", async () => {
+  test("never two holders, and no files are left", async () => {
     const codes = await Promise.all([start(10), start(10), start(10), start(10)].map(({ gone }) => gone));
     expect(codes).toEqual([0, 0, 0, 0]);
     const lines = logged();
@@ -85,7 +85,7 @@ describe("between processes", () => {
     expect(readdirSync(dir)).toEqual(["log"]);
   });
 
-  test("a holder that is killed is followed at once", async () => {
+  test("the lock of a killed holder is taken over immediately", async () => {
     writeFileSync(stay(), "");
     const first = start(1);
     await until("the first is in", () => logged().length === 1);
@@ -98,7 +98,7 @@ describe("between processes", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("a holder that stands still on this machine keeps it, however long", async () => {
+  test("a suspended holder on this machine keeps the lock, however long", async () => {
     writeFileSync(stay(), "");
     const first = start(1);
     await until("the first is in", () => logged().length === 1);
@@ -113,7 +113,7 @@ describe("between processes", () => {
 });
 
 describe("between machines", () => {
-  test("while the holder's sign of life comes, nobody takes it", async () => {
+  test("while the holder renews it, it is not taken over", async () => {
     const release = tryNameLock(path, options({ self: ON_MEADOW, beatMs: 20 }));
     for (const _ of [1, 2, 3, 4]) {
       await sleep(100);
@@ -123,7 +123,7 @@ describe("between machines", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("when it stays away it is taken over, and the old holder hears of it", async () => {
+  test("without renewal it is taken over, and the old holder is notified", async () => {
     let lostTo = "";
     const old = tryNameLock(path, options({ self: ON_MEADOW, beatMs: 400, onLost: (holder) => (lostTo = holder) }));
     await sleep(150);
@@ -131,7 +131,7 @@ describe("between machines", () => {
     expect(release).toBeDefined();
     await until("the old one looks", () => lostTo !== "");
     expect(lostTo).toMatch(new RegExp(`^process ${process.pid} on `));
-    // What it gives back is not its own any more
+    // It must not release a lock that is no longer its own
     old?.();
     expect(existsSync(path)).toBe(true);
     release?.();
@@ -145,7 +145,7 @@ describe("between machines", () => {
     ).toBeDefined();
   });
 
-  test("who died while taking over does not block it for ever", async () => {
+  test("a process that died while taking over does not block the lock permanently", async () => {
     tryNameLock(path, options({ self: ON_MEADOW, beatMs: 60_000 }));
     const { mkdirSync } = await import("node:fs");
     mkdirSync(`${path}.takeover`);
@@ -154,7 +154,7 @@ describe("between machines", () => {
     expect(tryNameLock(path, options({ silentMs: 20 }))).toBeDefined();
   });
 
-  test("it is the user's alone", () => {
+  test("it is accessible to the user only", () => {
     const release = tryNameLock(path, options());
     expect(statSync(path).mode & 0o777).toBe(0o600);
     release?.();

@@ -40,7 +40,7 @@ const left = (db: Database): readonly number[] =>
   OUTBOX_PARTS.flatMap((part) => queuedSpans(db, 0, 1_000, part).map((row) => row.seq));
 const stored = (db: Database): number => Number(db.prepare("SELECT count(*) AS n FROM spans").get()?.["n"]);
 
-test("what waits is told with its bytes and its age", () => {
+test("the state has the queue's size in bytes and its age", () => {
   expect(outboxState(stores.open())).toEqual({
     spans: 0,
     refused: 0,
@@ -56,7 +56,7 @@ test("what waits is told with its bytes and its age", () => {
 });
 
 describe("limits", () => {
-  test("of age: what is older goes, and is counted for ever", () => {
+  test("of age: older spans are dropped and counted", () => {
     const db = filled(5);
     const limits = { ...NO_LIMIT, maxAgeMs: 10_000 };
     expect(enforceLimits(db, limits, NOW_MS + 13_000, true)).toEqual({ tooOld: 2, tooMuch: 0 });
@@ -66,7 +66,7 @@ describe("limits", () => {
     expect(stored(db)).toBe(5);
   });
 
-  test("of size: the oldest go, whatever the sizes, and no more than must", () => {
+  test("of size: the oldest are dropped, whatever their sizes, and no more than needed", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 30 }), fc.nat(5000), (sizes, maxBytes) => {
         const db = filled(0);
@@ -94,7 +94,7 @@ describe("limits", () => {
     );
   });
 
-  test("without a backend nobody was to get it: counted apart", () => {
+  test("without an endpoint they are counted separately", () => {
     const db = filled(3);
     enforceLimits(db, { ...NO_LIMIT, maxBytes: BYTES }, NOW_MS, false);
     const state = outboxState(db);
@@ -102,7 +102,7 @@ describe("limits", () => {
     expect(state).not.toHaveProperty("lastDropMs");
   });
 
-  test("a span of which nobody knows since when it waits counts from now", () => {
+  test("a span with unknown queueing time counts from now", () => {
     const db = filled(1);
     db.prepare("UPDATE outbox SET since_ms = NULL").run();
     expect(enforceLimits(db, { ...NO_LIMIT, maxAgeMs: 1000 }, NOW_MS + 9_000, true)).toEqual({ tooOld: 0, tooMuch: 0 });
@@ -110,7 +110,7 @@ describe("limits", () => {
   });
 });
 
-test("what failed alone goes behind all others after the third time, what was refused at once and last", () => {
+test("spans that failed alone three times are sent after all others, refused ones immediately and last", () => {
   const db = filled(5);
   recordFailure(db, 1, true);
   recordFailure(db, 2, false);
@@ -122,7 +122,7 @@ test("what failed alone goes behind all others after the third time, what was re
   expect(outboxState(db).refused).toBe(1);
 });
 
-test("a request of which some were refused for good leaves, and they are counted", () => {
+test("a partly rejected request leaves the queue, and the rejected spans are counted", () => {
   const db = filled(4);
   settleRejected(db, [1, 2, 3], 2);
   expect(left(db)).toEqual([4]);

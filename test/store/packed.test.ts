@@ -21,10 +21,10 @@ const stores = temporaryStores();
 const SOURCE = "claude-code";
 
 describe("who owns a record", () => {
-  test("is found in every run, from the first digest to the last, and nobody owns what nobody has", () => {
+  test("is found in every run, from the first digest to the last, and unknown records have no owner", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
-    // More than a row holds, and several runs
+    // More than one row, and several runs
     for (let run = 0; run < 3; run++) {
       const sessions = [0, 1].map((i) => ensureSession(db, SOURCE, `s${run}-${i}`, run).id);
       for (const id of sessions)
@@ -42,7 +42,7 @@ describe("who owns a record", () => {
     expect(new Set(all)).toEqual(new Set([...keys.values()].flat().map((key) => digestOf(SOURCE, key))));
   });
 
-  test("stays findable when runs become one, and what is not packed any more leaves them", () => {
+  test("is found after runs are merged, and unpacked sessions are removed from them", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
     for (let i = 0; i < 30; i++) {
@@ -59,16 +59,16 @@ describe("who owns a record", () => {
     expectOwners(db, keys);
     const digests = [...ownedDigests(db)].flatMap((some) => [...some]);
     expect(digests).toHaveLength(58);
-    // Few runs are left as they are
+    // A few runs are left
     mergeRuns(db);
     expect(runs(db)).toBe(1);
   });
 
-  test("many imports do not make many runs, however large one of them was", () => {
+  test("many imports do not leave many runs, however large one of them was", () => {
     const db = stores.open();
     const { id } = ensureSession(db, SOURCE, "large", 0);
     put(db, new Map([[id, ["msg_large"]]]));
-    // As an import of gigabytes leaves it: more rows than are ever written anew
+    // As after an import of gigabytes: more rows than are ever rewritten
     const large = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (0, ?, zeroblob(20480))");
     db.transaction(() => {
       for (let i = 0; i < 600; i++) large.run(i);
@@ -86,7 +86,7 @@ describe("who owns a record", () => {
     expect(packedOwners(db, SOURCE, "msg_3")).toHaveLength(1);
   });
 
-  test("an import of many copies, each a run of its own, leaves few runs", () => {
+  test("an import of many copies, each with its own run, leaves few runs", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();
     for (let i = 0; i < 600; i++) {
@@ -122,7 +122,7 @@ describe("who owns a record", () => {
     const db = stores.open();
     const [a, b] = [ensureSession(db, SOURCE, "a", 1).id, ensureSession(db, SOURCE, "b", 2).id];
     const shared = digestOf(SOURCE, "msg_wanted");
-    // As if both ids had this number: it lies at the end of a row and over its end
+    // As if both ids had this digest: it is at the end of one row and continues in the next
     const filler = Float64Array.from({ length: 3_000 }, (_, i) => shared - 2_047 + i);
     db.transaction(() =>
       putPacked(db, [
@@ -131,7 +131,7 @@ describe("who owns a record", () => {
       ]),
     );
     expect(packedOwners(db, SOURCE, "msg_wanted")).toEqual([a]);
-    // A third that is told now is not taken for either
+    // A third id with this digest is not mistaken for either
     const third = ensureSession(db, SOURCE, "c", 3);
     addEntries(db, third, [entry("msg_third"), entry("msg_wanted")]);
     expect(keysOf(db, third.id)).toEqual(["msg_third"]);
@@ -139,8 +139,8 @@ describe("who owns a record", () => {
   });
 });
 
-describe("a session that is packed no longer", () => {
-  test("owns by its rows, and nothing of it counts twice", () => {
+describe("a session that was unpacked", () => {
+  test("owns its records by rows, and nothing counts twice", () => {
     const db = stores.open();
     const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1", "msg_2"]]]));
@@ -155,7 +155,7 @@ describe("a session that is packed no longer", () => {
     expect(keysOf(db, a.id)).toEqual(["msg_1", "msg_2"]);
   });
 
-  test("is told of by what was forgotten where it was pruned", () => {
+  test("is recognised by digests after it was pruned", () => {
     const db = stores.open();
     const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1"]]]));
@@ -170,12 +170,12 @@ describe("a session that is packed no longer", () => {
     const b = ensureSession(db, SOURCE, "b", 2);
     addEntries(db, b, [entry("msg_1"), entry("msg_2")]);
     expect(keysOf(db, b.id)).toEqual(["msg_2"]);
-    // The same told once more of itself
+    // The same session reported once more
     addEntries(db, sessionById(db, a.id), [entry("msg_1")]);
     expect(keysOf(db, a.id)).toEqual([]);
   });
 
-  test("taken and put again it is as before", () => {
+  test("unpacked and packed again, it is unchanged", () => {
     const db = stores.open();
     const { id } = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[id, ["msg_1"]]]));
@@ -221,7 +221,7 @@ const packed = (
   turns: [[0, "human", 1, 0, 0]],
 });
 
-/** Asks for a good part of them. */
+/** Looks up many of them. */
 function expectOwners(db: Database, keys: ReadonlyMap<number, readonly string[]>): void {
   for (const [id, all] of keys) {
     for (const [i, key] of all.entries()) {

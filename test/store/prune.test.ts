@@ -13,7 +13,7 @@ import { Replay } from "../support/replay.ts";
 import { ALL, endOf, inStore, pruneAll, prunedAnywhere } from "./pruned.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
-// All agents with transcripts: test/faults/long/limits.faults.ts
+// All agents with transcripts: see test/faults/long/limits.faults.ts
 const CASES = [["claude-code", "subagent"]] as const;
 
 const stores = temporaryStores();
@@ -24,13 +24,13 @@ afterEach(() => {
 });
 
 test.each(CASES)(
-  "%s %s: pruned at any time, read and told again: nothing counts twice, no span is new",
+  "%s %s: pruned at any time, then read and reported again: nothing counts twice, no span is new",
   async (source, name) => {
     await prunedAnywhere(source, name, 1);
   },
 );
 
-describe("what is pruned", () => {
+describe("pruning", () => {
   const pruned = async (): Promise<Replay> => {
     replay = new Replay("claude-code", "subagent");
     for (const call of replay.calls) replay.put(call);
@@ -38,7 +38,7 @@ describe("what is pruned", () => {
     return replay;
   };
 
-  test("nothing of a session waits in the outbox, or it stays", async () => {
+  test("keeps a session with spans in the outbox", async () => {
     const of = await pruned();
     inStore(of, (db) => {
       expect(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"]).toBeGreaterThan(0);
@@ -50,7 +50,7 @@ describe("what is pruned", () => {
     });
   });
 
-  test("not while anything of it is unsettled; and nothing of another session goes with it, whatever its facts are called", () => {
+  test("keeps a session with unsettled facts, and removes nothing of another session, whatever its keys are", () => {
     const db = stores.open();
     const told = (sessionId: string, id: string) => {
       const session = ensureSession(db, "claude-code", sessionId, NOON_MS);
@@ -71,14 +71,14 @@ describe("what is pruned", () => {
     expect(prunable()).toEqual(["session-1", "session-2"]);
     const [pruned] = prunableSessions(db, ALL, 1);
     if (pruned === undefined) throw new Error("there is a session to prune");
-    // Its event and its entries; what the session itself was is wiped out where it stands
+    // Its event and its entries; the row of the session is overwritten
     expect(pruneSession(db, pruned, NOON_MS)).toBe(3);
     expect(prunable()).toEqual(["session-2"]);
     expect(rowsOf(db, "entries")).toMatchObject(keys.map((key) => ({ session: second.id, key })));
     expect(rowsOf(db, "events")).toMatchObject([{ session: second.id, id: "e2" }]);
   });
 
-  test("no table but those of the tombstone keeps a row of it, and nothing there tells what was done", async () => {
+  test("leaves rows only in the tables for digests and positions, and these reveal no content", async () => {
     const of = await pruned();
     pruneAll(of, 1);
     inStore(of, (db) => {
@@ -100,18 +100,18 @@ describe("what is pruned", () => {
         expect(session?.[told], told).toBeNull();
       }
       expect(db.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
-      // A digest for each fact, some ten bytes of it
+      // A digest of about ten bytes per fact
       const digests = Number(db.prepare("SELECT count(*) AS n FROM forgotten").get()?.["n"]);
       expect(digests).toBeGreaterThan(20);
     });
   });
 
-  test("a session that goes on after it was pruned is counted from there, in a segment of its own", async () => {
+  test("a session that continues after pruning is counted from there, in a new segment", async () => {
     const of = new Replay("claude-code", "killed-then-resumed", { withTranscripts: false });
     replay = of;
     const resumed = of.calls.findIndex((call, i) => i > 0 && call.event === "SessionStart");
     const [before, after] = [of.calls.slice(0, resumed), of.calls.slice(resumed)];
-    // The program is started again some seconds later
+    // The agent is started again some seconds later
     const isBefore = (ms: number): boolean => ms < Date.parse(before.at(-1)?.received_at ?? "") + 1_000;
     of.writeTranscripts({ untilMs: Date.parse(before.at(-1)?.received_at ?? "") });
     for (const call of before) of.put(call);
@@ -130,7 +130,7 @@ describe("what is pruned", () => {
     });
   });
 
-  test("the file becomes smaller without being written anew", () => {
+  test("the file shrinks without being rewritten", () => {
     const db = stores.open();
     expect(spaceOf(db).isIncremental).toBe(true);
     db.transaction(() => {
@@ -145,7 +145,7 @@ describe("what is pruned", () => {
     expect(spaceOf(db).freePages).toBe(0);
   });
 
-  test("a store of an earlier version is written anew, and gives its pages back from then on", () => {
+  test("a store of an earlier version is rewritten, and releases pages from then on", () => {
     mkdirSync(dirname(stores.path()), { recursive: true });
     const old = new Libsql(stores.path(), {});
     old.exec("CREATE TABLE filler (text TEXT); PRAGMA user_version = 0");

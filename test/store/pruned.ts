@@ -9,10 +9,10 @@ import { type RecordedCall, Replay } from "../support/replay.ts";
 export const ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * The property of pruning: a recorded case, pruned after any of its calls and again at the end, with its files read from
- * their beginning and its hooks told twice, counts what it counts undisturbed, and makes the same spans, each once.
+ * The property of pruning: a recorded case that is pruned after any of its calls and again at the end, with its files read from the
+ * beginning and its hooks reported twice, counts the same as undisturbed, and has the same spans, each once.
  *
- * @returns how many payloads went in, over all runs
+ * @returns how many payloads were read, over all runs
  */
 export async function prunedAnywhere(source: string, name: string, runs: number): Promise<number> {
   const expected = await undisturbed(source, name);
@@ -45,7 +45,7 @@ export async function prunedAnywhere(source: string, name: string, runs: number)
         };
         await step(at.calls.slice(0, middle), false);
         await step(isDoubled ? at.calls : at.calls.slice(middle), true);
-        // Once more from the start: hooks, files, drain
+        // Again from the start: hooks, files, drain
         await step(at.calls, true);
         take(inStore(at, spansOf));
         expect(inStore(at, sumsOf)).toEqual(expected.sums);
@@ -69,18 +69,18 @@ export function inStore<T>(of: Replay, look: (db: Database) => T): T {
   }
 }
 
-/** After the last of these calls, and after its late lines. */
+/** Time after the last of these calls, and after its late lines. */
 export const endOf = (calls: readonly RecordedCall[]): number =>
   Math.max(...calls.map((call) => Date.parse(call.received_at))) + 60_000;
 
-/** Everything that is settled, whatever its age. @returns the spans that were in the store */
+/** Prunes everything settled, of any age. @returns the spans that were in the store */
 export function pruneAll(of: Replay, nowMs: number): readonly Span[] {
   return inStore(of, (db) => {
     const spans = spansOf(db);
     db.prepare("DELETE FROM outbox").run();
     const sessions = prunableSessions(db, ALL, ALL);
     for (const session of sessions) pruneSession(db, session, nowMs);
-    // Those of sessions that stay are seen again
+    // Spans of sessions that stay are seen again
     const kept = new Set(spansOf(db).map(({ id }) => id));
     return spans.filter(({ id }) => !kept.has(id));
   });
@@ -90,7 +90,7 @@ export function pruneAll(of: Replay, nowMs: number): readonly Span[] {
 
 interface Span {
   readonly id: string;
-  /** Ids made of a path differ between home directories, and times between drains that knew the hooks and those that did not. */
+  /** Ids made from a path differ between home folders, and times between drains with and without the hooks. */
   readonly text: string;
 }
 
@@ -99,7 +99,7 @@ interface Books {
   readonly spans: readonly string[];
 }
 
-/** All of it, once, with nothing pruned. */
+/** The result of all calls, without pruning. */
 async function undisturbed(source: string, name: string): Promise<Books> {
   const whole = new Replay(source, name);
   try {
@@ -131,5 +131,5 @@ const spansOf = (db: Database): readonly Span[] =>
       return { id: String(spanId), text: String(name) };
     });
 
-/** The files are new to the store: read from their beginning once more. */
+/** Makes the files new to the store: they are read from the beginning again. */
 const forgetPositions = (of: Replay): void => inStore(of, (db) => void db.prepare("DELETE FROM positions").run());

@@ -9,13 +9,13 @@ import { temporaryStores } from "./temporary.ts";
 const stores = temporaryStores();
 const keys = (db: Database): unknown => db.prepare("SELECT count(*) AS n FROM meta WHERE key LIKE 'k%'").get()?.["n"];
 
-test("who has looked keeps nobody from emptying the log, whether or not what looked was collected yet", () => {
+test("a closed reader does not block a checkpoint, even before garbage collection", () => {
   const db = stores.open();
   for (let i = 0; i < 5; i++) {
     db.prepare("INSERT INTO meta (key, value) VALUES (?, 'x')").run(`k${i}`);
     const seen = readStore(stores.path(), (look) => look.prepare("SELECT count(*) AS n FROM meta").get()?.["n"]);
     expect(seen).toBe(i + 1);
-    // 1 in `busy`: something still read from it, and it waited for ten seconds
+    // 1 in `busy`: a reader was still open, and the checkpoint waited for ten seconds
     expect(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 });
   }
   expect(() =>
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === "win32")("where nothing can be written", ()
   const look = (): unknown => asOrdinaryUser(() => readStore(path(), keys));
   afterEach(() => chmodSync(dirname(path()), 0o700));
 
-  /** A store with one key in it and no log beside it, with the modes of somebody else's. */
+  /** A store with one key and no log, with the modes of another user's. */
   function copied(modes: { readonly folder: number; readonly file: number }): void {
     const db = stores.open();
     db.prepare("INSERT INTO meta (key, value) VALUES ('k', 'x')").run();
@@ -44,13 +44,13 @@ describe.skipIf(process.platform === "win32")("where nothing can be written", ()
     chmodSync(dirname(path()), modes.folder);
   }
 
-  test("a store is read, and nothing is left beside it", () => {
+  test("a store is read, and no files are left beside it", () => {
     copied({ folder: 0o555, file: 0o444 });
     expect(look()).toBe(1);
     expect(filesOf(path()).map((file) => existsSync(file))).toEqual([true, false, false]);
   });
 
-  test("what may be of two moments is not shown", () => {
+  test("results that may be inconsistent are not returned", () => {
     copied({ folder: 0o555, file: 0o444 });
     const { size } = statSync(path());
     expect(() =>
@@ -66,14 +66,14 @@ describe.skipIf(process.platform === "win32")("where nothing can be written", ()
     expect(statSync(path()).size).toBe(size + 1);
   });
 
-  test("a log that cannot be looked into is no store without one", () => {
+  test("a store with an unreadable log is not read as one without a log", () => {
     copied({ folder: 0o755, file: 0o444 });
     writeFileSync(filesOf(path())[1], Buffer.alloc(5000, "a log"));
     chmodSync(dirname(path()), 0o555);
     expect(look).toThrow(/cannot read ".*store\.db": .*check that its folder can be written/);
   });
 
-  test("a file or folder of somebody else is no empty store", () => {
+  test("another user's file or folder is not an empty store", () => {
     copied({ folder: 0o755, file: 0o000 });
     expect(look).toThrow(/^cannot read ".*store\.db": permission denied; check the owner and mode/);
     chmodSync(dirname(path()), 0o000);

@@ -9,7 +9,7 @@ const stores = temporaryStores();
 const BYTES = Uint8Array.of(1, 2, 3);
 const NO_TEXT = Uint8Array.of(0x61, 0xff, 0x62);
 
-/** What is found of a store with one session that is packed, after a change. */
+/** The damage found in a store with one packed session, after a change. */
 function damageAfter(sql: string, ...values: readonly (string | Uint8Array)[]): string | undefined {
   const db = stores.open();
   const { id } = ensureSession(db, "claude-code", "s1", 0);
@@ -18,16 +18,16 @@ function damageAfter(sql: string, ...values: readonly (string | Uint8Array)[]): 
   return findDamage(db);
 }
 
-test("a store in which every text is what it should be is sound", () => {
+test("a store without damage is sound", () => {
   expect(damageAfter("UPDATE sessions SET repository = ?", '{"name":"shop"}')).toBeUndefined();
 });
 
-test("half an emoji, which a statement makes of sound JSON, is no damage", () => {
+test("half a surrogate pair, which SQLite makes of valid JSON, is no damage", () => {
   const sql = "UPDATE sessions SET cwd = json_extract(?, '$')";
   expect(damageAfter(sql, JSON.stringify("cut \ud83d"))).toBeUndefined();
 });
 
-test("a row with a text that is no UTF-8 stays behind, the others are taken over", () => {
+test("a row with text that is not UTF-8 is skipped, all others are copied", () => {
   const from = stores.open();
   for (const name of ["s1", "s2", "s3"]) ensureSession(from, "claude-code", name, 0);
   from.prepare("UPDATE sessions SET cwd = CAST(? AS TEXT) WHERE session_id = 's2'").run(NO_TEXT);

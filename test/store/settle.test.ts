@@ -23,10 +23,10 @@ import { rowsOf, temporaryStores } from "./temporary.ts";
 const stores = temporaryStores();
 const recorded = await recordedSession("subagent");
 const NOW_MS = Date.UTC(2026, 10, 22);
-/** What a backend and the local commands are told from. */
+/** The rows that a backend and the local commands get their data from. */
 const TABLES = ["spans", "outbox", "counters", "increments", "model_calls", "tool_calls"];
 
-/** The whole recorded session in the store, not settled. */
+/** The whole recorded session in the store, unsettled. */
 function stored(db: Database): StoredSession {
   const session = ensureSession(db, recorded.source, recorded.sessionId, NOW_MS);
   addEvents(db, session, recorded.events);
@@ -54,7 +54,7 @@ function settlementOf(session: Session, sessionNumber: number): Settlement {
 }
 
 describe("settle", () => {
-  test("twice is once: the same spans, outbox and counters", () => {
+  test("settling twice changes nothing: the same spans, outbox and counters", () => {
     const db = stores.open();
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
@@ -65,7 +65,7 @@ describe("settle", () => {
     expect(TABLES.map((table) => [table, rowsOf(db, table)])).toEqual(before);
   });
 
-  test("after the backend has taken them, spans are not sent again", () => {
+  test("spans that the backend accepted are not sent again", () => {
     const db = stores.open();
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
@@ -77,7 +77,7 @@ describe("settle", () => {
     expect(rowsOf(db, "spans").length).toBe(settlement.spans.length);
   });
 
-  test("takes every fact, and what it wrote is the context of what comes", () => {
+  test("settles every fact, and later facts get what it wrote as context", () => {
     const db = stores.open();
     const { id } = stored(db);
     const { events, entries } = openFacts(db, id);
@@ -95,12 +95,12 @@ describe("settle", () => {
     expect(context.segment).toMatchObject({ ordinal: 0, reason: "completed" });
     expect(lastSegment(db, id)?.delivered).toBe(true);
 
-    // Told of all of it once more, nothing comes of it
+    // The same facts once more change nothing
     const again = buildSession(inputOf(recorded, { events, entries: merged(recorded.lines) }, context));
     expect([...again.turns, ...again.subagents].flatMap((run) => run.toolCalls)).toEqual([]);
   });
 
-  test("what the counters say is what the model calls add up to", () => {
+  test("counters equal the sums over model calls", () => {
     const db = stores.open();
     const { id } = stored(db);
     settle(db, settlementOf(endedSession(recorded), id), METRIC_SHAPES, NOW_MS);
@@ -113,7 +113,7 @@ describe("settle", () => {
     }
   });
 
-  test("fails as a whole: nothing is settled, nothing counted", () => {
+  test("fails completely: nothing is settled, nothing counted", () => {
     const db = stores.open();
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
@@ -128,7 +128,7 @@ describe("settle", () => {
 });
 
 describe("outbox", () => {
-  test("gives the oldest first, in pieces, and keeps what was not acknowledged", () => {
+  test("returns the oldest first, in batches, and keeps unacknowledged spans", () => {
     const db = stores.open();
     const { id } = stored(db);
     const settlement = settlementOf(endedSession(recorded), id);
@@ -186,7 +186,7 @@ describe("settledContext", () => {
     expect([subagents.size, [...(spawnedBy ?? [])]]).toEqual([0, [[agentId, parentCallId]]]);
   });
 
-  test("knows a turn that went on after it was settled as the same one", () => {
+  test("knows a turn that continued after it was settled as the same one", () => {
     const db = stores.open();
     const { id, session } = settled(db);
     const [turn] = session.turns;
@@ -225,7 +225,7 @@ describe("revise", () => {
     expect(revised?.after.costNanoUsd).toBe(row?.["cost_nano_usd"]);
   });
 
-  test("a call that was never settled is nobody's to revise", () => {
+  test("a call that was never settled is not revised", () => {
     const db = stores.open();
     const { id } = stored(db);
     const entry = merged(recorded.lines).find((e) => e.kind === "model_call");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 
-/** A directory of its own for each test, and stores in it that are closed afterwards. */
+/** A separate directory for each test, with stores that are closed afterwards. */
 export function temporaryStores() {
   let dir: string | undefined;
   let opened: Database[] = [];
