@@ -3,23 +3,23 @@ import { gzipSync } from "node:zlib";
 import type { Reply } from "../../src/receiver/receiver.ts";
 import { absent, type Backend, behaving, raw, unreachable } from "./backend-server.ts";
 
-/** One way for a backend to be in trouble, and what the program must make of it. */
+/** One kind of backend trouble, and the expected result. */
 export interface BackendFault {
-  /** In the words of docs/reliability.md. */
+  /** As in docs/reliability.md. */
   readonly name: string;
-  /** `undefined`: this machine cannot do it. */
+  /** `undefined`: this machine cannot simulate it. */
   readonly start: () => Promise<Backend | undefined>;
-  /** What the first drain says; absent: it has nothing to complain of. */
+  /** What the first drain reports; absent: no problem. */
   readonly says?: RegExp;
-  /** How many of the spans the first drain must have got rid of. @default "none" */
+  /** How many of the spans leave the queue in the first drain. @default "none" */
   readonly taken?: "none" | "all" | "some";
-  /** Whether the backend may have taken what we could not know it took: the same comes twice. @default false */
+  /** Whether the backend may have accepted spans without our knowledge, so that the same ones are sent again. @default false */
   readonly isAmbiguous?: boolean;
-  /** Drains after it got well until everything must be there. @default 1 */
+  /** Number of drains after the recovery until everything must be delivered. @default 1 */
   readonly drains?: number;
-  /** The same backend stays ill: `drains` alone must do. @default false */
+  /** The backend does not recover: `drains` must be enough. @default false */
   readonly staysIll?: boolean;
-  /** Before the drain after it got well. @default 0 */
+  /** Time before the drain after the recovery. @default 0 */
   readonly waitMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -35,12 +35,12 @@ const status = (code: number, says: RegExp, more: Partial<BackendFault> = {}): B
   answering(`answers ${code}`, { status: code }, says, more);
 
 const ALL = { taken: "all" } as const;
-/** For faults that take all the time there is. */
+/** For faults that use up the whole time limit. */
 const QUICK = { env: { OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "700" } };
 const SMALL = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "2", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
 
-/** Those that `npm test` runs: one of each kind. */
+/** The faults that `npm test` runs: one of each kind. */
 export const COMMON_FAULTS: readonly BackendFault[] = [
   status(401, /answered 401.*; check otlp\.headers\.authorization$/m),
   answering(
@@ -50,7 +50,7 @@ export const COMMON_FAULTS: readonly BackendFault[] = [
   ),
   {
     name: "resets within the request",
-    // After a few bytes: the head is not even whole
+    // After a few bytes, before the response head is complete
     start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
     says: /connection broken by/,
   },
@@ -165,7 +165,7 @@ export const FAULTS: readonly BackendFault[] = [
     taken: "some",
   },
   {
-    // A kept connection that breaks may have been closed before: tried again at once
+    // A kept connection may have been closed before: retried immediately
     name: "takes every second request without a word",
     start: () =>
       behaving(({ path, index }) =>

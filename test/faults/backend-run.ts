@@ -14,16 +14,16 @@ const EXPECTED: Expected = JSON.parse(readFileSync(join(RECORDINGS, NAME, "expec
 export const SPANS = 11;
 export const INPUT_TOKENS = Number(EXPECTED.sessions[0]?.totals["input"]);
 
-/** In a header and in the address; nobody may ever say them. */
+/** In a header and in the address; must never be printed. */
 const SECRETS = ["s3cret-of-the-header", "s3cret-of-the-address"] as const;
 export const HEADERS = `authorization=Bearer ${SECRETS[0]}`;
-/** Of a backend at this address, with a secret in it. */
+/** Settings for a backend at this address, with a secret. */
 export const addressOf = (url: string): string => `${url}/?key=${SECRETS[1]}`;
 
-/** Spans and metrics: each request's timeout, what each does before and after, and a busy machine. */
+/** Spans and metrics: the timeout of each request, the work before and after it, and a busy machine. */
 const MUCH_TOO_LONG_MS = 30_000;
 
-/** A machine with a recorded session in its inbox; gone afterwards. */
+/** A machine with a recorded session in its inbox; removed afterwards. */
 export async function withSession<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
   const machine = new Machine();
   try {
@@ -37,7 +37,7 @@ export async function withSession<T>(work: (machine: Machine) => Promise<T>): Pr
 /**
  * One fault, from a session in the inbox to the state of an undisturbed run.
  *
- * @returns what it showed; `undefined` where this machine cannot do the fault
+ * @returns the result; `undefined` if this machine cannot simulate the fault
  */
 export async function undergo(fault: BackendFault): Promise<FaultResult | undefined> {
   const backend = await fault.start();
@@ -51,7 +51,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
         ...lasting,
       };
       const beganMs = Date.now();
-      // A short time is for the fault alone: what is well may take longer on a busy machine
+      // The short timeout is for the fault only: a healthy backend may take longer on a busy machine
       const report = await machine.drain([], { ...env, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: quick });
       expect(Date.now() - beganMs).toBeLessThan(MUCH_TOO_LONG_MS);
       expect(report).toMatchObject({ spans: SPANS, ...EXPECTED_BY[fault.taken ?? "none"] });
@@ -74,7 +74,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
       const points = isSame ? well.metricPoints : [...before.points, ...well.metricPoints];
       const repeats = expectAllById(spans, fault.isAmbiguous === true);
       if (env["OPENHOOK_OTEL_OTLP_METRICS_ENABLED"] !== "false") expectExactCounters(points);
-      // Nothing more comes of it
+      // Nothing more is sent
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: 0 });
       expect(isSame ? well.spans : [...before.spans, ...well.spans]).toHaveLength(spans.length);
       const note = repeats === 0 ? {} : { note: `${repeats} sent again, the same to the last attribute` };
@@ -94,7 +94,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
   }
 }
 
-/** Whether all spans are there; what came twice must be the same. @returns how many came again */
+/** Checks that all spans arrived; repeated ones must be equal. @returns how many were repeated */
 export function expectAllById(spans: readonly ReceivedSpan[], isAmbiguous: boolean): number {
   const byId = groupBy(spans, (span) => span.spanId);
   expect(byId.size).toBe(SPANS);
@@ -108,7 +108,7 @@ export function expectAllById(spans: readonly ReceivedSpan[], isAmbiguous: boole
   return spans.length - SPANS;
 }
 
-/** The last point of each counter is right, its start never moves, and no moment has two values. */
+/** Checks that the last point of each counter is right, its start never moves, and no time has two values. */
 export function expectExactCounters(points: readonly ReceivedPoint[], inputTokens = INPUT_TOKENS): void {
   const streams = groupBy(
     points.filter(({ data }) => data.kind !== "gauge"),
@@ -131,14 +131,14 @@ export function expectExactCounters(points: readonly ReceivedPoint[], inputToken
   expect(tokens).toBe(inputTokens);
 }
 
-/** Drains, at most so many, until nothing waits. */
+/** Drains until the queue is empty, at most so often. */
 async function drains(machine: Machine, most: number, env: Readonly<Record<string, string>>) {
   let report = await machine.drain([], env);
   for (let n = 1; n < most && report["waiting"] !== 0; n++) report = await machine.drain([], env);
   return report;
 }
 
-/** Neither in what was said nor in the log. */
+/** Checks output and log for secrets. */
 export function expectNoSecret(machine: Machine, ...said: readonly string[]): void {
   const log = join(machine.places.stateDir, "drain.log");
   for (const text of [...said, existsSync(log) ? readFileSync(log, "utf8") : ""]) {
@@ -146,7 +146,7 @@ export function expectNoSecret(machine: Machine, ...said: readonly string[]): vo
   }
 }
 
-/** Tokens that a receiver's counters stand at. */
+/** Token counts in a receiver's counters. */
 export const tokensOf = (receiver: Receiver): number =>
   receiver
     .latestPoints()

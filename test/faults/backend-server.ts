@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from "../../src/receiver/receiver.ts";
 
-/** A backend in trouble, which gets well on the same port. */
+/** A failing backend that recovers on the same port. */
 export interface Backend {
   readonly port: number;
-  /** What a healthy one would be reached by. */
+  /** The address of a healthy one. */
   readonly url: string;
-  /** What was taken before it got well; `undefined` where it could take nothing. */
+  /** What was received before the recovery; `undefined` if nothing could be. */
   readonly ill?: Receiver;
-  /** Makes it healthy. @returns what takes from now on; the caller closes the backend alone */
+  /** Makes it healthy. @returns the receiver from now on; the caller closes only the backend */
   heal(): Promise<Receiver>;
   close(): Promise<void>;
 }
 
-/** A receiver that answers as told. */
+/** A receiver with given answers. */
 export async function behaving(behaviour: Behaviour, options: ReceiverOptions = {}): Promise<Backend> {
   const receiver = await startReceiver({ ...options, behaviour });
   return {
@@ -30,13 +30,13 @@ export async function behaving(behaviour: Behaviour, options: ReceiverOptions = 
   };
 }
 
-/** A receiver with other options than the one that follows it: another certificate, smaller bodies. */
+/** A receiver with other options than the one after the recovery: another certificate, smaller bodies. */
 export async function receiving(options: ReceiverOptions, healthy: ReceiverOptions = {}): Promise<Backend> {
   const ill = await startReceiver(options);
   return replaced(ill.port, () => ill.close(), healthy, ill);
 }
 
-/** Whatever a TCP server can do. */
+/** Any TCP server. */
 export async function raw(onConnection: (socket: Socket) => void): Promise<Backend> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -51,7 +51,7 @@ export async function raw(onConnection: (socket: Socket) => void): Promise<Backe
   });
 }
 
-/** Nothing listens. */
+/** No listener. */
 export async function absent(): Promise<Backend> {
   const backend = await raw(() => {});
   await backend.close();
@@ -59,9 +59,9 @@ export async function absent(): Promise<Backend> {
 }
 
 /**
- * A host that answers no SYN: a stopped process whose queue of connections is full.
+ * A host that does not answer a SYN: a stopped process whose connection queue is full.
  *
- * @returns `undefined` where the system completes connections all the same
+ * @returns `undefined` if the system completes connections anyway
  */
 export async function unreachable(): Promise<Backend | undefined> {
   const script = `require("node:net").createServer().listen({port: 0, host: "127.0.0.1", backlog: 1}, function () {
@@ -87,7 +87,7 @@ export async function unreachable(): Promise<Backend | undefined> {
 
 // --- internal ---
 
-/** `stop` ends what is ill; then a receiver takes its port. */
+/** `stop` ends the failing server; then a receiver uses its port. */
 function replaced(port: number, stop: () => Promise<void>, healthy: ReceiverOptions = {}, ill?: Receiver): Backend {
   let stopping: Promise<void> | undefined;
   let well: Receiver | undefined;

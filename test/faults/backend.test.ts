@@ -1,4 +1,4 @@
-// What a backend can do to a drain, one fault of each kind; test/faults/long has all of them.
+// What a backend can do to a drain, one fault of each kind; all of them are in test/faults/long.
 import { beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt } from "../support/program.ts";
 import { COMMON_FAULTS } from "./backend-faults.ts";

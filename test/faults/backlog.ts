@@ -9,14 +9,14 @@ import { openDatabase } from "../../src/store/database.ts";
 import { enqueue } from "../../src/store/outbox.ts";
 import type { Machine } from "../support/program.ts";
 
-/** A tool call as sessions have thousands of; `n` is its place in the outbox, and can be read from its span id. */
+/** A tool call, of which sessions have thousands; `n` is its position in the outbox, and part of its span id. */
 export const spanId = (n: number): string => (n + 1).toString(16).padStart(16, "0");
 export const placeOf = (id: string): number => Number.parseInt(id, 16) - 1;
 
 /**
- * Fills the outbox of a machine that has drained before, as an outage of weeks would.
+ * Fills the outbox of a machine that has drained before, as after an outage of weeks.
  *
- * @param sinceMs when each came in @default now
+ * @param sinceMs when each span was queued @default now
  */
 export function fillOutbox(machine: Machine, count: number, sinceMs: (n: number) => number = () => Date.now()): void {
   const db = openDatabase(machine.places.storePath);
@@ -34,17 +34,17 @@ export function fillOutbox(machine: Machine, count: number, sinceMs: (n: number)
   }
 }
 
-/** A backend that keeps of each span its place and no more, so that 100,000 of them cost the test nothing. */
+/** A backend that stores only the position of each span, so that 100,000 spans need little memory. */
 export interface Counter {
   readonly url: string;
-  /** Places in order of arrival, repeats kept. */
+  /** Positions in order of arrival, including repeated ones. */
   readonly places: number[];
   readonly requests: readonly { readonly atMs: number; readonly spans: number }[];
   readonly mostAtOnce: number;
   close(): Promise<void>;
 }
 
-/** @param answer replaces the healthy answer to traces; what it answers other than 200 is not counted */
+/** @param answer replaces the healthy answer to traces; requests answered other than 200 are not counted */
 export async function startCounter(
   answer?: (response: ServerResponse, spans: number, places: readonly number[]) => boolean,
 ): Promise<Counter> {
@@ -65,7 +65,7 @@ export async function startCounter(
       places.push(...arrived);
       return response.end();
     } catch {
-      // A client that was killed within its request
+      // A client that was killed during its request
       return response.destroy();
     }
   });
@@ -87,7 +87,7 @@ export async function startCounter(
   };
 }
 
-/** One drain, with the most memory that its process ever held. */
+/** One drain, and the maximum memory of its process. */
 export async function drainMeasured(
   machine: Machine,
   env: Readonly<Record<string, string>>,

@@ -6,17 +6,17 @@ import type { Outcome } from "./outcome.ts";
 import { FaultBuild } from "./program.ts";
 import { type Case, World } from "./world.ts";
 
-/** Many runs of the same inbox, some at once, each with one fault and compared with the undisturbed one. */
+/** Many runs of the same inbox, some in parallel, each with one fault and compared with the undisturbed run. */
 export class Campaign {
   readonly build: FaultBuild;
   readonly world: World;
   readonly #receivers: Receiver[];
   readonly #queue: PQueue;
-  /** Names of the steps of the undisturbed run, in their order. */
+  /** Names of the steps of the undisturbed run, in order. */
   readonly trace: readonly string[];
   readonly reference: Outcome;
 
-  /** @param lanes runs at once; each is a process that works, then waits for the disk */
+  /** @param lanes parallel runs; each is a process that works, then waits for the disk */
   static async start(cases?: readonly Case[], lanes = 3): Promise<Campaign> {
     const world = new World(cases);
     const build = new FaultBuild();

@@ -12,17 +12,17 @@ import {
 import { filesOf } from "../../src/store/database.ts";
 import type { State } from "./world.ts";
 
-/** Something that befalls store.db or its log while no drain is at work. */
+/** Damage to store.db or its log while no drain runs. */
 export interface Damage {
   readonly name: string;
   readonly to: "store" | "log";
   readonly inflict: (state: State) => void;
 }
 
-/** Of SQLite's file; what we make has this page size. */
+/** SQLite's page size in the files of these tests. */
 export const PAGE_BYTES = 4096;
 
-/** Same garbage every time: what failed once can be looked at. */
+/** The same garbage every time, so that failures can be reproduced. */
 export function garbage(bytes: number, seed: number): Buffer {
   const made = Buffer.alloc(bytes);
   for (let i = 0, x = seed * 2_654_435_761 + 1; i < bytes; i++) {
@@ -71,13 +71,13 @@ export const deleted = (to: Damage["to"]): Damage => ({
   inflict: (state) => rmSync(pathOf(state, to), { force: true }),
 });
 
-/** Of the main file, or of its log; a log is there only while a drain works, or after one was killed. */
+/** The main file or its log; there is a log only while a drain runs, or after one was killed. */
 export const sizeOf = (state: State, of: Damage["to"]): number => {
   const path = pathOf(state, of);
   return existsSync(path) ? statSync(path).size : 0;
 };
 
-/** The pages of store.db, each with what lies in it first: enough to tell which table's it is. */
+/** The pages of store.db with their first content, enough to recognise the table. */
 export const pagesIn = (state: State): number => Math.floor(readFileSync(state.places.storePath).length / PAGE_BYTES);
 
 // --- internal ---

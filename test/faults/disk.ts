@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A file system of its own that can be filled up and made read-only. */
+/** A separate file system that can be filled and made read-only. */
 export interface SmallDisk {
   readonly dir: string;
-  /** Leaves so many bytes. */
+  /** Leaves this many bytes free. */
   fill(freeBytes: number): void;
-  /** Makes room again. */
+  /** Frees the space again. */
   free(): void;
   readOnly(on: boolean): void;
   remove(): void;
 }
 
-/** @returns why not, where this user may mount nothing */
+/** @returns a text with the reason if this user cannot mount anything */
 export function smallDisk(bytes: number): SmallDisk | string {
   const dir = mkdtempSync(join(tmpdir(), "openhook-disk-"));
   const mount = (...args: readonly string[]) => spawnSync("mount", [...args], { encoding: "utf8" });
@@ -43,19 +43,19 @@ export function smallDisk(bytes: number): SmallDisk | string {
   };
 }
 
-/** Runs a program so that no file of it can grow beyond this: the form of a full disk that needs no right. */
+/** Runs a program with a file size limit: a full disk without special rights. */
 export const limited = (bytes: number): readonly string[] => [
   "sh",
   "-c",
-  // POSIX counts in 512 bytes
+  // POSIX counts in units of 512 bytes
   `ulimit -f ${Math.floor(bytes / 512)}; exec "$@"`,
   "sh",
 ];
 
 /**
- * Runs a program so that permissions bind it. Nobody but root needs it.
+ * Runs a program so that file permissions restrict it, which only root needs.
  *
- * @returns why not, where this is root and its rights cannot be taken away
+ * @returns a text with the reason if this is root and its rights cannot be dropped
  */
 export function bound(): readonly string[] | string {
   if (process.getuid?.() !== 0) return [];

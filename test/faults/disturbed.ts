@@ -6,27 +6,27 @@ import { type Outcome, outcomeOf, waitingIn, withoutReason } from "./outcome.ts"
 import type { FaultBuild } from "./program.ts";
 import type { State, World } from "./world.ts";
 
-/** What one run with a fault showed. */
+/** The result of one run with a fault. */
 export interface Disturbed {
   readonly fault: Fault;
-  /** One line each; empty where everything is as if nothing had happened. */
+  /** One line each; empty if everything is as without the fault. */
   readonly problems: readonly string[];
   readonly lost: number;
   readonly duplicates: number;
-  /** Spans that a backend had taken when nobody could note it: sent again, the same to the last byte. */
+  /** Spans that a backend accepted but that could not be marked as sent: sent again, byte for byte the same. */
   readonly sentAgain: number;
   /** From the restart until everything is as in an undisturbed run. */
   readonly recoveryMs: number;
 }
 
-/** Small requests, so that there are several to be killed between; nothing else is set. */
+/** Small requests, so that a kill can come between them; all other settings are defaults. */
 const SETTINGS = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "30" } as const;
-/** More than a log may hold, so that it is rotated. */
+/** Larger than the log's limit, so that it is rotated. */
 const LOG_BYTES = (1 << 20) + 1;
-/** Where a drain begins that must set a store aside first. */
+/** The first step of a drain that has to set a store aside. */
 const DAMAGED_STORE = "no database at all ".repeat(500);
 
-/** A state directory whose drain passes every step there is: the store is damaged, the log is long. */
+/** A state directory whose drain passes every step: the store is damaged, the log is long. */
 export function stateOf(world: World): State {
   const state = world.state();
   writeFileSync(state.places.storePath, DAMAGED_STORE, { mode: 0o600 });
@@ -34,7 +34,7 @@ export function stateOf(world: World): State {
   return state;
 }
 
-/** An undisturbed run. @returns what it passed, and what it came to */
+/** An undisturbed run. @returns the steps it passed, and its outcome */
 export async function undisturbed(
   build: FaultBuild,
   world: World,
@@ -52,7 +52,7 @@ export async function undisturbed(
   }
 }
 
-/** One drain with a fault, then drains without until nothing waits. */
+/** One drain with a fault, then drains without until the queue is empty. */
 export async function disturbed(
   build: FaultBuild,
   world: World,
@@ -81,7 +81,7 @@ export async function disturbed(
     if (outcome === undefined) throw new Error("no drain was run");
 
     const again = [...outcome.times].filter(([, times]) => times > 1).map(([id]) => id);
-    // Sent, and the note of it did not become durable: the only spans that may come again
+    // Sent, but the mark was not durable: only these spans may be sent again
     const duplicates = again.filter((id) => !(taken.has(id) && waiting.has(id)) || outcome.times.get(id) !== 2);
     const lost = [...reference.spans.keys()].filter((id) => !outcome.spans.has(id));
     problems.push(
@@ -106,7 +106,7 @@ export async function disturbed(
   }
 }
 
-/** What is not as it should be, one line each, the first few of each kind. */
+/** Differences from the expected outcome, one line each, the first few of each kind. */
 export function differences(expected: Outcome, got: Outcome): readonly string[] {
   const lines = [
     ...mapDifferences("span", expected.spans, got.spans),
@@ -129,7 +129,7 @@ export const envFor = (receiver: Pick<Receiver, "url">): Readonly<Record<string,
 
 // --- internal ---
 
-/** One should do; a late one may follow where the first found a file that it could not take. */
+/** One drain should be enough; another may be needed if the first found a file that it could not claim. */
 const MOST_DRAINS = 3;
 const SHOWN = 3;
 
@@ -146,7 +146,7 @@ function wrongEnd(
   { code, signal, stderr }: { code: number | null; signal: string | null; stderr: string },
   trace: readonly string[],
 ): readonly string[] {
-  // The step that shall fail afterwards can fail by itself: the damaged store cannot be opened
+  // The step that should fail later can fail by itself: the damaged store cannot be opened
   if (!trace.includes("!")) return trace.includes("~") && fault.when === "after" ? [] : ["the fault was not met"];
   if (fault.kind === "kill") return signal === "SIGKILL" ? [] : [`it ended with ${code ?? signal}`];
   const problems: string[] = [];
@@ -156,7 +156,7 @@ function wrongEnd(
   return problems;
 }
 
-/** The damaged store it began with is there, whole. */
+/** Checks that the damaged store is there, complete. */
 function setAsideOf({ places }: State): readonly string[] {
   const names = readdirSync(dirname(places.storePath)).filter((name) => /^store\.db\.damaged-\S+Z$/.test(name));
   const whole = names.filter((name) => readFileSync(join(dirname(places.storePath), name), "utf8") === DAMAGED_STORE);

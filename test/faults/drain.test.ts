@@ -1,4 +1,4 @@
-// The bounded part of long/drain.faults.ts: a drain that is killed at what it must never do by half.
+// The short form of long/drain.faults.ts: a drain that is killed at steps that must be atomic.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("a drain passes every step that has a name", () => {
   expect(campaign.reference.points.size).toBeGreaterThan(20);
 });
 
-/** Whatever is new among the commits is tried here as well. */
+/** New commit steps are tested here as well. */
 const TRIED = FAULT_POINTS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
 test("killed at a commit, a send or a move, it is taken up where it was left", { timeout: 120_000 }, async () => {

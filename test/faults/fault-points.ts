@@ -1,11 +1,11 @@
-// Takes the place of src/model/fault-points.ts in the fault build: the same names, but a step fails where the environment says so.
+// Replaces src/model/fault-points.ts in the fault build: the same names, but a step fails if the environment says so.
 import { appendFileSync } from "node:fs";
 import type { FaultPoint } from "../../src/model/fault-points.ts";
 import type { Fault } from "./fault.ts";
 
 export { FAULT_POINTS, type FaultPoint } from "../../src/model/fault-points.ts";
 
-/** As the product's, and fails as `OPENHOOK_FAULT` says; writes what it passes to the file `OPENHOOK_FAULT_TRACE`. */
+/** Like the product's, but fails as `OPENHOOK_FAULT` says, and writes the steps it passes to the file `OPENHOOK_FAULT_TRACE`. */
 export function step<T>(point: FaultPoint, work: () => T): T {
   const n = (passed.get(point) ?? 0) + 1;
   passed.set(point, n);
@@ -15,7 +15,7 @@ export function step<T>(point: FaultPoint, work: () => T): T {
   if (here.when === "before") fail(here);
   const result = whole(work);
   if (result instanceof Promise) {
-    // A promise for a promise: the type of both is T
+    // For a promise, both T and the result are promises
     return result.then(() => fail(here)) as T;
   }
   return fail(here);
@@ -42,11 +42,11 @@ function trace(line: string): void {
 }
 
 function fail({ step, when, kind }: Fault): never {
-  // The harness must know that it came to this
+  // The harness must know that the fault was reached
   trace(FAILED);
   if (kind === "kill") {
     process.kill(process.pid, "SIGKILL");
-    // The signal comes when it comes; nothing may be done until then
+    // The signal may be delivered later; nothing may happen until then
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
   }
   if (kind === "throw") throw new Error(`injected ${when} ${step}`);
@@ -57,5 +57,5 @@ function fail({ step, when, kind }: Fault): never {
 
 const [FAILED, FAILED_BY_ITSELF] = ["!", "~"] as const;
 
-/** What the database library says where the file system says the other. */
+/** The database library's code for the file system's code. */
 const SQLITE_CODES = { ENOSPC: "SQLITE_FULL", EIO: "SQLITE_IOERR", EACCES: "SQLITE_CANTOPEN" } as const;

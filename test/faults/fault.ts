@@ -1,6 +1,6 @@
 import type { FaultPoint } from "../../src/model/fault-points.ts";
 
-/** What is done to the program: at the n-th time that it comes to a step, before or after the step's work. */
+/** A fault of the program: at the n-th pass of a step, before or after the step's work. */
 export interface Fault {
   readonly step: FaultPoint;
   /** From 1. */
@@ -9,17 +9,17 @@ export interface Fault {
   readonly kind: FaultKind;
 }
 
-/** `kill`: SIGKILL to itself; `throw`: an error without a code; else what the file system says. */
+/** `kill`: SIGKILL to itself; `throw`: an error without a code; otherwise the file system's code. */
 export type FaultKind = (typeof KINDS)[number];
 
 export const KINDS = ["kill", "throw", "ENOSPC", "EIO", "EACCES"] as const;
 
 /**
- * The faults for a traced run: each step that it passed, before and after, of each kind; of a step that is passed often
- * the first times, the last, and some between.
+ * The faults for a traced run: each step that it passed, before and after, of each kind. Of a step that is passed often, the first
+ * passes, the last, and some in between.
  *
- * @param trace the names of the steps in the order in which they were passed
- * @param most how often a step is hit at most, by kind
+ * @param trace names of the steps in the order in which they were passed
+ * @param most maximum number of faults per step, by kind
  */
 export function faultsFor(trace: readonly FaultPoint[], most: (kind: FaultKind) => number): readonly Fault[] {
   const times = new Map<FaultPoint, number>();
@@ -37,7 +37,7 @@ export const nameOf = ({ step, occurrence, when, kind }: Fault): string => `${ki
 
 // --- internal ---
 
-/** At most `count` of 1 to n, the first and the last among them. */
+/** At most `count` numbers from 1 to n, including the first and the last. */
 function spread(n: number, count: number): readonly number[] {
   if (n <= count) return Array.from({ length: n }, (_, i) => i + 1);
   if (count === 1) return [Math.ceil(n / 2)];

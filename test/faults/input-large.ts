@@ -4,17 +4,17 @@ import { dirname } from "node:path";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import type { InputWorld } from "./input-world.ts";
 
-/** What a run of the built program took. */
+/** Resources that a run of the built program used. */
 export interface Run {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Highest resident memory, in MiB; 0 where the system does not tell. */
+  /** Maximum resident memory, in MiB; 0 if the system does not report it. */
   readonly peakMib: number;
   readonly tookMs: number;
   readonly stdout: string;
 }
 
-/** One drain of the built program, watched. @param killWhen asked again and again; ends it by SIGKILL */
+/** One drain of the built program, observed. @param killWhen called repeatedly; true ends it by SIGKILL */
 export async function watchedDrain({ home }: InputWorld, killWhen?: () => boolean): Promise<Run> {
   await ensureBuilt();
   const startMs = performance.now();
@@ -37,7 +37,7 @@ export async function watchedDrain({ home }: InputWorld, killWhen?: () => boolea
   return { code, signal, peakMib, tookMs: performance.now() - startMs, stdout };
 }
 
-/** A transcript of so many turns, each with one answer of 7 input tokens and a tool result of so many bytes. */
+/** A transcript with this many turns, each with one answer of 7 input tokens and a tool result of this many bytes. */
 export function writeTurns(path: string, sessionId: string, turns: number, resultBytes: number): void {
   const base = { sessionId, cwd: "/home/dev/acme-shop", version: "2.1.329", isSidechain: false };
   const usage = { input_tokens: 7, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
@@ -64,7 +64,7 @@ export function writeTurns(path: string, sessionId: string, turns: number, resul
   closeSync(file);
 }
 
-/** One line of so many bytes, which is JSON. */
+/** One line of JSON of this many bytes. */
 export function writeLongLine(path: string, bytes: number): void {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, "a");

@@ -1,5 +1,5 @@
-// A transcript's path comes from a payload: it is read only where the agent keeps its sessions, and only if it is a file
-// of this user; anything else is refused with a reason, and nobody waits for it.
+// A transcript's path comes from a payload: it is read only if it is where the agent keeps its sessions, and only if it is a
+// file of this user; anything else is refused with a reason, without delay.
 import { spawnSync } from "node:child_process";
 import { chownSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -58,7 +58,7 @@ const tokensOf = (sessionId: string): number =>
     )[0]?.["n"] ?? 0,
   );
 
-/** Where a path told for session `s` leads, and what is said of it. `undefined`: that there is nothing. */
+/** The target of a path reported for session `s`, and the reason for refusing it. `undefined`: no file. */
 const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>> = {
   "the system's passwords": () => ["/etc/shadow", /outside of the folders/],
   "a private key": () => {
@@ -138,7 +138,7 @@ test.skipIf(!isRoot)("another user's file, also by a hard link (needs root: skip
   const path = join(projects, "s.jsonl");
   linkSync(foreign, path);
   expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toMatch(/belongs to another user/);
-  // A hard link of one's own, as backups make them, is a file like any other
+  // One's own hard link, as backups create them, is an ordinary file
   chownSync(foreign, process.getuid?.() ?? 0, 0);
   expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toBeUndefined();
 });
@@ -162,7 +162,7 @@ test("what changes between the look and the opening is never followed", { timeou
     make(`${path}.new`);
     renameSync(`${path}.new`, path);
   };
-  // Another process, so that it comes between any two of our steps
+  // Another process, so that it acts between any two of our steps
   const script = `const wait = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     for (let n = 0; ; n++) { try {
       fs.symlinkSync(${JSON.stringify(secret)}, p + ".l"); fs.renameSync(p + ".l", p); wait(n % 4);
@@ -178,7 +178,7 @@ test("what changes between the look and the opening is never followed", { timeou
   ]);
   try {
     const seen = new Map<string, number>();
-    // The other process takes its time to begin; from the first refusal on it is at work
+    // The other process needs time to start; from the first refusal on it is running
     const endMs = performance.now() + BOUNDED_MS / 2;
     for (let left = 500; left > 0 && performance.now() < endMs; left -= seen.has("refused") ? 1 : 0) {
       const read = await readSmall(path, 1024, [join(world.home, ".claude", "projects")]);
@@ -202,7 +202,7 @@ describe("folders that were moved", () => {
     tell("s", join(moved, "s.jsonl"), { CLAUDE_CONFIG_DIR: join(world.home, "moved") });
     expect((await world.drain()).problems).toEqual([]);
     expect(tokensOf("s")).toBe(7);
-    // Once seen, a hook without the variable is believed as well: some hosts do not hand it on
+    // Once recorded, hooks without the variable may use the folder too: some hosts do not pass it on
     writeFileSync(join(moved, "s2.jsonl"), turn("s2").replaceAll("_1", "_2"));
     tell("s2", join(moved, "s2.jsonl"));
     await world.drain();
@@ -270,7 +270,7 @@ test("every reader: a FIFO in its folder under any name it looks for holds nobod
         }
       }
     }
-    // Nothing is found and nobody waits; a database that cannot be read is told
+    // Nothing is found, without delay; a database that cannot be read is reported
     const { sessions, problems } = await locateAll(reader, world.home);
     expect(sessions, agent.source).toEqual([]);
     const told = problems.map(({ error }) => error.message);

@@ -14,9 +14,9 @@ export interface Tried {
 }
 
 /**
- * Odd values in every member of every agent's payloads, then one more session of each agent as it should be; one drain.
+ * Odd values in every member of every agent's payloads, then one ordinary session of each agent; one drain.
  *
- * @param extent `all`: every kind of payload, every raw input for every agent; `some`: one kind, the raw inputs shared out
+ * @param extent `all`: every kind of payload, every raw input for every agent; `some`: one kind, with the raw inputs distributed
  */
 export async function tryOddValues(extent: "all" | "some"): Promise<Tried> {
   const world = new InputWorld();
@@ -40,7 +40,7 @@ export async function tryOddValues(extent: "all" | "some"): Promise<Tried> {
     expect(Object.getOwnPropertyNames(Object.prototype).sort().join(" ")).toBe(PROTOTYPE);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
     expectBounded(world);
-    // Every span that was made has come, whatever stands in it
+    // Every span that was built has arrived, whatever it contains
     expect(receiver.spans.length).toBe(report.spans);
     const stored = new Set(world.rows("SELECT session_id FROM sessions").map((row) => row["session_id"]));
     for (const id of after.filter((one) => one !== undefined)) expect(stored).toContain(id);
@@ -55,7 +55,7 @@ export async function tryOddValues(extent: "all" | "some"): Promise<Tried> {
 // --- internal ---
 
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).sort().join(" ");
-/** Nobody's to choose: what an id or a name in the store must not hold. */
+/** What an id or a name in the store must not contain. */
 const UNCLEAN = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function putAll(world: InputWorld, source: string, agent: number, extent: "all" | "some"): number {
@@ -81,7 +81,7 @@ function putAll(world: InputWorld, source: string, agent: number, extent: "all" 
   return inputs;
 }
 
-/** @returns the session id that must be there then; `undefined` where the payload has none of the usual names for it */
+/** @returns the session id that must be in the store; `undefined` if the payload has no usual member for it */
 function putAfter(world: InputWorld, source: string, sample: Sample): string | undefined {
   const { event, env, payload } = sample;
   const id = `after-${source}`;
@@ -91,10 +91,10 @@ function putAfter(world: InputWorld, source: string, sample: Sample): string | u
   return names.length === 0 || GENERIC.includes(sample) || !TELLING.test(event) ? undefined : id;
 }
 
-/** Events that every agent's adapter makes something of. */
+/** Events that every agent's adapter converts. */
 const TELLING = /^(session-?start|userpromptsubmit|pretooluse)$/i;
 
-/** Ids, names and paths as the store and the spans hold them. */
+/** Ids, names and paths in the store and in spans. */
 function expectBounded(of: InputWorld): void {
   for (const { session_id: id, source, cwd } of of.rows("SELECT session_id, source, cwd FROM sessions")) {
     for (const text of [String(id), String(source)]) {

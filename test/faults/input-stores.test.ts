@@ -1,4 +1,4 @@
-// Databases that somebody else wrote, and names that never come twice.
+// Databases written by other programs, and names that never repeat.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -113,7 +113,7 @@ describe("names that never come twice", () => {
   test("series are bounded, sums are exact, and what had a series keeps it over restarts", () => {
     const path = stores.path();
     const calls = MAX_SERIES + 500;
-    // Every tenth comes again later: those that had a series go on in it
+    // Every tenth is repeated later: names that have a series continue in it
     const facts = Array.from({ length: calls }, (_, n) => call(n));
     for (let from = 0; from < calls; from += 500) {
       const db = stores.open(path);
@@ -139,7 +139,7 @@ describe("names that never come twice", () => {
       },
       { metric: METRIC, series: MAX_SERIES, amount: rest.reduce((n, { value }) => n + value, 0) },
     ]);
-    // As a backend gets them
+    // As a backend receives them
     expect(pendingStreams(db, METRIC_SHAPES, "cumulative", NOW_MS + 3)).toHaveLength(2 * MAX_SERIES);
     record({
       area: "input",

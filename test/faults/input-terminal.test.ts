@@ -1,5 +1,5 @@
-// Whatever lies in the store, the inbox, the quarantine or the configuration: no command sends a control character to a
-// terminal that is not its own.
+// Whatever the store, the inbox, the quarantine or the configuration contains: no command prints a control character other than
+// its own.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { ensureBuilt, Machine } from "../support/program.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";
 
-/** Every kind, and something to know them by. */
+/** All kinds, with a mark to recognise them. */
 const EVIL = "E\u001b[31mV\u001b]0;IL\u0007\u009b2J\u0000\u0008\r\u007f\u202eLIVE\u2066";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
 const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
@@ -35,14 +35,14 @@ test("no command lets one through", { timeout: 120_000 }, async () => {
     expect(controlIn(stderr), `stderr of ${args.join(" ")}`).toBeUndefined();
     if (`${stdout}${stderr}`.includes("LIVE")) shown++;
   }
-  // Last, since they change what lies there
+  // Last, because they change what is there
   for (const args of [["drain"], ["drain", "--json", "--end-idle"], ["replay"], ["status"]]) {
     const { stdout, stderr } = await machine.run(args);
     expect(controlIn(`${stdout}${stderr}`), args.join(" ")).toBeUndefined();
   }
   const log = readFileSync(join(machine.places.stateDir, "drain.log"), "utf8");
   expect(controlIn(log), "drain.log").toBeUndefined();
-  // It was there to be shown
+  // The command had it to print
   expect(shown).toBeGreaterThan(5);
   record({
     area: "input",
@@ -96,7 +96,7 @@ function plantPayloads(): void {
   world.put(EVIL, EVIL, EVIL);
 }
 
-/** Past every border: as if an older version, or somebody else, had written it. */
+/** Bypasses all checks, as if an older version or another program had written it. */
 function plantStore(): void {
   const db = openDatabase(machine.places.storePath);
   const texts: readonly (readonly [string, readonly string[]])[] = [

@@ -1,6 +1,6 @@
 import { recordedPayloads } from "../session/recorded.ts";
 
-/** What an agent, or whoever speaks in its name, could put where a text belongs. By family. */
+/** Values that an agent, or a program posing as one, could send instead of a text. By family. */
 export const VALUES: Readonly<Record<string, unknown>> = {
   separators: "a/b\\c:d",
   "a way up": "../../../../../../etc/passwd",
@@ -33,7 +33,7 @@ export const VALUES: Readonly<Record<string, unknown>> = {
   "an object": JSON.parse('{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}'),
 };
 
-/** Payloads that are no JSON as it should be; `%s` stands for a benign payload's members. */
+/** Payloads that are not valid JSON; `%s` stands for the members of a harmless payload. */
 export const RAW: Readonly<Record<string, (members: string) => Buffer>> = {
   "100,000 levels of arrays": (m) => text(`{${m},"tool_input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`),
   "100,000 levels of objects": (m) => text(`{${m},"tool_response":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`),
@@ -74,7 +74,7 @@ export const RAW: Readonly<Record<string, (members: string) => Buffer>> = {
 
 const text = (json: string): Buffer => Buffer.from(json);
 
-/** One payload of each kind that an agent has, recorded or as documented. */
+/** One payload of each kind of an agent, recorded or documented. */
 export function samplesOf(source: string): readonly Sample[] {
   const own = recorded().filter((one) => one.source === source && isObject(one.payload));
   const byEvent = new Map(own.map((one) => [one.event, one]));
@@ -90,7 +90,7 @@ export interface Sample {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The payload with a value wherever it has a text, but for the name of the event and the mark of whose it is. */
+/** The payload with a value in place of every text, except for the event's name and the mark of its agent. */
 export const spoiled = (payload: Fields, value: unknown): Fields =>
   Object.fromEntries(
     Object.entries(payload).map(([name, member]) => {
@@ -100,7 +100,7 @@ export const spoiled = (payload: Fields, value: unknown): Fields =>
     }),
   );
 
-/** The payload with a value in one member, whichever that is. */
+/** The payload with a value in one member. */
 export const spoiledAt = (payload: Fields, at: number, value: unknown): Fields => {
   const names = Object.keys(payload);
   const chosen = names[at % Math.max(1, names.length)];
@@ -128,7 +128,7 @@ const ENVELOPES: readonly Sample[] = [
   { id: "e-4", type: "tool.end", data: { tool_name: "Read", tool_call_id: "t-1", status: "success", duration_ms: 5 } },
   { id: "e-5", type: "session.end", data: { reason: "completed", input_tokens: 5, output_tokens: 7, model: "m" } },
 ].map((payload) => ({ event: payload.type, env: {}, payload: { ...envelope, ...payload } }));
-/** For agents of which no payload was recorded: not all of them take these. */
+/** For agents without recorded payloads: not all of them accept these. */
 export const GENERIC: readonly Sample[] = [
   { hook_event_name: "SessionStart", source: "startup" },
   { hook_event_name: "UserPromptSubmit", prompt: "hello" },

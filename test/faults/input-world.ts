@@ -10,7 +10,7 @@ import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 
-/** A home, and inbox files as the hook writes them, of whatever agent and with whatever in them. */
+/** A home with inbox files as the hook writes them, of any agent and with any content. */
 export class InputWorld {
   readonly home: string;
   readonly places: Places;
@@ -22,7 +22,7 @@ export class InputWorld {
     this.places = placesOf({ env: {}, home, platform: "linux" });
   }
 
-  /** @returns how many were put so far */
+  /** @returns the number of files so far */
   put(source: string | undefined, event: string | undefined, payload: string | Buffer, env: Env = {}): number {
     const pid = 1000 + ++this.#put;
     const head = formatHead({
@@ -61,7 +61,7 @@ export class InputWorld {
     return report;
   }
 
-  /** Rows of the store. */
+  /** Rows in the store. */
   rows(sql: string, ...values: readonly (string | number)[]): readonly Readonly<Record<string, unknown>>[] {
     const db = openDatabase(this.places.storePath);
     try {
@@ -71,7 +71,7 @@ export class InputWorld {
     }
   }
 
-  /** What was set aside, by name, with its reason. */
+  /** Quarantined files by name, with their reasons. */
   quarantined(): readonly { readonly name: string; readonly reason: string }[] {
     const { quarantineDir } = this.places;
     return readdirSync(quarantineDir)
@@ -82,7 +82,7 @@ export class InputWorld {
       }));
   }
 
-  /** Everything below the home that is not the state directory. */
+  /** Everything in the home outside the state directory. */
   outside(): readonly string[] {
     const state = this.places.stateDir.slice(this.home.length + 1);
     return readdirSync(this.home, { recursive: true, encoding: "utf8" })

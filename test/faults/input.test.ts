@@ -1,5 +1,5 @@
-// Whatever stands where an id, a name or a path belongs, of every agent: nothing throws, nothing is written elsewhere,
-// what is kept is bounded, what cannot be kept is set aside with a reason, and what comes behind it goes on.
+// Any value in place of an id, a name or a path, for every agent: nothing throws, nothing is written elsewhere, what is stored is
+// bounded, what cannot be stored is quarantined with a reason, and later payloads are processed.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MAX_ID_CHARACTERS } from "../../src/model/limits.ts";
 import { tryOddValues } from "./input-run.ts";

@@ -6,16 +6,16 @@ import { type Places, placesOf } from "../../src/config/places.ts";
 import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import { PROGRAM } from "../support/program.ts";
 
-/** What one run of the program took. */
+/** Resources that one run of the program used. */
 export interface Took {
   readonly code: number | null;
   readonly stdout: string;
   readonly ms: number;
-  /** The most memory it ever held, in MiB. */
+  /** Maximum memory, in MiB. */
   readonly peakMib: number;
 }
 
-/** A home whose drains are measured. */
+/** A home with measured drains. */
 export class Measured {
   readonly home = mkdtempSync(join(tmpdir(), "openhook-limits-"));
   readonly places: Places = placesOf({ env: {}, home: this.home, platform: process.platform });
@@ -55,7 +55,7 @@ export class Measured {
     });
   }
 
-  /** One inbox file, as the hook would have left it. */
+  /** One inbox file, as the hook would write it. */
   put(source: string, event: string, payload: unknown, timeMs: number, number: number): void {
     const head = formatHead({ source, event, ppid: 3131, pid: number, cwd: this.home, env: { HOME: this.home } });
     mkdirSync(this.places.inboxDir, { recursive: true, mode: 0o700 });
@@ -69,7 +69,7 @@ export class Measured {
   }
 }
 
-/** A Claude Code transcript of turns with tool calls, in lines as they are recorded. @returns its path */
+/** A Claude Code transcript of turns with tool calls, in lines as recorded. @returns its path */
 export function writeTranscript(
   home: string,
   sessionId: string,

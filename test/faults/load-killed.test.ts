@@ -1,4 +1,4 @@
-// The long form: long/load-killed.faults.ts.
+// The long form is long/load-killed.faults.ts.
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ensureBuilt, Machine } from "../support/program.ts";
 import { HOOKS, killAtRandom } from "./load-killed.ts";

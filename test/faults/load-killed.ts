@@ -16,21 +16,21 @@ export const HOOKS = {
 
 export interface Killed {
   readonly runs: number;
-  /** Of hooks that were not killed in time: they exited with 0. */
+  /** Hooks that were not killed in time: they exited with 0. */
   readonly returned: readonly string[];
   readonly stored: readonly string[];
-  /** Set aside, with a reason. */
+  /** Quarantined, with a reason. */
   readonly quarantined: number;
-  /** What any of them printed. */
+  /** Output of any of them. */
   readonly said: string;
-  /** Files that a later drain did not take. */
+  /** Files that a later drain did not claim. */
   readonly left: number;
 }
 
-/** Runs a hook many times, killing it at a random moment: its shell alone, or all its processes. Then one drain. */
+/** Runs a hook many times and kills it at a random moment: only its shell, or all its processes. Then one drain. */
 export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, runs: number): Promise<Killed> {
   const command = HOOKS[hook];
-  // How long it takes on this machine, as busy as it is: the first ones are not killed
+  // Measure how long it takes on this machine under load: the first ones are not killed
   let doneMs = 1_000;
   const returned: string[] = [];
   let said = "";
@@ -51,7 +51,7 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
     child.stdout.on("data", (data) => (said += data));
     child.stderr.on("data", (data) => (said += data));
     child.stdin.on("error", () => {});
-    // Half of it late, so that there is time to be killed in
+    // Half of the payload comes late, so that there is time for a kill
     const half = Math.floor(payload.length / 2);
     child.stdin.write(payload.slice(0, half));
     const lateMs = n % 2 === 0 || !isKilled ? 0 : (doneMs / 2) * Math.random();
@@ -83,7 +83,7 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
       for (let n = LANES + lane; n < runs; n += LANES) await one(n);
     }),
   );
-  // What outlived its shell has read to its end by then
+  // Processes that outlived their shell have read to the end by then
   await machine.quiet();
   await drain({
     places: machine.places,

@@ -1,4 +1,4 @@
-// Sixteen agents at once through the real hook while real drains run. The long form with 10,000 calls: load.faults.ts.
+// Sixteen agents at the same time through the real hook, while real drains run. The long form has 10,000 calls: load.faults.ts.
 import { beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../../src/receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";

@@ -1,4 +1,4 @@
-// Many agents at once: recorded hook calls, moved to sessions of their own, through the real hook from parallel processes
+// Many agents at the same time: recorded hook calls, moved to separate sessions, through the real hook from parallel processes
 // while real drains run.
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,23 +16,23 @@ import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 import { summaryOf } from "../support/summary.ts";
 
-/** One hook call as an agent makes it. */
+/** One hook call, as an agent makes it. */
 export interface LoadCall {
   readonly source: string;
   readonly event: string;
   readonly payload: string;
   readonly env: Readonly<Record<string, string>>;
-  /** `-d` where `enable` registers it. */
+  /** `-d` if `enable` registers it. */
   readonly drains: boolean;
 }
 
-/** One agent at work: its calls come one after the other. */
+/** One agent: its calls come one after the other. */
 export type Lane = readonly LoadCall[];
 
 /**
- * Recorded sessions of every agent that was recorded, again and again under new session ids, dealt to lanes.
+ * The recorded sessions of every agent, repeated under new session ids, distributed over lanes.
  *
- * @param calls how many in all, exactly
+ * @param calls exact number of calls
  */
 export async function lanesOf(calls: number, laneCount: number): Promise<readonly Lane[]> {
   const sessions = await recordedSessions();
@@ -42,7 +42,7 @@ export async function lanesOf(calls: number, laneCount: number): Promise<readonl
     const session = sessions[copy % sessions.length];
     const lane = lanes.reduce((shortest, one) => (one.length < shortest.length ? one : shortest));
     const moved = session === undefined ? [] : movedTo(session, copy, nowMs).slice(0, calls - given);
-    // In one lane of eight hooks start drains as registered: at the real pace of turns that is still far too often
+    // Only in one lane of eight hooks start drains as registered: that is still far more often than at the real pace of turns
     lane.push(...moved.map((call) => ({ ...call, drains: call.drains && lanes.indexOf(lane) % 8 === 0 })));
     given += moved.length;
   }
@@ -55,11 +55,11 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Everything that any hook wrote to stdout or stderr. */
+  /** Everything that a hook wrote to stdout or stderr. */
   readonly said: string;
 }
 
-/** Calls as processes, all lanes at once. @param hook the command before the hook's own arguments */
+/** Runs the calls as processes, all lanes in parallel. @param hook the command before the hook's own arguments */
 export async function play(machine: Machine, lanes: readonly Lane[], hook: readonly string[]): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), "openhook-load-"));
   try {
@@ -81,12 +81,12 @@ export async function play(machine: Machine, lanes: readonly Lane[], hook: reado
   }
 }
 
-/** The hook of the build, without a home of `enable`'s. */
+/** The built hook, without an installation. */
 export const HOOK = ["/bin/sh", join(ROOT, "dist", "hook.sh")];
-/** The cheapest thing that reads an event: what the generator itself can do. */
+/** The cheapest program that reads an event: the limit of the generator itself. */
 export const CAT = ["/bin/sh", "-c", "cat >/dev/null"];
 
-/** Drains without a pause, and what waited longest meanwhile. */
+/** Drains without a pause, and the longest queueing time. */
 export class Drains {
   readonly lagsMs: number[] = [];
   readonly depths: number[] = [];
@@ -101,7 +101,7 @@ export class Drains {
     this.#done = Promise.all([this.#drain(env), this.#watch()]);
   }
 
-  /** Lets the drain that runs finish. */
+  /** Waits for the running drain. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#done;
@@ -125,7 +125,7 @@ export class Drains {
   }
 }
 
-/** What a store holds of all its sessions, without times: the same for every order and pace. */
+/** What a store contains of all sessions, without times: the same for every order and pace. */
 export function booksOfAll(storePath: string): ReadonlyMap<string, unknown> {
   const sessions =
     readStore(storePath, (db) =>
@@ -138,7 +138,7 @@ export function booksOfAll(storePath: string): ReadonlyMap<string, unknown> {
     sessions.map(([source, sessionId]) => {
       const found = summaryOf(storePath, sessionId);
       const { segments, lastTurn: _, tools, modelCalls, ...rest } = found ?? NOTHING;
-      // An id of our own making is of the event that it was made for, and that of when it came
+      // An assigned id depends on its event and on the time of it
       const named = tools
         .map((tool) => JSON.stringify({ ...tool, id: tool.id.replace(/^minted:.*/, "minted") }))
         .sort();
@@ -157,7 +157,7 @@ export function booksOfAll(storePath: string): ReadonlyMap<string, unknown> {
 
 const NOTHING = { segments: [], lastTurn: undefined, tools: [], modelCalls: [] };
 
-/** How many events of which kind each session has: their ids hold when they came, where an agent gives them none. */
+/** Number of events per session and kind: event ids depend on arrival times if the agent has none. */
 export const eventsIn = (storePath: string): readonly string[] =>
   readStore(storePath, (db) =>
     db
@@ -169,7 +169,7 @@ export const eventsIn = (storePath: string): readonly string[] =>
       .map((row) => Object.values(row).join(" ")),
   ) ?? [];
 
-/** The same calls as files, without processes: what an undisturbed drain finds. */
+/** The same calls as files, without processes: the input of an undisturbed drain. */
 export function putAll(machine: Machine, lanes: readonly Lane[]): void {
   const { inboxDir } = machine.places;
   mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
@@ -198,7 +198,7 @@ interface Recorded {
   readonly startMs: number;
 }
 
-/** Cases of one session; agents whose records are told by a plugin of theirs are not hooks. */
+/** Cases with one session, without agents whose records come from a plugin. */
 async function recordedSessions(): Promise<readonly Recorded[]> {
   const agents = (await allAgents()).filter(({ source }) => source !== "opencode");
   const found = agents.flatMap((agent) => {
@@ -219,7 +219,7 @@ async function recordedSessions(): Promise<readonly Recorded[]> {
       };
     });
   });
-  // One of each agent after the other, so that few calls already hold all agents
+  // Agents in turn, so that a few calls already contain all agents
   const turns = Math.max(...agents.map((agent) => found.filter((one) => one.agent === agent).length));
   return Array.from({ length: turns }, (_, turn) =>
     agents.flatMap((agent) => found.filter((one) => one.agent === agent)[turn] ?? []),
@@ -236,7 +236,7 @@ const eventsOf = (agent: Agent, { stdin, event }: RecordedCall) =>
     truncated: false,
   });
 
-/** The same calls under other session ids, as if they were made now. */
+/** The same calls under other session ids, as if made now. */
 function movedTo({ agent, calls, sessionIds, startMs }: Recorded, copy: number, nowMs: number): readonly LoadCall[] {
   const move = (text: string): string =>
     sessionIds
@@ -256,7 +256,7 @@ const at = ({ home }: Machine, text: string): string => text.replaceAll(/\/home\
 
 const TIMES = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\b1[78]\d{11}\b/g;
 
-/** An id of the same form. */
+/** Another id of the same form. */
 const numbered = (id: string, copy: number): string =>
   copy === 0 ? id : id.slice(0, -5) + copy.toString(16).padStart(5, "0");
 
@@ -303,7 +303,7 @@ const chunks = <T>(list: readonly T[], count: number): readonly (readonly T[])[]
 export const share = (sorted: readonly number[], part: number): number =>
   Math.round((sorted[Math.floor(part * (sorted.length - 1))] ?? 0) * 10) / 10;
 
-/** What a hook installed by `enable` knows: where to write, and what to start a drain with. */
+/** What a hook installed by `enable` knows: where to write, and the program to start as a drain. */
 export function installHook(machine: Machine): readonly string[] {
   const folder = join(machine.home, ".local", "share", "openhook-otel");
   mkdirSync(folder, { recursive: true });

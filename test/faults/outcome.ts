@@ -8,15 +8,15 @@ import { lostEvents } from "../../src/store/self.ts";
 import { booksOf } from "../support/summary.ts";
 import type { State } from "./world.ts";
 
-/** Everything that is there at the end, without what is each run's own: times of counting, ids of the instance. */
+/** Everything at the end, except what differs in each run: times of counting, ids of the instance. */
 export interface Outcome {
   /** By span id, as JSON. */
   readonly spans: ReadonlyMap<string, string>;
-  /** How often each was taken. */
+  /** How often each was received. */
   readonly times: ReadonlyMap<string, number>;
-  /** Ids of spans that came twice and not the same to the last byte. */
+  /** Ids of spans that were received twice with different bytes. */
   readonly changed: readonly string[];
-  /** By stream, what a backend has of it last. */
+  /** The last value of each stream at a backend. */
   readonly points: ReadonlyMap<string, string>;
   readonly instances: number;
   /** Sum of all token counts over all streams of all instances, as a query adds them up. */
@@ -24,13 +24,13 @@ export interface Outcome {
   /** By table. */
   readonly rows: Readonly<Record<string, readonly string[]>>;
   readonly waiting: { readonly inbox: number; readonly claimed: number; readonly outbox: number };
-  /** Events that found no room, as they were counted. */
+  /** Counted lost events. */
   readonly lost: number;
-  /** Digests of what was set aside. */
+  /** Digests of quarantined payloads. */
   readonly quarantine: readonly string[];
 }
 
-/** @param receiver everything that was ever sent from this state directory */
+/** @param receiver everything that was sent from this state directory */
 export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "latestPoints">): Outcome {
   const { places } = state;
   const spans = new Map<string, string>();
@@ -75,7 +75,7 @@ export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "late
   };
 }
 
-/** Ids of the spans that wait in the outbox; none where there is no store, or none that can be read. */
+/** Ids of queued spans; none without a readable store. */
 export function waitingIn(state: State): readonly string[] {
   try {
     return withCopy(state, outboxOf);
@@ -85,10 +85,10 @@ export function waitingIn(state: State): readonly string[] {
   }
 }
 
-/** What the counters hold, beside what the rows they count add up to. */
+/** The counters, and the sums over the rows that they count. */
 export const booksIn = (state: State): ReturnType<typeof booksOf> => withCopyOf(state, booksOf);
 
-/** Quarantined payloads whose reason nobody wrote. */
+/** Quarantined payloads without a reason. */
 export const withoutReason = ({ places }: State): readonly string[] =>
   namesIn(places.quarantineDir).filter(
     (name) => !name.endsWith(".reason") && !existsSync(join(places.quarantineDir, `${name}.reason`)),
@@ -99,7 +99,7 @@ export const withoutReason = ({ places }: State): readonly string[] =>
 const TOKENS = "openhook.token.usage";
 const INSTANCE_ID = "service.instance.id";
 
-/** Metrics of the program about itself: how often it drained and sent is what differs. */
+/** The program's own metrics: the numbers of drains and requests differ. */
 const OF_ITSELF = "openhook.collector.";
 const isOfItself = ({ name }: ReceivedPoint): boolean => name.startsWith(OF_ITSELF);
 
@@ -118,7 +118,7 @@ const namesIn = (dir: string): readonly string[] => (existsSync(dir) ? readdirSy
 
 const digest = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-/** A look must not be the one that recovers the store after a kill: that is for the next drain. */
+/** Reading must not recover the store after a kill: that is for the next drain. */
 const withCopy = <T>(state: State, look: (db: Database) => T): T =>
   withCopyOf(state, (path) => {
     const db = openDatabase(path);
@@ -150,9 +150,9 @@ const outboxOf = (db: Database): readonly string[] =>
     .all()
     .map((row) => (JSON.parse(String(row["record"])) as { spanId: string }).spanId);
 
-/** Notes of the program to itself, what is checked otherwise, and names that are made at random. */
+/** Values that the program stores for itself, are checked elsewhere, or are random. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(["meta", "outbox", "taken"]);
-/** The store's own numbers, and when something was counted or sent. */
+/** The store's own numbers, and times of counting and sending. */
 const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
   sessions: /^id$/,
   spans: /^seq$/,

@@ -18,13 +18,13 @@ export interface Ended {
 export interface DrainOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly fault?: Fault;
-  /** File for the names of the steps it passes; `!` is the fault, `~` a step that failed before the fault could. */
+  /** File for the names of the steps it passes; `!` is the fault, `~` a step that failed before the fault. */
   readonly trace?: string;
-  /** Runs the program below another one: `["setpriv", …]`. */
+  /** Runs the program through another one: `["setpriv", …]`. */
   readonly under?: readonly string[];
 }
 
-/** The fault build: the real program, whose steps can be made to fail. */
+/** The fault build: the real program with steps that can fail. */
 export class FaultBuild {
   readonly #dir = mkdtempSync(join(tmpdir(), "openhook-fault-build-"));
   readonly program = join(this.#dir, "openhook-otel.cjs");
@@ -40,7 +40,7 @@ export class FaultBuild {
     return this.run(["drain", "--json"], state, options);
   }
 
-  /** Runs a command to its end. One that hangs is killed by SIGTERM, which no drain dies of otherwise. */
+  /** Runs a command to its end. One that hangs is killed by SIGTERM, which ends no drain otherwise. */
   run(args: readonly string[], state: State, { env, fault, trace, under = [] }: DrainOptions = {}): Promise<Ended> {
     const [program = "", ...rest] = [...under, process.execPath, this.program, ...args];
     const startMs = performance.now();
@@ -51,7 +51,7 @@ export class FaultBuild {
         stdio: ["ignore", "pipe", "pipe"],
         env: {
           ...state.env,
-          // The bundle lies far from its one package that is no part of it
+          // The bundle is far from the one package that is not part of it
           NODE_PATH: join(ROOT, "node_modules"),
           ...env,
           ...(fault !== undefined && { OPENHOOK_FAULT: JSON.stringify(fault) }),
@@ -76,5 +76,5 @@ export class FaultBuild {
 
 // --- internal ---
 
-/** A drain waits for late lines for 2 s at most; usual are 0.3 s. */
+/** A drain waits for late lines for 2 s at most; 0.3 s is usual. */
 const HANGS_MS = 30_000;

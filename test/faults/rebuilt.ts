@@ -8,21 +8,21 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import type { FaultBuild } from "./program.ts";
 import type { State, World } from "./world.ts";
 
-/** What became of a store that was damaged between two drains. */
+/** The result for a store that was damaged between two drains. */
 export interface Rebuilt {
   readonly damage: string;
-  /** It was not put right without a word, it did not stop the drain, and nothing waits. One line each. */
+  /** The damage was reported, the drain was not stopped, and nothing stays queued; otherwise one line each. */
   readonly problems: readonly string[];
   readonly wasSetAside: boolean;
   /** Spans that an undisturbed run delivers and this one did not. */
   readonly lost: number;
-  /** Spans that it delivered beside those. */
+  /** Spans that only this run delivered. */
   readonly added: number;
-  /** Came more than once: a backend that knows ids has them once. */
+  /** Delivered more than once: a backend that knows ids stores them once. */
   readonly again: number;
-  /** Sessions that the store knew and knows no more, whether or not they were delivered. */
+  /** Sessions that are no longer in the store, delivered or not. */
   readonly forgotten: number;
-  /** Over all instances, as a backend adds them up, against those of an undisturbed run. */
+  /** Over all instances, as a backend adds them up, compared with an undisturbed run. */
   readonly tokens: { readonly missing: number; readonly twice: number };
   readonly recoveryMs: number;
 }
@@ -30,10 +30,10 @@ export interface Rebuilt {
 /** Sessions stay open over the two drains. */
 const SETTINGS = { OPENHOOK_OTEL_SESSION_IDLE_TIMEOUT_MS: String(400 * 24 * 3_600_000) } as const;
 
-/** Where the inbox is cut in two. */
+/** Where the inbox is divided. */
 const HALF = 0.5;
 
-/** The first half is drained, by a drain that is killed where `kill` says, then the damage, then the second half. */
+/** The first half is drained, by a drain that is killed at `kill`, then comes the damage, then the second half. */
 export async function damaged(
   build: FaultBuild,
   world: World,
@@ -60,7 +60,7 @@ export async function damaged(
   return { state, outcome: outcomeOf(state, receiver), problems, tookMs };
 }
 
-/** @param reference of an undisturbed run, with the same kill */
+/** @param reference an undisturbed run with the same kill */
 export async function rebuilt(
   build: FaultBuild,
   world: World,
@@ -82,7 +82,7 @@ export async function rebuilt(
       if (!status.stdout.includes("a damaged store was set aside")) wrong.push("status does not tell of it");
     }
     for (const [where, n] of Object.entries(outcome.waiting)) if (n !== 0) wrong.push(`${n} wait in ${where}`);
-    // What was repaired stays so
+    // A repaired store stays repaired
     const after = await build.drain(state, { env: { ...envFor(receiver), ...SETTINGS } });
     if (after.code !== 0) wrong.push(`the next drain exited with ${after.code}: ${after.stderr}`);
     const { problems: said }: { problems: string[] } = JSON.parse(after.stdout || '{"problems":["nothing"]}');

@@ -1,4 +1,4 @@
-// A drain that is killed in the middle of a transcript that it reads in pieces; see also long/transcripts.faults.ts.
+// A drain that is killed in the middle of a transcript that it reads in slices; see also long/transcripts.faults.ts.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
   build?.remove();
 });
 
-/** More than is read at once, of lines that tell nothing. */
+/** More than one slice, of lines without facts. */
 const PADDING = `${JSON.stringify({ type: "padding", text: "x".repeat(1_000) })}\n`.repeat(3_000);
 
 async function drained(state: State): Promise<Outcome> {

@@ -22,7 +22,7 @@ export interface Case {
   readonly name: string;
 }
 
-/** Hooks and transcripts of agents of every kind; small enough that a drain of them takes a moment. */
+/** Hooks and transcripts of different kinds of agents; small enough for quick drains. */
 export const MIXED: readonly Case[] = [
   { source: "claude-code", name: "subagent" },
   { source: "claude-code", name: "killed-then-resumed" },
@@ -37,8 +37,8 @@ export const MIXED: readonly Case[] = [
 ];
 
 /**
- * One home directory with the transcripts of recorded runs, and inbox files as the hooks left them. State directories are
- * made from it in a moment and have everything in common but their place: ids come from content, and paths are content.
+ * One home directory with the transcripts of recorded runs, and inbox files as the hooks wrote them. State directories are created
+ * from it quickly and differ only in their path: ids come from content, and paths are content.
  */
 export class World {
   readonly root: string;
@@ -50,7 +50,7 @@ export class World {
   readonly #inbox: string;
   #states = 0;
 
-  /** @param strangers adds what is no event of anybody: a payload that nobody knows, a torn one, a foreign file, and events that found no room */
+  /** @param strangers adds foreign input: a payload that no agent recognises, a torn one, a foreign file, and lost events */
   constructor(cases: readonly Case[] = MIXED, { strangers = true }: { readonly strangers?: boolean } = {}) {
     this.root = mkdtempSync(join(tmpdir(), "openhook-faults-"));
     this.home = join(this.root, "home");
@@ -71,7 +71,7 @@ export class World {
   }
 
   /**
-   * A state directory with the inbox as the hooks left it, before any drain.
+   * A state directory with the inbox as the hooks wrote it, before any drain.
    *
    * @param part of the inbox files in order of time, as shares of the whole. @default [0, 1]
    * @param below another directory, e.g. one on another file system
@@ -83,13 +83,13 @@ export class World {
     return state;
   }
 
-  /** Puts a part of the inbox files into a state directory. */
+  /** Copies a part of the inbox files into a state directory. */
   fill(state: State, [from, to]: readonly [number, number] = [0, 1]): void {
     const names = readdirSync(this.#inbox).sort();
     const [first, end] = [Math.round(from * names.length), Math.round(to * names.length)];
     const files = names.slice(first, end).map((name) => join(this.#inbox, name));
     if (files.length === 0) return;
-    // Both keep the times to the nanosecond; copies are for other file systems
+    // Both keep times to the nanosecond; copies are for other file systems
     const { status, stderr } = spawnSync(
       "sh",
       [
@@ -116,7 +116,7 @@ export class World {
   }
 
   #transcripts(folder: string, source: string, moved: (text: string) => string): void {
-    // Some agents tell everything by their hooks
+    // Some agents report everything by their hooks
     if (!existsSync(folder)) return;
     const below = source === "claude-code" ? join(this.home, ".claude", "projects") : this.home;
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }).filter((e) => e.isFile())) {
@@ -136,7 +136,7 @@ export class World {
   }
 
   #file(text: string, time: string, n: number, suffix = ".evt"): void {
-    // Sorted by name they are sorted by time
+    // Sorted by name they are in order of time
     const path = join(this.#inbox, `${Date.parse(time)}-${String(n).padStart(4, "0")}${suffix}`);
     writeFileSync(path, text, { mode: 0o600 });
     utimesSync(path, new Date(time), new Date(time));

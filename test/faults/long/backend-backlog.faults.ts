@@ -1,4 +1,4 @@
-// What an outage leaves behind: 100,000 spans, and limits on what may wait.
+// After an outage: 100,000 queued spans, and limits of the queue.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt, until } from "../../support/program.ts";
 import { withSession } from "../backend-run.ts";
@@ -6,7 +6,7 @@ import { type Counter, drainMeasured, fillOutbox, startCounter } from "../backlo
 import { record } from "../record.ts";
 
 const BACKLOG = 100_000;
-/** What a drain may hold more than one that has nothing to send. */
+/** Memory that a drain may need in addition to one without work. */
 const MAX_GROWTH_MIB = 150;
 
 beforeAll(ensureBuilt, 120_000);
@@ -19,7 +19,7 @@ describe("100,000 spans after an outage", () => {
     "oldest first, each once, in bounded memory, and a kill costs the requests under way alone",
     () =>
       withSession(async (machine) => {
-        // No backend yet: the session settles, and nothing leaves
+        // No backend yet: the session settles, and nothing is sent
         await machine.drain();
         counter = await startCounter();
         const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: counter.url, OPENHOOK_OTEL_OUTBOX_MAX_SPANS_PER_SECOND: "1000000" };
@@ -40,10 +40,10 @@ describe("100,000 spans after an outage", () => {
         const places = new Set(counter.places);
         expect(places.size).toBe(BACKLOG);
         const again = counter.places.length - BACKLOG;
-        // Two requests were under way; their spans came again, with the same ids
+        // Two requests were under way; their spans were sent again, with the same ids
         expect(again).toBeLessThanOrEqual(2 * 512);
         expect(counter.mostAtOnce).toBeLessThanOrEqual(4);
-        // Two requests at once can overtake each other: by what one lane does while the other waits for the machine
+        // Two parallel requests can overtake each other: by what one lane does while the other waits for the machine
         const last = counter.places.slice(beforeKill);
         const overtaken = last.map((place, i) => i + (last[0] ?? 0) - place);
         expect(overtaken.reduce((most, n) => Math.max(most, n), 0)).toBeLessThan(BACKLOG / 10);
@@ -86,7 +86,7 @@ describe("100,000 spans after an outage", () => {
           const { report, tookMs, peakMib } = await drainMeasured(machine, env);
           const sent = Number(report["sent"]);
           expect(sent).toBeGreaterThan(1_000);
-          // 1000 a second for four seconds, and the request that began it
+          // 1000 a second for four seconds, and the first request
           expect(sent).toBeLessThanOrEqual(4_000 + 2 * 512);
           expect(report).toMatchObject({ waiting: 20_000 - sent, problems: [] });
           expect(tookMs).toBeLessThan(4_000 + 30_000);
@@ -124,7 +124,7 @@ describe("limits on what waits", () => {
           const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: backend.url };
           await machine.drain([], env);
           backend.places.length = 0;
-          // 300 a day, the oldest ten days old; a span is about 0.8 KB
+          // 300 a day, the oldest ten days old; a span has about 0.8 KB
           fillOutbox(machine, 3_000, (n) => Date.now() - 10 * DAY_MS + (Math.floor(n / 300) + 0.5) * DAY_MS);
           const limits = { OPENHOOK_OTEL_OUTBOX_MAX_AGE_DAYS: "8", OPENHOOK_OTEL_OUTBOX_MAX_MEGABYTES: "1" };
           const report = await machine.drain([], { ...env, ...limits });

@@ -1,4 +1,4 @@
-// Faults of a backend that need a world of their own: certificates, names, other hosts, proxies, poisoned spans.
+// Backend faults that need a special setup: certificates, names, other hosts, proxies, poisoned spans.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ async function withReceiver<T>(work: (receiver: Receiver) => Promise<T>): Promis
   }
 }
 
-/** One row of the table for each fault, however many variants of it there are. */
+/** One row of the table for each fault, however many variants it has. */
 const rows = new Map<string, { runs: number; eventsIn: number }>();
 function passed(fault: string, eventsIn = SPANS): void {
   const row = rows.get(fault) ?? { runs: 0, eventsIn: 0 };
@@ -199,7 +199,7 @@ describe.concurrent("asking again", { timeout: LONG }, () => {
       withSession(async (machine) => {
         receiver.setBehaviour(() => ({ status: 503 }));
         const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
-        // By hand each asks; after the fifth in a row hooks leave it alone for two minutes at least
+        // A user's drain always tries; after the fifth failure in a row hooks wait for two minutes at least
         for (let n = 1; n <= 5; n++) {
           expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
           expect(receiver.requests.filter(({ path }) => path === "/v1/traces")).toHaveLength(n);
@@ -219,7 +219,7 @@ describe.concurrent("asking again", { timeout: LONG }, () => {
 
 describe.concurrent("what a backend will never take", { timeout: LONG }, () => {
   const BACKLOG = 3_000;
-  // What fails at 500 is not told from a backend that fails at all: one alone takes a dozen drains to find
+  // An answer of 500 looks like a failing backend: finding one bad span takes a dozen drains
   const cases = [
     [400, [0, 700, 1_999]],
     [413, [0, 700, 1_999]],
@@ -310,7 +310,7 @@ test(
 const inputTokensOf = (name: string): number =>
   Number(JSON.parse(readFileSync(join(RECORDINGS, name, "expected.json"), "utf8")).sessions[0].totals.input);
 
-/** For 127.0.0.1, valid until yesterday. */
+/** For 127.0.0.1, expired yesterday. */
 function makeExpired({ dir }: Certificates): Pair {
   const [request, cert, key] = ["expired.csr", "expired.pem", "expired-key.pem"].map((name) => join(dir, name));
   if (request === undefined || cert === undefined || key === undefined) throw new Error("three names");

@@ -1,4 +1,4 @@
-// Every fault of a backend against the built program: all spans arrive once by id, the counters stand right.
+// Every backend fault against the built program: all spans arrive once by id, and the counters are right.
 import { beforeAll, describe, test } from "vitest";
 import { ensureBuilt } from "../../support/program.ts";
 import { FAULTS } from "../backend-faults.ts";

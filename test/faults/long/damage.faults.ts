@@ -1,5 +1,5 @@
-// A store that is damaged between two drains. Whatever the damage: the drain goes on, says what it did, keeps the damaged
-// files, and takes over what can be read. What that costs is counted, not hidden.
+// A store that is damaged between two drains. Whatever the damage: the drain continues, reports what it did, keeps the damaged
+// files, and salvages what can be read. The losses are counted.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
 import {
@@ -113,7 +113,7 @@ describe("store.db", () => {
       ...shares.map((share) => truncated("store", share)),
       ...shares.slice(2, 4).map((share) => truncated("store", share, 1_000)),
     ]);
-    // What is still in the file is taken over
+    // What is still in the file is salvaged
     expect(done.filter(({ damage }) => /(80|90|97) %$/.test(damage)).map(({ lost }) => lost)).toEqual([0, 0, 0]);
     expect(done.every((one) => one.wasSetAside)).toBe(true);
     report("store.db: truncated, at a page's end and within", done, "lost: as above, as far as it was cut off");
@@ -137,7 +137,7 @@ describe("store.db-wal, after a kill", () => {
       ],
       kill,
     );
-    // All that the log alone holds can be made again
+    // Everything that is only in the log can be read again
     expect(done.flatMap(({ damage, lost, added, tokens }) => ({ damage, lost, added, ...tokens }))).toEqual(
       done.map(({ damage }) => ({ damage, lost: 0, added: 0, missing: 0, twice: 0 })),
     );

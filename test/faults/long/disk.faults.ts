@@ -1,5 +1,5 @@
-// A disk that is really full, a state directory that is really read-only or not ours: the agent notices nothing, the drain
-// says what is wrong, nothing that was taken is lost, and with room again all is as if nothing had happened.
+// A full disk, a state directory that is read-only or another user's: the agent notices nothing, the drain reports the problem,
+// nothing recorded is lost, and with free space everything is as if nothing had happened.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
@@ -42,7 +42,7 @@ afterEach(() => {
 const KIB = 1024;
 const DISK_BYTES = 64 * KIB * KIB;
 
-/** A disk of its own, or the test is skipped, and says so. */
+/** A separate disk; without one the test is skipped, with the reason. */
 function mounted({ skip }: { readonly skip: (why: string) => never }): SmallDisk {
   const made = smallDisk(DISK_BYTES);
   if (typeof made === "string") {
@@ -53,14 +53,14 @@ function mounted({ skip }: { readonly skip: (why: string) => never }): SmallDisk
   return made;
 }
 
-/** One line that names the file and what to look at, no stack; or it had room enough. */
+/** One line that names the file and what to check, without a stack; or there was enough room. */
 function expectClear({ code, stderr }: Ended): void {
   expect(code).toBeOneOf([0, 1]);
   if (code === 0) expect(stderr).toBe("");
   else expect(stderr).toMatch(/^openhook-otel: cannot [^\n]*"\/[^\n]+\n$/);
 }
 
-/** Everything is there once what was wrong is right again. */
+/** Everything is there once the problem is solved. */
 async function expectRecovered(state: State): Promise<void> {
   const startMs = performance.now();
   for (const _ of ["once", "for what was left"]) {
@@ -134,7 +134,7 @@ describe("the disk is full", () => {
     const state = world.state([0, 0]);
     expect(hook(state, 100_000, limited(8 * KIB))).toEqual(SILENT);
     expect(hook(state, 100_000)).toEqual(SILENT);
-    // A file that could not be written whole is no event
+    // A file that could not be written completely is no event
     expect(
       readdirSync(state.places.inboxDir)
         .map((name) => extname(name))
@@ -179,7 +179,7 @@ describe("the state directory cannot be written", () => {
     expect(existsSync(locked.places.stateDir)).toBe(false);
     chmodSync(parent, 0o700);
 
-    // What is ours, but must not be used: mended without a word
+    // Our files with a wrong mode: fixed silently
     for (const dir of [state.places.inboxDir, state.places.stateDir]) chmodSync(dir, 0o000);
     await expectRecovered(state);
     expect(readFileSync(join(dirname(state.places.storePath), "store.db")).length).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// Every step of a drain, before and after, killed and failing in four ways: what a backend has at the end, what the store
-// holds and what waits is as if nothing had happened.
+// Every step of a drain, before and after, killed and failing in four ways: the backend, the store and the queue at the end are as
+// if nothing had happened.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS, type FaultPoint } from "../../../src/model/fault-points.ts";
 import { Campaign } from "../campaign.ts";
@@ -7,7 +7,7 @@ import type { Disturbed } from "../disturbed.ts";
 import { type FaultKind, faultsFor, KINDS } from "../fault.ts";
 import { record } from "../record.ts";
 
-/** Of each step, by kind: a kill is what happens most. */
+/** Faults per step, by kind: kills are the most frequent. */
 const MOST: Readonly<Record<FaultKind, number>> = { kill: 4, throw: 1, ENOSPC: 2, EIO: 1, EACCES: 1 };
 
 let campaign: Campaign;

@@ -1,5 +1,5 @@
-// An import that is killed, interrupted, raced, or has no room: what was read is kept, nothing counts twice, and the next one
-// goes on where it was.
+// An import that is killed, interrupted, raced, or has no room: what was read is kept, nothing counts twice, and the next import
+// continues.
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { State } from "../world.ts";
 const STARTED_MS = Date.parse("2026-10-03T10:00:00Z");
 const HOUR_MS = 3_600_000;
 
-/** Many small sessions: several commits, one after the other. */
+/** Many small sessions: several commits in a row. */
 const SMALL = 1_100;
 /** Some large ones: 150 MB. */
 const LARGE = 300;
@@ -54,7 +54,7 @@ afterAll(() => {
 
 const stateOf = (home: keyof typeof homes): State => new State(join(root, `state-${++states}`), homes[home]);
 
-/** The built program, and its end. */
+/** A run of the built program. */
 function start(state: State, args: readonly string[] = ["import", "--json"], under: readonly string[] = []) {
   const [program = "", ...rest] = [...under, process.execPath, PROGRAM, ...args];
   const child: ChildProcess = spawn(program, rest, { cwd: "/", env: state.env, stdio: ["ignore", "pipe", "pipe"] });
@@ -78,7 +78,7 @@ async function finished(state: State, home: keyof typeof homes): Promise<void> {
   expect(packedCount(state.places.storePath)).toBe(totals[home].sessions);
 }
 
-/** Whole sessions alone. */
+/** Checks that all sessions are complete. */
 function expectWhole(state: State, home: keyof typeof homes): number {
   const { sessions, calls } = booksIn(state.places.storePath);
   expect(packedCount(state.places.storePath)).toBe(sessions);
@@ -298,7 +298,7 @@ describe("no room, no right", () => {
       const { code, stderr } = await start(state, ["import"], by).ended;
       expect(code).toBe(1);
       expect(stderr).toMatch(/^openhook-otel: [^\n]*"\/[^\n]+\n$/);
-      // Looking needs no room
+      // Reading needs no free space
       const dry = await start(state, ["import", "--dry-run"], by).ended;
       expect({ code: dry.code, stderr: dry.stderr }).toEqual({ code: 0, stderr: "" });
       expect(dry.stdout).toContain(`${SMALL} sessions`);
@@ -312,5 +312,5 @@ describe("no room, no right", () => {
 
 // --- internal ---
 
-/** Before the schema is there, a file may be that holds nothing at all. */
+/** Before the schema is created, there may be an empty file. */
 const isMade = ({ step }: Fault): boolean => !/^(store\.open|commit\.schema|lock\.|state\.)/.test(step);

@@ -1,4 +1,4 @@
-// Transcripts of a gigabyte: bounded memory, what was read stays read, other sessions are not kept waiting.
+// Transcripts of a gigabyte: bounded memory, what was read stays read, other sessions are not delayed.
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -73,7 +73,7 @@ test("1 GB in one session, killed on the way: gone on with, not begun anew", asy
     readStore(world.places.storePath, (db) =>
       Number(db.prepare("SELECT count(*) AS n FROM entries WHERE settled = 0").get()?.["n"]),
     ) ?? 0;
-  // A slice is read, and nothing of it is settled: the next drain must not settle it with as much again
+  // A slice is read and not settled: the next drain must not settle it together with another slice
   const killed = await watchedDrain(world, () => openEntries() > 3_000);
   const before = readBytes();
   const open = openEntries();
@@ -84,7 +84,7 @@ test("1 GB in one session, killed on the way: gone on with, not begun anew", asy
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(GIGABYTE);
   expect(tokensOf("large")).toBe(7 * turns);
-  // the same ids: a copy
+  // The same ids: a copy
   expect(counted()).toBe(7 * turns);
   record({
     area: "input",

@@ -1,4 +1,4 @@
-// What a drain takes in memory and time at the sizes that docs/limits.md names, and pruning for every agent with transcripts.
+// Memory and time of a drain at the sizes in docs/limits.md, and pruning for every agent with transcripts.
 import { beforeAll, expect, test } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { prunedAnywhere } from "../../store/pruned.ts";
@@ -8,7 +8,7 @@ import { record } from "../record.ts";
 
 beforeAll(ensureBuilt, 120_000);
 
-/** V8 lets garbage lie while there is memory: what is really held is less than half of it, see docs/limits.md. */
+/** V8 collects garbage late if there is memory: less than half of it is live data, see docs/limits.md. */
 const MOST_MIB = 400;
 const START_MS = Date.UTC(2026, 10, 1);
 

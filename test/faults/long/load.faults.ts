@@ -1,4 +1,4 @@
-// The load that is held: 10,000 hook calls of 16 agents' sessions at once, with drains all the time.
+// The guaranteed load: 10,000 hook calls of 16 agents' sessions in parallel, with drains all the time.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../../../src/receiver/receiver.ts";
 import { ensureBuilt, Machine } from "../../support/program.ts";
@@ -26,7 +26,7 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     const lanes = await lanesOf(CALLS, LANES);
     const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
 
-    // What the generator can do by itself, and what a hook costs when nothing else runs
+    // The limit of the generator itself, and the cost of a hook without other load
     const generator = await play(alone, await lanesOf(800, LANES), CAT);
     const idle = await play(alone, (await lanesOf(300, 1)).map(withoutDrains), installHook(alone));
 

@@ -1,5 +1,5 @@
-// Everything that was recorded or documented of every agent, with something planted in all of its texts, at every level;
-// the redactor over every adversary; what it costs; and its rules as Go's own engine reads them.
+// Everything recorded or documented of every agent, with planted values in all texts, at every level; the redactor with every
+// adversary; its cost; and its rules as Go's own engine reads them.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ describe("planted in every text of every recorded session", () => {
         arrived += run.arrived;
       }
       expect(findings).toEqual([]);
-      // A plant that nobody understands proves nothing
+      // A planted payload that no agent recognises proves nothing
       expect(empty.length, empty.join(", ")).toBeLessThan(cases.length / 20);
       expect(planted).toBeGreaterThan(5_000);
       if (level === "redacted") expect(arrived).toBeGreaterThan(1_000);
@@ -134,7 +134,7 @@ describe("the redactor", () => {
         return performance.now() - startedMs;
       };
       tookMs(2_000);
-      // The quickest of several: whatever else the machine does only adds
+      // The fastest of several runs: other load only adds time
       const quickest = (length: number): number => Math.min(...Array.from({ length: 5 }, () => tookMs(length)));
       const [short, long] = [quickest(25_000), quickest(200_000)];
       worst = Math.max(worst, long / Math.max(short, 2));

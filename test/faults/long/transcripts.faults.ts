@@ -1,5 +1,5 @@
-// Transcripts that shrink, vanish, change or grow between and during drains. What was read stays, nothing counts twice, and
-// when the file is whole again, so are the sums.
+// Transcripts that shrink, vanish, change or grow between and during drains. What was read stays, nothing counts twice, and once
+// the file is complete again, so are the sums.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,17 +15,17 @@ const CASES: readonly Case[] = [
   { source: "codex", name: "multi-turn" },
   { source: "copilot", name: "subagent" },
 ];
-/** Another session of the same agent, whose lines come where ours were. */
+/** Another session of the same agent, whose lines replace the first one's. */
 const OTHER: Case = { source: "claude-code", name: "parallel-tools" };
 
 interface Transcript {
   readonly path: string;
   readonly whole: string;
-  /** What had been read when it happened. */
+  /** What had been read before. */
   readonly half: string;
 }
 
-/** What happens to it after it was read half way. */
+/** What happens to the transcript after half of it was read. */
 const MISHAPS: Readonly<Record<string, (transcript: Transcript) => void>> = {
   "truncated below what was read": ({ path, half }) => truncateSync(path, Math.floor(half.length / 3)),
   "truncated to nothing": ({ path }) => truncateSync(path, 0),
@@ -48,7 +48,7 @@ const MISHAPS: Readonly<Record<string, (transcript: Transcript) => void>> = {
     writeFileSync(path, whole.replaceAll("\n", '\n{"type":"assistant","mess\nnull\n[]\n\u0000\n')),
 };
 
-/** Hook calls before the last drain: what comes then makes it look at the transcript once more. */
+/** Hook calls before the last drain, which make it read the transcript again. */
 const LAST = 0.9;
 const MOST_DRAINS = 20;
 
@@ -69,7 +69,7 @@ afterAll(async () => {
   build?.remove();
 });
 
-/** The largest is the session's own. */
+/** The largest one is the session's own. */
 function mainOf(world: World): Transcript {
   const [path = ""] = world.transcripts
     .filter((file) => file.endsWith(".jsonl"))
@@ -143,7 +143,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
       });
       let drains = 0;
       while (isWriting && drains < MOST_DRAINS) {
-        // A hook or two, as the agent goes on
+        // One or two hooks, as the agent continues
         world.fill(state, [(LAST * drains) / MOST_DRAINS, (LAST * (drains + 1)) / MOST_DRAINS]);
         await drained(state);
         drains++;
@@ -160,7 +160,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
   });
 });
 
-/** Appends a file to another in 40 pieces that respect no line, over two seconds. */
+/** Appends a file to another in 40 pieces, regardless of lines, over two seconds. */
 const WRITER = `
   const { appendFileSync, readFileSync } = require("node:fs");
   const [from, to] = process.argv.slice(1);
