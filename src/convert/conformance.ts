@@ -5,20 +5,20 @@ import { ENVELOPE_TYPES, OPENHOOK_VERSION } from "../model/envelope-types.ts";
 import { type Discovery, subscribed } from "../registration/discovery.ts";
 import { valuesIn } from "./input.ts";
 
-/** Something about one line; an error breaks conformance. No content, but for names of fields and types. */
+/** A note about one line; an error breaks conformance. No content except names of fields and types. */
 export interface Note {
   readonly line: number;
   readonly level: "error" | "remark";
   readonly text: string;
 }
 
-/** How far one source's part of a stream conforms. */
+/** Conformance of one source's part of a stream. */
 export interface SourceReport {
   readonly source: string;
   readonly envelopes: number;
   /** 0: it does not conform. */
   readonly level: 0 | 1 | 2 | 3;
-  /** What the next level asks for and the stream does not show. */
+  /** What the next level requires and the stream does not show. */
   readonly missing: readonly string[];
 }
 
@@ -29,11 +29,10 @@ export interface StreamReport {
 }
 
 /**
- * Checks a stream of envelopes, one JSON object a line, or a single one over any number of lines.
+ * Checks a stream of envelopes, one JSON object per line, or a single one over several lines.
  *
- * Levels as the specification has them: 1 `session.end`, with all required fields; 2 also `session.start`,
- * `prompt.submit`, `tool.start` and `tool.end`; 3 also discovery through `.openhook.json`, which no stream shows by
- * itself.
+ * The specification's levels: 1 `session.end` with all required fields; 2 also `session.start`, `prompt.submit`, `tool.start` and
+ * `tool.end`; 3 also discovery through `.openhook.json`, which a stream alone cannot show.
  *
  * @param discovery the file through which the events came
  * @see OpenHook v0.1 §2, §3 and §6
@@ -57,7 +56,7 @@ type Remark = Omit<Note, "line">;
 
 interface Checked {
   readonly notes: readonly Remark[];
-  /** Whose it is, as far as it says. */
+  /** Its source, if it names one. */
   readonly source?: string;
   readonly envelope?: Envelope;
 }
@@ -78,7 +77,7 @@ function check(text: string): Checked {
   const notes = [...versionNotes(value), ...lookOf(value)];
   const option = Envelope.options.find((one) => one.shape.type.value === value["type"]);
   if (option === undefined) {
-    // a later version may define it
+    // A later version may define it
     const isUnknown = typeof value["type"] === "string" && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(value["type"]);
     const say = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
     const base = Envelope.options[0].omit({ type: true, data: true }).safeParse(value);
@@ -106,7 +105,7 @@ function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly
   return isOther ? [remark(`openhook: version ${openhook} is read as far as ${OPENHOOK_VERSION} has it`)] : [];
 }
 
-/** What the specification recommends, or says in words alone. */
+/** Recommendations, and rules that the specification has in words only. */
 function lookOf({ id, data }: Readonly<Record<string, unknown>>): readonly Remark[] {
   const path = isObject(data) ? data["transcript_path"] : undefined;
   return [
@@ -127,7 +126,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Of a name that somebody else gave: short, on one line. */
+/** An untrusted name: shortened, on one line. */
 const quoted = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "undefined";
   return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
@@ -142,13 +141,13 @@ interface OfSource {
   isBroken: boolean;
 }
 
-/** What lines have to do with each other. */
+/** Checks across lines. */
 class Stream {
   readonly #sources = new Map<string, OfSource>();
   /** Line and text of each id. */
   readonly #ids = new Map<string, { readonly line: number; readonly text: string }>();
   count = 0;
-  /** Lines of nobody: the stream as a whole conforms to nothing. */
+  /** There are lines without a source, so the stream as a whole does not conform. */
   hasStrangers = false;
 
   fails(source: string): void {

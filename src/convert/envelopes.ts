@@ -6,23 +6,22 @@ import { assignCallIds } from "../session/assign-call-ids.ts";
 import { joinProcesses } from "../session/processes.ts";
 import type { NativePayload, Unreadable } from "./input.ts";
 
-/** What became of an input. */
+/** The result of a conversion. */
 export interface Conversion {
   /** In the input's order, each id once. */
   readonly envelopes: readonly Envelope[];
-  /** Events that OpenHook has no type for, by type. */
+  /** Events without an OpenHook type, by type. */
   readonly signals: ReadonlyMap<string, number>;
-  /** Events told twice. */
+  /** Duplicate events. */
   readonly copies: number;
-  /** Payloads that were understood and tell nothing. */
+  /** Payloads without events. */
   readonly silent: number;
-  /** Payloads that could not be understood. */
+  /** Payloads that could not be converted. */
   readonly problems: readonly Unreadable[];
 }
 
 /**
- * Native payloads → OpenHook envelopes, strictly as the specification has them. Tool calls that the agent gives no id
- * for get one, the same for start and end.
+ * Native payloads → OpenHook envelopes, strictly as specified. Tool calls without an id get one, the same for start and end.
  */
 export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agents: readonly Agent[]): Conversion {
   const events: Event[] = [];

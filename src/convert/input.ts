@@ -2,27 +2,27 @@ import { agentNames } from "../agents/registry.ts";
 import { decodePayload } from "../intake/payload.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 
-/** One native payload of the input, with what is known about how it came. */
+/** One native payload of the input, and how it arrived. */
 export interface NativePayload {
-  /** Where it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number;
   readonly value: unknown;
   readonly facts: IntakeFacts;
 }
 
-/** A line that holds none. */
+/** A line without a payload. */
 export interface Unreadable {
   readonly line: number;
   readonly reason: string;
 }
 
 export interface Given {
-  /** For payloads that do not tell where they come from. */
+  /** For payloads that do not name their agent. */
   readonly source?: string;
   readonly event?: string;
 }
 
-/** Lines with something on them, each with its number. */
+/** Non-empty lines with their numbers. */
 function* linesOf(input: Buffer): Generator<{ readonly line: number; readonly bytes: Buffer }> {
   let line = 1;
   for (let from = 0; from < input.length; line++) {
@@ -33,7 +33,7 @@ function* linesOf(input: Buffer): Generator<{ readonly line: number; readonly by
   }
 }
 
-/** One JSON value over any number of lines, or one a line; lines that hold none are among them. */
+/** One JSON value over several lines, or one per line; lines without one are included. */
 export function valuesIn(input: Buffer): readonly { readonly line: number; readonly bytes: Buffer }[] {
   const lines = [...linesOf(input)];
   const [first] = lines;
@@ -43,9 +43,9 @@ export function valuesIn(input: Buffer): readonly { readonly line: number; reado
 }
 
 /**
- * Takes an input apart: one JSON value over any number of lines, or one a line; a line that a hook recorder wrote
- * (`{received_at, event, stdin | stdin_raw, argv, env, ppid}`) gives the payload in it with the facts beside it. Of other
- * payloads nothing is known but when we read them: this process's own environment says nothing about them.
+ * Splits an input: one JSON value over several lines, or one per line. A line of a hook recorder
+ * (`{received_at, event, stdin | stdin_raw, argv, env, ppid}`) contains a payload with the facts beside it. For other payloads only the
+ * time of reading is known: this process's environment says nothing about them.
  *
  * @param now milliseconds since the epoch, for payloads without a time of receipt
  */
@@ -108,7 +108,7 @@ function* fromRecording(
   yield { line, value: decoded.value, facts };
 }
 
-/** A clock that never gives a moment twice: what was read later came later. */
+/** A clock that never returns the same time twice, so that the order of reading is kept. */
 function rising(now: () => number): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {

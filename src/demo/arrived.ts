@@ -10,13 +10,13 @@ import { type Column, table } from "../text/table.ts";
 import { printable, type Terminal } from "../text/terminal.ts";
 import type { RecordedSession, Totals } from "./recordings.ts";
 
-/** What the receiver has decoded. Of each metric stream only the last point: they are cumulative. */
+/** What the receiver has decoded. Only the last point of each metric stream, because they are cumulative. */
 export interface Arrived {
   readonly spans: readonly ReceivedSpan[];
   readonly points: readonly ReceivedPoint[];
 }
 
-/** The important metrics that arrived, as lines of a table. */
+/** The important metrics as lines of a table. */
 export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<string> {
   const rows = TABLE.flatMap(({ metric, by }) => {
     const sums = new Map<string, number>();
@@ -40,18 +40,18 @@ export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<s
   return table(columns, rows, terminal);
 }
 
-/** Whether what arrived is what there was. */
+/** Whether what arrived equals what was sent. */
 export interface Check {
   readonly exact: boolean;
-  /** The comparison as a table, ready to be shown. */
+  /** The comparison as a table. */
   readonly lines: readonly string[];
 }
 
 /**
- * Compares four accounts of the same tokens: what the model server had counted when the sessions were recorded, what
- * the store holds, and what arrived as spans and as metrics; then every metric stream with the store's sum of it.
+ * Compares four counts of the same tokens: the model server's when the sessions were recorded, the store's, and those that arrived as
+ * spans and as metrics; then every metric stream with the store's sum.
  *
- * @param storePath of the drain that sent; nobody writes to it any more
+ * @param storePath of the drain that sent; nothing writes to it any more
  */
 export function check(
   sessions: readonly RecordedSession[],
@@ -83,7 +83,7 @@ export function check(
   }
 }
 
-/** A span as the waterfall draws it; attributes that our exporter never sends are left out. */
+/** A span for the waterfall; attributes that our exporter never sends are left out. */
 export function toRecord({ kind, startNs, endNs, status, attributes, resource, ...span }: ReceivedSpan): SpanRecord {
   return {
     ...span,
@@ -114,7 +114,7 @@ const plain = (attributes: PlainAttributes): Attributes =>
     }),
   );
 
-/** What the table shows, and by which attributes it is split. */
+/** The metrics of the table, and the attributes by which they are split. */
 const TABLE: readonly { readonly metric: string; readonly by: readonly string[] }[] = [
   { metric: "openhook.token.usage", by: [semconv.GEN_AI_REQUEST_MODEL, semconv.OPENHOOK_TOKEN_TYPE] },
   { metric: "openhook.cost.usage", by: [semconv.GEN_AI_REQUEST_MODEL] },
@@ -149,7 +149,7 @@ interface CheckRow {
   readonly exact: boolean;
 }
 
-/** An account that differs says by how much. */
+/** A differing count shows by how much. */
 const account = (title: "store" | "spans" | "metrics"): Column<CheckRow> => ({
   title,
   align: "right",
@@ -177,7 +177,7 @@ const CHECK_COLUMNS: readonly Column<CheckRow>[] = [
 const inStore = (db: Database, column: Kind["column"]): number =>
   Number(db.prepare(`SELECT coalesce(sum(${column}), 0) AS n FROM model_calls`).get()?.["n"]);
 
-/** Model calls alone: turns and sessions repeat the sums of what hangs below them. */
+/** Model calls only: turns and sessions repeat the sums below them. */
 const inSpans = ({ spans }: Arrived, attribute: string): number =>
   sumOf(
     spans
@@ -197,12 +197,12 @@ const sumOf = (values: readonly unknown[]): number =>
 
 function unequalStreams(db: Database, { points }: Arrived): { readonly count: number; readonly unequal: string[] } {
   const arrived = new Map(points.map((point) => [streamKey(point.name, point.attributes), amountOf(point)]));
-  // What a drain counts of itself while it sends is sent by the next one
+  // What a drain counts about itself while sending is sent by the next one
   const agents = counterValues(db).filter(({ metric }) => !metric.startsWith(SELF_PREFIX));
   const stored = agents.map(({ metric, attributes, value }) => ({
     metric,
     key: streamKey(metric, attributes),
-    // kept as whole billionths, sent as doubles
+    // Stored as whole 10⁻⁹ units, sent as doubles
     value: METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value,
   }));
   return {
@@ -211,11 +211,11 @@ function unequalStreams(db: Database, { points }: Arrived): { readonly count: nu
   };
 }
 
-/** One agent, one resource: name and attributes tell streams apart. */
+/** One agent and one resource, so name and attributes identify a stream. */
 const streamKey = (name: string, attributes: PlainAttributes): string =>
   JSON.stringify([name, Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))]);
 
 const amountOf = ({ data }: ReceivedPoint): number => (data.kind === "histogram" ? data.count : data.value);
 
-/** `1,234,567`, the same everywhere. */
+/** `1,234,567`, independent of the locale. */
 const grouped = (n: number): string => n.toLocaleString("en-US");

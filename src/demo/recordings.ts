@@ -33,31 +33,30 @@ export interface HookCall {
 
 export interface RecordedSession {
   readonly sessionId: string;
-  /** What the model server that the agent talked to had counted. */
+  /** Counts of the model server that the agent used. */
   readonly totals: Totals;
 }
 export type Totals = z.infer<typeof Expected>["sessions"][number]["totals"];
 
-/** One recorded run of an agent, moved to a home, a time and session ids of its own. */
+/** One recorded run of an agent, moved to another home, time and session ids. */
 export interface Recording {
   /** What was recorded, e.g. `parallel-tools`. */
   readonly name: string;
-  /** The agent's name, as envelopes have it. */
+  /** The agent's name, as in envelopes. */
   readonly source: string;
   readonly calls: readonly HookCall[];
   readonly sessions: readonly RecordedSession[];
 }
 
 /**
- * Reads all recordings below a folder and puts the agent's own transcripts below a home.
+ * Reads all recordings in a folder and writes the agent's transcripts into a home.
  *
- * Three things are changed in the text, nothing else: the home's path; the times, all by one amount, so that the last
- * session ends at `endMs` (backends refuse what is old); the session ids, so that a backend that has seen a demo before
- * shows this one by itself.
+ * Only three things change in the text: the home's path; the times, all by the same amount, so that the last session ends at `endMs`
+ * (backends refuse old data); and the session ids, so that a backend that has seen a demo before shows this one separately.
  *
- * @param folder holds one folder per recording: `hooks.jsonl`, `expected.json`, `transcripts/`
+ * @param folder contains one folder per recording: `hooks.jsonl`, `expected.json`, `transcripts/`
  * @returns recordings in the order in which they happened
- * @throws UserError when the folder is missing or holds something else
+ * @throws UserError if the folder is missing or contains something else
  */
 export async function unpackRecordings(folder: string, home: string, endMs: number): Promise<readonly Recording[]> {
   const packed = await Promise.all((await namesIn(folder)).map((name) => readPacked(join(folder, name), name)));

@@ -9,14 +9,14 @@ import type { Recording } from "./recordings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The demo's own corner of the disk; the user's state and settings are not in it. Absolute paths. */
+/** The demo's folders, separate from the user's state and settings. Absolute paths. */
 export interface DemoPlaces {
   readonly home: string;
   readonly stateDir: string;
   readonly configDir: string;
 }
 
-/** What a drain said of its work. */
+/** A drain's report. */
 export type DemoDrain = z.infer<typeof DemoDrain>;
 const DemoDrain = z.object({
   events: z.number(),
@@ -28,12 +28,12 @@ const DemoDrain = z.object({
 });
 
 /**
- * Calls the hook program once per recorded call, as an agent does: the payload on stdin. Its file in the inbox gets the
- * call's own time, since the file's time is the event's.
+ * Runs the hook program once per recorded call, like an agent: with the payload on stdin. Its file in the inbox gets the call's time,
+ * because the file's time is the event's.
  *
- * @param packageRoot holds `dist`
- * @returns how long the hook took, in milliseconds, one number per call
- * @throws UserError when the hook cannot be started, fails, or leaves no event behind
+ * @param packageRoot contains `dist`
+ * @returns the hook's durations in milliseconds, one per call
+ * @throws UserError if the hook cannot be started, fails, or leaves no event
  */
 export async function replay(
   recordings: readonly Recording[],
@@ -64,10 +64,10 @@ export async function replay(
 }
 
 /**
- * Runs `openhook-otel drain` of the built program in a process of its own.
+ * Runs `openhook-otel drain` of the built program in a separate process.
  *
- * @param env on top of the demo's environment, e.g. where to send
- * @throws UserError with what the drain had to say when it failed
+ * @param env added to the demo's environment, e.g. the destination
+ * @throws UserError with the drain's message if it failed
  */
 export async function drainOnce(places: DemoPlaces, context: Context, env: Env): Promise<DemoDrain> {
   const args = [context.programPath, "drain", "--json"];
@@ -80,7 +80,7 @@ export async function drainOnce(places: DemoPlaces, context: Context, env: Env):
 
 // --- internal ---
 
-/** What the user's environment holds for programs like this one must not reach the demo by chance. */
+/** Variables of the user's environment for programs like this one must not affect the demo. */
 const OF_PROGRAMS = /^(OTEL_|OPENHOOK_|XDG_|CLAUDE)/;
 
 function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {

@@ -5,11 +5,11 @@ import { type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
 import { printable } from "../text/terminal.ts";
 
-/** Backends that can be asked, as the settings and options name them. */
+/** Backends that can be queried, as in the settings and options. */
 export const BACKENDS = ["prometheus", "jaeger", "tempo"] as const;
 export type BackendName = (typeof BACKENDS)[number];
 
-/** Where somebody can be asked, and as whom. */
+/** A backend's address and credentials. */
 export class Backend {
   readonly name: BackendName;
   readonly title: string;
@@ -17,8 +17,8 @@ export class Backend {
   readonly #headers: Readonly<Record<string, string>>;
 
   /**
-   * @param env holds the headers, `OPENHOOK_RECONCILE_<NAME>_HEADERS=authorization=Bearer%20…`: tokens come from there alone
-   * @throws UserError when the address or the headers are none
+   * @param env contains the headers, `OPENHOOK_RECONCILE_<NAME>_HEADERS=authorization=Bearer%20…`: the only source of tokens
+   * @throws UserError for an invalid address or invalid headers
    */
   constructor(name: BackendName, url: string, env: Readonly<Record<string, string | undefined>>) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -41,10 +41,10 @@ export class Backend {
   }
 
   /**
-   * Asks by GET, or by POST where a form is given.
+   * Queries by GET, or by POST with a form.
    *
-   * @returns what the answer holds; `undefined` for 404: there is no such thing
-   * @throws UserError with exit code 2 when nobody answers, or not as this backend does
+   * @returns the response's JSON; `undefined` for 404
+   * @throws UserError with exit code 2 without a response, or an unexpected one
    */
   async ask(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
     const url = new URL(this.#base);
@@ -109,7 +109,7 @@ const adviceOn = (status: number, name: BackendName): string =>
       ? ": it redirects; name the address itself"
       : "";
 
-/** Why, where the answer is JSON that says so: a query that is too large, a tenant that is missing. */
+/** The reason in a JSON response, such as a query that is too large or a missing tenant. */
 function reasonIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { readonly error?: unknown };

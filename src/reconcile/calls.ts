@@ -6,10 +6,10 @@ import { type CallFact, type Difference, KIND_NAME, KINDS, type Sums, sumOf } fr
 import { type StoredBook, whyNotCounted } from "./stored.ts";
 import type { TranscriptBook } from "./transcripts.ts";
 
-/** What came of comparing a session's transcripts with the store. */
+/** The result of comparing a session's transcripts with the store. */
 export interface CallsCompared {
   readonly differences: readonly Difference[];
-  /** Of what counts in this session by its transcripts; absent where they cannot be read. */
+  /** Calls of this session in its transcripts; absent if they cannot be read. */
   readonly told: Sums | undefined;
   readonly stored: Sums;
   readonly calls: { readonly told: number | undefined; readonly stored: number };
@@ -19,10 +19,10 @@ export interface CallsCompared {
 }
 
 /**
- * Call by call: what a session's transcripts hold and what the store has counted, to the token.
+ * Compares a session's transcripts with the store's counts, call by call and token by token.
  *
- * @param db to ask why a call is not counted here
- * @param counted where each record that is unique over all sessions was counted; this session's are added
+ * @param db to find out why a call is not counted here
+ * @param counted where each globally unique record was counted; this session's are added
  */
 export function compareCalls(
   db: Database,
@@ -96,7 +96,7 @@ export function compareCalls(
   if (transcript.unreadable > 0) {
     remarks.push(`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`);
   }
-  // What hooks alone told is in no transcript: the sums of both sides are of the same calls
+  // Calls that only hooks reported are in no transcript: compare sums over the same calls
   const comparable = isWhole ? sumOf(mine) : undefined;
   return {
     differences,
@@ -108,7 +108,7 @@ export function compareCalls(
   };
 }
 
-/** Model calls of the store, each with the span that stands for it: none without, and the same tokens. */
+/** Compares the store's model calls with their spans: each has one, with the same tokens. */
 export function compareWithSpans({ session, calls, spans }: StoredBook): {
   readonly differences: readonly Difference[];
   readonly remarks: readonly string[];
@@ -136,7 +136,7 @@ export function compareWithSpans({ session, calls, spans }: StoredBook): {
   return { differences, remarks };
 }
 
-/** A call as it is named in what differs. */
+/** The name of a call in a difference. */
 export const nameOf = (key: string, { model, endMs }: Pick<CallFact, "model" | "endMs">): string =>
   `model call ${key} (${model ?? "model not named"}, ${new Date(endMs).toISOString()})`;
 

@@ -24,13 +24,13 @@ export interface Destinations {
 export interface SessionQuestion {
   readonly book: StoredBook;
   readonly transcript: TranscriptBook;
-  /** Its agent's hooks can tell model calls that no transcript holds. */
+  /** The agent's hooks can report model calls that are in no transcript. */
   readonly mayHooksTell: boolean;
   readonly look: Look;
-  /** Where each record that is unique over all sessions was counted; this session's are added. */
+  /** Where each globally unique record was counted; this session's are added. */
   readonly counted: Map<string, string>;
   readonly destinations: Destinations;
-  /** Of traces. */
+  /** Backends for traces. */
   readonly backends: readonly Backend[];
   readonly instanceId: string | undefined;
   readonly isSampled: boolean;
@@ -40,18 +40,18 @@ interface Compared {
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
-  /** How many comparisons were possible. */
+  /** Number of possible comparisons. */
   readonly compared: number;
 }
 
-/** One session from its transcripts to the backends, in the order of the flow. */
+/** Compares one session from its transcripts to the backends, in the order of the flow. */
 export async function compareSession(question: SessionQuestion): Promise<
   Compared & {
     readonly session: SessionReport;
     readonly told: Sums | undefined;
     readonly stored: Sums;
     readonly delivered: Sums;
-    /** By backend; absent where it has not all of it. */
+    /** By backend; absent if it does not have the whole session. */
     readonly found: readonly Sums[];
   }
 > {
@@ -123,7 +123,7 @@ export interface MachineQuestion {
   readonly nowMs: number;
 }
 
-/** The counters of all sessions together: the store's sessions, its sums, what was delivered, what Prometheus has. */
+/** Compares the counters of all sessions: the store's sessions, its sums, deliveries, Prometheus. */
 export async function compareMachine(
   machine: MachineBook,
   { destinations, prometheus, config, nowMs }: MachineQuestion,
@@ -182,9 +182,9 @@ export async function compareMachine(
 
 // --- internal ---
 
-/** Traces of one session that are asked for at once. */
+/** Concurrent requests for traces of one session. */
 const REQUESTS = 4;
-/** A scrape comes after what was sent; clocks differ. */
+/** A scrape is later than the export, and clocks differ. */
 const MARGIN_MS = 10 * 60_000;
 
 const shownUrl = (url: string): string => new URL(url).origin;
@@ -203,7 +203,7 @@ function treesOf(backend: Backend, { book, instanceId, isSampled }: SessionQuest
   );
 }
 
-/** When the newest values can have come: since the stream that was sent longest ago was, by either clock. */
+/** The time range of the newest values: from the stream that was sent longest ago, by either clock. */
 function timesOf(
   { clockSkewMs }: MachineBook,
   told: readonly { readonly told?: { readonly atMs: number } }[],

@@ -1,11 +1,11 @@
 import type { TokenUsage } from "../model/transcript.ts";
 import * as semconv from "../telemetry/semconv.ts";
 
-/** Kinds of tokens in the order in which they are shown. The last three are parts of the first two. */
+/** Token kinds in display order. The last three are parts of the first two. */
 export const KINDS = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** As `openhook.token.type` and the JSON have them. */
+/** Their names in `openhook.token.type` and JSON. */
 export const KIND_NAME = {
   input: "input",
   output: "output",
@@ -14,7 +14,7 @@ export const KIND_NAME = {
   reasoning: "reasoning",
 } as const satisfies Record<Kind, string>;
 
-/** The attributes of a span that count tokens, by any spelling. */
+/** Span attributes with token counts, in every spelling. */
 export const FIGURES: readonly string[] = [
   semconv.GEN_AI_USAGE_INPUT_TOKENS,
   semconv.GEN_AI_USAGE_OUTPUT_TOKENS,
@@ -25,46 +25,46 @@ export const FIGURES: readonly string[] = [
   ...Object.values(semconv.OPENHOOK_TOTAL),
 ];
 
-/** A model call as one of the books has it. */
+/** A model call from one of the sources. */
 export interface CallFact {
   readonly key: string;
   readonly model: string | undefined;
-  /** Absent: that book does not say. */
+  /** Absent: the source does not say. */
   readonly usage: TokenUsage | undefined;
-  /** Its tokens are those of a turn or session: it has no span of its own. */
+  /** Its tokens cover a turn or session, so it has no span. */
   readonly covers: "turn" | "session" | undefined;
   readonly endMs: number;
 }
 
-/** A span as the store or a backend has it: its place in the tree, and its figures. */
+/** A span from the store or a backend: its place in the tree and its figures. */
 export interface SpanFact {
   readonly spanId: string;
   /** "" for a root. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** Of a model call: what its tokens are summed under. */
+  /** For a model call: the model that its tokens are summed under. */
   readonly model: string | undefined;
   readonly isCall: boolean;
-  /** The attributes that count tokens, by name. */
+  /** Attributes with token counts, by name. */
   readonly figures: Readonly<Record<string, number>>;
-  /** `service.instance.id` of who sent it, where the backend tells. */
+  /** The sender's `service.instance.id`, if the backend has it. */
   readonly instanceId: string | undefined;
 }
 
-/** One thing that two books have differently. */
+/** A difference between two sources. */
 export interface Difference {
   readonly between: string;
-  /** `<source>/<id>`; absent for what is of all sessions together. */
+  /** `<source>/<id>`; absent for differences over all sessions. */
   readonly session?: string;
   /** What differs: a model call, a span, a series. */
   readonly subject: string;
   readonly what: string;
-  /** `null`: that side has it not. */
+  /** `null`: missing on that side. */
   readonly left: number | null;
   readonly right: number | null;
 }
 
-/** Sums by model and kind. A kind that no call told is absent: unknown is never 0. */
+/** Sums by model and kind. A kind that no call reports is absent: unknown is never 0. */
 export class Sums {
   readonly byModel = new Map<string, Map<Kind, number>>();
 
@@ -83,13 +83,13 @@ export class Sums {
     for (const [model, sums] of other.byModel) this.add(model, Object.fromEntries(sums));
   }
 
-  /** @returns `undefined` where nobody told */
+  /** @returns `undefined` if unknown */
   of(model: string, kind: Kind): number | undefined {
     return this.byModel.get(model)?.get(kind);
   }
 }
 
-/** Of all calls. */
+/** Sums over all calls. */
 export function sumOf(
   calls: Iterable<{ readonly model?: string | undefined; readonly usage?: TokenUsage | undefined }>,
 ): Sums {
@@ -98,7 +98,7 @@ export function sumOf(
   return sums;
 }
 
-/** The tokens of model calls that spans tell. */
+/** Sums over the tokens of model call spans. */
 export function sumOfSpans(spans: Iterable<Pick<SpanFact, "isCall" | "model" | "figures">>): Sums {
   const sums = new Sums();
   for (const { isCall, model, figures } of spans) {

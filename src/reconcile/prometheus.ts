@@ -8,10 +8,10 @@ export interface FoundSeries {
 }
 
 /**
- * The newest value of every series of one machine, buckets of histograms left out.
+ * The newest value of every series of one machine, without histogram buckets.
  *
- * @param sinceMs how far back a newest value may lie, and `untilMs` up to when, by this machine's clock
- * @throws UserError when Prometheus cannot be asked
+ * @param sinceMs how old a newest value may be, and `untilMs` how new, by this machine's clock
+ * @throws UserError if Prometheus cannot be queried
  */
 export async function fetchSeries(
   backend: Backend,
@@ -21,7 +21,7 @@ export async function fetchSeries(
   const found = new Map<string, FoundSeries>();
   const seconds = Math.ceil((untilMs - sinceMs) / 1000);
   for (const label of INSTANCE_LABELS) {
-    // `last_over_time` keeps the names: one question for all metrics
+    // `last_over_time` keeps the names, so one query covers all metrics
     const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",${label}=${JSON.stringify(instanceId)}}[${seconds}s])`;
     const answer = await backend.ask("/api/v1/query", { query, time: String(untilMs / 1000) });
     for (const series of seriesIn(answer)) found.set(JSON.stringify(Object.entries(series.labels).sort()), series);
@@ -29,7 +29,7 @@ export async function fetchSeries(
   return [...found.values()];
 }
 
-/** Series of an instant query's answer. */
+/** Series of an instant query's response. */
 function seriesIn(answer: unknown): readonly FoundSeries[] {
   const { status, data } = (answer ?? {}) as Answer;
   if (status !== "success" || !Array.isArray(data?.result)) return [];
@@ -41,7 +41,7 @@ function seriesIn(answer: unknown): readonly FoundSeries[] {
 }
 
 /**
- * The names that Prometheus may have a metric under, by the translations that it and the Collector offer.
+ * Possible names of a metric in Prometheus, by the translations that it and the Collector offer.
  *
  * @param suffix `count` or `sum` of a histogram
  * @see OpenTelemetry, compatibility with Prometheus: metric names, units, `_total`
@@ -63,11 +63,11 @@ export const labelOf = (name: string): string => {
   return /^\d/.test(plain) ? `key_${plain}` : plain;
 };
 
-/** Whether a series is of this `service.name`, as far as the way it came tells. */
+/** Whether a series has this `service.name`, as far as its labels show. */
 export function isOfService(labels: Readonly<Record<string, string>>, service: string): boolean {
   const own = labels["service_name"] ?? labels["service.name"];
   if (own !== undefined) return own === service;
-  // `<namespace>/<name>`; a scrape that does not honour labels keeps it under another name, and `job` is the scrape's own
+  // `<namespace>/<name>`; a scrape without honor_labels keeps it under another name, and `job` is the scrape's
   const job = labels["exported_job"] ?? labels["job"];
   return job === undefined || job === service || job.endsWith(`/${service}`);
 }
@@ -84,7 +84,7 @@ interface Answer {
   };
 }
 
-/** `service.instance.id` by OTLP or a scrape that honours labels; by one that does not; promoted. */
+/** `service.instance.id` by OTLP or a scrape with honor_labels; by one without; promoted. */
 const INSTANCE_LABELS = ["instance", "exported_instance", "service_instance_id"];
 
 const unitWord = (unit: string): string =>

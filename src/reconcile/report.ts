@@ -8,9 +8,9 @@ export interface SessionReport {
   readonly id: string;
   readonly startMs: number;
   readonly isOpen: boolean;
-  /** `told`: by its transcripts; absent where they do not tell. */
+  /** `told`: in its transcripts; absent if they do not say. */
   readonly calls: { readonly told: number | undefined; readonly stored: number };
-  /** `delivered` absent: nothing is sent anywhere. `found`: by backend, in the order of `Totals.traces`. */
+  /** `delivered` absent: nothing is exported. `found`: by backend, in the order of `Totals.traces`. */
   readonly spans: {
     readonly stored: number;
     readonly delivered: number | undefined;
@@ -19,10 +19,10 @@ export interface SessionReport {
   readonly verdict: Verdict;
 }
 
-/** Sums over all sessions that were looked at; absent: not known of all of them, or of nobody. */
+/** Sums over all compared sessions; absent: unknown for some or all of them. */
 export interface Totals {
   readonly transcripts: Sums | undefined;
-  /** Of the sessions whose transcripts tell. */
+  /** Of the sessions with readable transcripts. */
   readonly known: Sums;
   readonly stored: Sums;
   readonly delivered: Sums | undefined;
@@ -35,7 +35,7 @@ export interface Report {
   readonly backends: readonly { readonly title: string; readonly url: string }[];
   readonly sessions: readonly SessionReport[];
   readonly totals: Totals;
-  /** Absent where one session was asked for and no Prometheus: counters know no sessions. */
+  /** Absent for a single session without Prometheus, because counters have no sessions. */
   readonly counters:
     | {
         readonly instanceId: string | undefined;
@@ -49,15 +49,15 @@ export interface Report {
         }[];
       }
     | undefined;
-  /** In the order of the flow: the first one is nearest to where the tokens came from. */
+  /** In the order of the flow: the first one is closest to the source of the tokens. */
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
-  /** How many comparisons were possible. */
+  /** Number of possible comparisons. */
   readonly compared: number;
 }
 
-/** All of it, for programs. Unknown is `null`. */
+/** The report as JSON. Unknown is `null`. */
 export function toJson(report: Report) {
   const { differences, sessions, totals, counters } = report;
   return {

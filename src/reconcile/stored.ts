@@ -11,7 +11,7 @@ import { type StoredSession, sessionById } from "../store/sessions.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { type CallFact, FIGURES, type Kind, type SpanFact } from "./facts.ts";
 
-/** A span of the store, and whether a backend has acknowledged it: it left the outbox. */
+/** A span of the store, and whether a backend has accepted it, so that it left the outbox. */
 export interface StoredSpan extends SpanFact {
   readonly traceId: string;
   readonly waits: boolean;
@@ -22,24 +22,24 @@ export interface StoredBook {
   readonly session: StoredSession;
   /** Sessions of subagents whose facts are kept here. */
   readonly children: readonly StoredSession[];
-  /** Something is still expected of it: what its transcript has more is not settled yet. */
+  /** More is expected: the rest of its transcript is not settled yet. */
   readonly isOpen: boolean;
   readonly calls: ReadonlyMap<string, CallFact>;
   readonly spans: readonly StoredSpan[];
-  /** The parts of its transcripts that were read, by the reader's name for them. */
+  /** The parts of its transcripts that were read, by the reader's name. */
   readonly parts: ReadonlySet<string>;
   readonly toldPrompts: ReadonlySet<string>;
 }
 
-/** Which sessions: those of a time, each of them whole. */
+/** Sessions with activity in this time, each as a whole. */
 export interface TimeRange {
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
 /**
- * Numbers of the sessions in which something happened in a time, the earliest first; how many of it were pruned, and how many
- * were imported and never sent.
+ * Numbers of the sessions with activity in a time range, the earliest first; how many more were pruned, and how many were
+ * imported and never exported.
  */
 export function sessionsIn(
   db: Database,
@@ -61,7 +61,7 @@ export function sessionsIn(
   };
 }
 
-/** @param number a session's own, of one that is no subagent's */
+/** @param number of a session that is no subagent's */
 export function bookOf(db: Database, number: number): StoredBook {
   const children = childrenOf(db, number);
   const ids = [number, ...children];
@@ -84,8 +84,8 @@ export function bookOf(db: Database, number: number): StoredBook {
 }
 
 /**
- * Why the store does not count a call that a transcript has: `copy`, another session counts it; `pruned`, it was counted and
- * taken out; `pending`, it is known and not settled yet. `undefined`: no reason is known.
+ * Why the store does not count a call of a transcript: `copy`, another session counts it; `pruned`, it was counted and removed;
+ * `pending`, it is known and not settled yet. `undefined`: no known reason.
  */
 export function whyNotCounted(
   db: Database,
@@ -105,34 +105,34 @@ export function whyNotCounted(
   return entry?.["settled"] === 0 ? "pending" : undefined;
 }
 
-/** What is of all sessions together. */
+/** What concerns all sessions together. */
 export interface MachineBook {
   readonly instanceId: string | undefined;
   readonly streams: readonly StoredStream[];
-  /** Tokens of all settled calls that are in the store. */
+  /** Tokens of all settled calls in the store. */
   readonly tokens: Readonly<Record<Kind, number>>;
-  /** Of them: of calls that ended after the first stream that counts tokens was begun. */
+  /** Of these, calls that ended after the first token stream was created. */
   readonly tokensSince: Readonly<Record<Kind, number>>;
-  /** Something was pruned: the sums hold more than the sessions that are left. */
+  /** Something was pruned: the sums include more than the sessions that are left. */
   readonly hasPruned: boolean;
-  /** Spans that left the outbox without a backend having them: dropped or refused, over all time. */
+  /** Spans that were dropped or refused before a backend accepted them, over all time. */
   readonly givenUp: number;
   readonly clockSkewMs: number;
 }
 
-/** One cumulative stream: where it stands, and what a backend acknowledged last. */
+/** One cumulative stream: its value, and the last one that a backend accepted. */
 export interface StoredStream {
   readonly metric: string;
   readonly attributes: Attributes;
   readonly service: string;
   readonly value: StreamValue;
-  /** What of it was too much, and is taken off what is counted next. */
+  /** Excess that is deducted from the next increments. */
   readonly owed: number;
   /** Absent: never sent. */
   readonly told?: StreamValue & { readonly atMs: number };
 }
 
-/** Of a counter its sum; of a histogram how many values, and their sum. */
+/** For a counter its sum; for a histogram the number of values and their sum. */
 export interface StreamValue {
   readonly sum: number;
   readonly count?: number;
@@ -160,7 +160,7 @@ export function machineBook(db: Database): MachineBook {
 
 // --- internal ---
 
-/** Sessions of subagents, at any depth: a subagent's subagent names the one above it. */
+/** Sessions of subagents, at any depth: a subagent's subagent names its parent. */
 function childrenOf(db: Database, number: number): readonly number[] {
   return db
     .prepare(
@@ -197,7 +197,7 @@ function callsOf(db: Database, number: number): ReadonlyMap<string, CallFact> {
   );
 }
 
-/** Records hold whole attributes; only what is compared is taken out of them. */
+/** Records contain all attributes; only compared ones are read. */
 function spansOf(db: Database, number: number): readonly StoredSpan[] {
   const figure = (name: string): string => `json_extract(record, '$.attributes."${name}"')`;
   const model = `coalesce(${figure(semconv.GEN_AI_RESPONSE_MODEL)}, ${figure(semconv.GEN_AI_REQUEST_MODEL)})`;

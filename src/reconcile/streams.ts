@@ -11,8 +11,8 @@ export interface StreamsCompared {
 }
 
 /**
- * The sums of the counters against the model calls that the store has. After a prune the sums are more, after a store was
- * copied, or begun anew, they are less; what ended since the first stream was begun is in them whatever happened.
+ * Compares the counters' sums with the store's model calls. After pruning the sums are larger; after the store was copied or restarted
+ * they are smaller. Calls that ended after the first stream was created are included in any case.
  */
 export function compareSums({ streams, tokens, tokensSince, hasPruned }: MachineBook): StreamsCompared {
   const differences: Difference[] = [];
@@ -35,7 +35,7 @@ export function compareSums({ streams, tokens, tokensSince, hasPruned }: Machine
   return { differences, unknown, remarks: [] };
 }
 
-/** What was counted and what a backend acknowledged. */
+/** Compares the counted values with those that a backend accepted. */
 export function compareTold(streams: readonly StoredStream[]): readonly Difference[] {
   return streams.flatMap((stream) => {
     const { value, told } = stream;
@@ -45,7 +45,7 @@ export function compareTold(streams: readonly StoredStream[]): readonly Differen
   });
 }
 
-/** Stream by stream: what a backend acknowledged, and what Prometheus has. */
+/** Compares each stream's last accepted value with Prometheus. */
 export function compareSeries(
   streams: readonly StoredStream[],
   series: readonly FoundSeries[],
@@ -91,7 +91,7 @@ export function compareSeries(
   return { differences, unknown: [], remarks, compared: told.length };
 }
 
-/** Tokens by kind over all streams. @returns `undefined` when no stream counts them */
+/** Tokens by kind over all streams. @returns `undefined` if no stream counts them */
 export function tokensIn(
   streams: readonly StoredStream[],
   kind: Kind,
@@ -105,7 +105,7 @@ export function tokensIn(
   return amounts.length === 0 ? undefined : amounts.reduce((a, b) => a + b, 0);
 }
 
-/** The same of what Prometheus has. */
+/** `tokensIn` for the series in Prometheus. */
 export function tokensFound(
   streams: readonly StoredStream[],
   series: readonly FoundSeries[],
@@ -139,11 +139,11 @@ function amountOf(value: StreamValue, part: "" | "count" | "sum", shape: MetricS
   return shape.value === "nano" ? value.sum / 1e9 : value.sum;
 }
 
-/** Whole numbers to the unit; sums of fractions may be rounded on the way. */
+/** Whole numbers must be equal; sums of fractions may be rounded on the way. */
 const isSame = (a: number, b: number): boolean =>
   a === b || (!(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), 1));
 
-/** Series by name; which of them were asked for. */
+/** Series by name, and which of them were looked up. */
 class Index {
   readonly #byName = new Map<string, FoundSeries[]>();
   readonly #used = new Set<FoundSeries>();
@@ -164,7 +164,7 @@ class Index {
         const own = new Map(Object.entries(labels).map(([name, value]) => [labelOf(name), value]));
         return (
           isOfService(labels, service) &&
-          // An empty label is none to Prometheus
+          // Prometheus treats an empty label as absent
           [...keys].every((key) => (own.get(key) ?? "") === (wanted.get(key) ?? ""))
         );
       });
@@ -172,7 +172,7 @@ class Index {
     return found;
   }
 
-  /** Series of counters and histograms that nobody asked for. */
+  /** Series of counters and histograms that were never looked up. */
   unused(shapes: ReadonlyMap<string, MetricShape>): number {
     const names = new Set(
       [...shapes.values()].flatMap((shape) =>

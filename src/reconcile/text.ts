@@ -6,7 +6,7 @@ import { flow, printable, type Style, type Terminal, terminalOf, wrapped } from 
 import { type Difference, KIND_NAME, KINDS } from "./facts.ts";
 import type { Report, SessionReport } from "./report.ts";
 
-/** What came out, for people: tokens by model, sessions, counters of the machine, and what differs. */
+/** Prints the result: tokens by model, sessions, counters of the machine, and the differences. */
 export function tell(report: Report, context: Context): void {
   printLines(context, lines(report, terminalOf(context)));
 }
@@ -98,7 +98,7 @@ function* tokenTable(report: Report, terminal: Terminal): Generator<string> {
       const values = books.map(([, book]) => book?.of(model, kind));
       if (values.every((value) => value === undefined)) return [];
       const cells = books.map(([, book], i) => (book === undefined ? "?" : shown(values[i] ?? undefined)));
-      // Of some sessions nobody knows: a lower bound, and not to be compared
+      // Unknown for some sessions: a lower bound, not compared
       if (transcripts === undefined) cells[0] = values[0] === undefined ? "?" : `${cells[0]} + ?`;
       const comparable = transcripts === undefined ? values.slice(1) : values;
       return [{ name: printable(model), kind: KIND_NAME[kind], cells, isWrong: isUneven(comparable) }];

@@ -2,19 +2,19 @@ import * as semconv from "../telemetry/semconv.ts";
 import type { Backend } from "./backend.ts";
 import { FIGURES, type SpanFact } from "./facts.ts";
 
-/** A trace as a backend has it; `copies` of a span that was sent twice and is kept twice stand behind each other. */
+/** A trace from a backend; `copies` of a span that was sent and kept twice follow each other. */
 export interface FoundTrace {
   readonly spans: readonly SpanFact[];
-  /** The backend said that this is not all of it. */
+  /** The backend reported that it is incomplete. */
   readonly isPartial: boolean;
 }
 
 /**
- * Asks Jaeger or Tempo for one trace.
+ * Fetches one trace from Jaeger or Tempo.
  *
- * @returns `undefined` when it has none
- * @throws UserError when it cannot be asked
- * @see Jaeger: GET /api/v3/traces/{id}, before that /api/traces/{id}; Tempo: GET /api/v2/traces/{id}, before that /api/traces/{id}
+ * @returns `undefined` if it does not have it
+ * @throws UserError if it cannot be queried
+ * @see Jaeger: GET /api/v3/traces/{id}, formerly /api/traces/{id}; Tempo: GET /api/v2/traces/{id}, formerly /api/traces/{id}
  */
 export async function fetchTrace(backend: Backend, traceId: string): Promise<FoundTrace | undefined> {
   const answer =
@@ -24,7 +24,7 @@ export async function fetchTrace(backend: Backend, traceId: string): Promise<Fou
   return spans.length === 0 ? undefined : { spans, isPartial: isPartial(answer) };
 }
 
-/** Spans of an answer, whichever way it wraps OTLP's JSON; and of Jaeger's own form. Exported for its test. */
+/** Spans of a response, in any wrapping of OTLP's JSON, or in Jaeger's own form. Exported for its test. */
 export function* spansIn(answer: unknown): Generator<SpanFact> {
   if (Array.isArray(answer)) {
     for (const part of answer) yield* spansIn(part);
@@ -79,7 +79,7 @@ function* jaegerSpans(traces: unknown): Generator<SpanFact> {
     for (const span of listIn(trace, "spans")) {
       const process = asRecord(processes?.[textIn(span, "processID")]);
       const references = listIn(span, "references").filter((one) => textIn(one, "refType") === "CHILD_OF");
-      // A link to another trace is told in the same list
+      // The same list also has links to other traces
       const parent = references.find((one) => textIn(one, "traceID") === textIn(span, "traceID"));
       yield factOf(
         textIn(span, "spanID"),
@@ -115,7 +115,7 @@ function tagsIn(of: Json | undefined): ReadonlyMap<string, Value> {
   );
 }
 
-/** Hexadecimal, or base64 as protobuf's own JSON has bytes. */
+/** Hexadecimal, or base64 as in protobuf's JSON. */
 const idOf = (text: string): string =>
   text === "" || /^[0-9a-f]{16}$/i.test(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex");
 

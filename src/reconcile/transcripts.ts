@@ -15,25 +15,25 @@ import type { StoredSession } from "../store/sessions.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { StoredBook } from "./stored.ts";
 
-/** The model calls that a session's transcripts hold, read from their first line; or why nobody can say. */
+/** The model calls in a session's transcripts, read from the first line; or why they are unknown. */
 export type TranscriptBook =
   | {
       readonly state: "read";
       readonly calls: ReadonlyMap<string, EntryOf<"model_call">>;
-      /** Parts that were read once and are not there any more. */
+      /** Parts that were read before and no longer exist. */
       readonly missingParts: number;
       /** Lines that could not be read. */
       readonly unreadable: number;
     }
   | { readonly state: "unknown"; readonly reason: string };
 
-/** What the stations of a drain want, without a store that stays open: it is only looked at. */
+/** What reading transcripts needs from a drain, without an open store. */
 export type Looking = Omit<CaptureContext, "db">;
 export type Look = <T>(ask: (db: Database) => T) => T | undefined;
 
 /**
- * Reads a session's transcripts anew, from the first line, through its agent's reader: nothing of what the store has made of
- * them is used but where they lie, and what a hook told of a fork's beginning.
+ * Reads a session's transcripts again from the first line with its agent's reader. From the store it only uses where they are, and what a
+ * hook reported about a fork's beginning.
  */
 export async function readAnew(drain: Looking, book: StoredBook, look: Look): Promise<TranscriptBook> {
   const { session, children, parts } = book;
@@ -73,7 +73,7 @@ const goneOr = ({ session, parts }: StoredBook): string =>
     ? `its transcript is gone: ${JSON.stringify(session.transcriptPath ?? [...parts][0])}`
     : "no transcript of it was ever found";
 
-/** By the reader's name for each part; a reason where even that could not be found out. */
+/** Files by the reader's part names; a reason if they cannot be determined. */
 async function filesOf(
   drain: Looking,
   reader: TranscriptReader,
@@ -96,7 +96,7 @@ async function filesOf(
   return found;
 }
 
-/** Joins records of one call, and leaves out what a fork copied before its own part. */
+/** Merges records of one call, and leaves out what a fork copied. */
 class Reading {
   readonly #book: StoredBook;
   readonly #calls = new Map<string, EntryOf<"model_call">>();
@@ -118,7 +118,7 @@ class Reading {
     }
   }
 
-  /** Sums over a session stand in for calls whose tokens nobody told: beside those they would count twice. */
+  /** Session totals replace calls with unknown tokens; beside known calls they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
     const own = new Set(
       withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#book.calls.has(key)).map(({ key }) => key),

@@ -3,30 +3,30 @@ import type { Difference, SpanFact } from "./facts.ts";
 import type { StoredSpan } from "./stored.ts";
 import type { FoundTrace } from "./traces.ts";
 
-/** One trace by the store and by a backend. */
+/** One trace in the store and in a backend. */
 export interface TreeCompared {
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
-  /** The spans of ours that the backend has, each once. */
+  /** Our spans that the backend has, each once. */
   readonly found: readonly SpanFact[];
 }
 
 export interface TreeQuestion {
-  /** As the backend is called. */
+  /** The backend's name. */
   readonly title: string;
   /** `<source>/<id>` of the session. */
   readonly session: string;
   readonly traceId: string;
-  /** All that the store has of it. Those that wait for a backend need not be there, and may. */
+  /** All spans in the store. Queued ones may be missing in the backend. */
   readonly stored: readonly StoredSpan[];
   /** `service.instance.id` of this machine. */
   readonly instanceId: string | undefined;
-  /** Traces may be missing whole: a sampler keeps some. One that is there is whole. */
+  /** A sampler may drop whole traces; a present one is complete. */
   readonly isSampled: boolean;
 }
 
-/** Span by span: ids, parents and figures. Names are not compared: a gateway may redact them. */
+/** Compares spans: ids, parents and figures. Not names, because a gateway may redact them. */
 export function compareTree(question: TreeQuestion, trace: FoundTrace | undefined): TreeCompared {
   const { title, session, traceId, stored, instanceId, isSampled } = question;
   const told = stored.filter(({ waits }) => !waits);
@@ -52,7 +52,7 @@ export function compareTree(question: TreeQuestion, trace: FoundTrace | undefine
       if (!span.waits) differ(subjectOf(span, traceId), "was delivered and is not there", 1, 0);
       continue;
     }
-    // One that was sent again is the same to the last byte; a gateway can have changed between the two
+    // A repeated span is identical; a gateway may have changed one of the two
     const best = [first, ...others].find((one) => unlike(span, one) === undefined) ?? first;
     found.push(best);
     const wrong = unlike(span, best);
@@ -77,7 +77,7 @@ const NOTHING: TreeCompared = { differences: [], unknown: [], remarks: [], found
 
 const subjectOf = ({ spanId, name }: SpanFact, traceId: string): string => `span ${spanId} (${name}) of ${traceId}`;
 
-/** What of a span is other than it was sent, the first thing. */
+/** The first difference between a span as sent and as found. */
 function unlike(
   stored: SpanFact,
   found: SpanFact,

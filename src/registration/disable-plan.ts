@@ -40,10 +40,10 @@ export interface FilePlan {
 }
 
 /**
- * Reads the settings files and computes the edit; writes nothing. An agent that was not named and that we do not know of
- * is left alone.
+ * Reads the settings files and computes the edit; writes nothing. An agent that was not named and is not registered is left
+ * alone.
  *
- * @throws UserError when a file cannot be edited; FileError when one cannot be read
+ * @throws UserError if a file cannot be edited; FileError if one cannot be read
  */
 export async function planDisable(
   { agent, installer }: InstallableAgent,
@@ -54,7 +54,7 @@ export async function planDisable(
   const target = targetOf(context);
   const self = { scope, ...(scope === "project" && { project: target.project }) };
   const now = await installer.paths(scope, target);
-  // where an installer goes by what it finds, a file of then may be none of now
+  // If an installer depends on which files exist, a recorded file may no longer be among them
   const then = (await allRecords(backupDir)).filter(
     (record) =>
       record.agent === agent.source &&
@@ -75,12 +75,12 @@ export async function planDisable(
       };
     }),
   );
-  // broken files that do not even name us are none of our business
+  // Broken files that do not mention us are left alone
   const isNamed = known.some(namesUs) || installer.registered(files).length > 0;
   const isKnown = known.some(({ isOurs }) => isOurs);
   const asTheyAre = known.map((one) => ({ ...one, after: one.file.bytes }));
   if (!isKnown && !isNamed) return { agent, installer, files: asTheyAre, enabled: false };
-  // files that are as we left them, or never named us, need not be understood
+  // Files that are unchanged since, or never mentioned us, need not be parsed
   const mustEdit = known.some((one) => !isUntouched(one) && (one.isOurs || namesUs(one) || !isKnown));
   const without = mustEdit ? edited(files, () => installer.remove(files)) : files;
   const plans = known.map((one, index) => ({ ...one, after: afterOf(one, without[index]?.text) }));
@@ -91,7 +91,7 @@ type Known = Omit<FilePlan, "after">;
 
 const namesUs = ({ file }: Known): boolean => file.text?.includes("openhook-otel") === true;
 
-/** Only this registration has changed it, and what it was is still there: its first bytes come back. */
+/** Only this registration has changed the file and its backup still exists: the original bytes are restored. */
 const isUntouched = ({ file, record, original, others }: Known): boolean =>
   file.bytes === undefined ||
   (record !== undefined &&
@@ -104,7 +104,7 @@ function afterOf(one: Known, without: string | undefined): Uint8Array | undefine
   if (file.bytes === undefined) return undefined;
   if (isUntouched(one)) return original;
   if (without === file.text) return file.bytes;
-  // a file that held settings before us is left with nothing in it rather than deleted
+  // A file that had settings before us is emptied rather than deleted
   const left = without === undefined && record?.existed !== false ? emptied(file) : without;
   return left === undefined ? undefined : Buffer.from(left);
 }

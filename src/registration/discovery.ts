@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ENVELOPE_TYPES } from "../model/envelope-types.ts";
 
 /**
- * `.openhook.json`, by which a project tells tools that speak OpenHook what to run.
+ * `.openhook.json`, in which a project tells OpenHook senders what to run.
  *
  * @see OpenHook v0.1 §4
  */
@@ -14,7 +14,7 @@ export interface Discovery {
 export const DISCOVERY_NAME = ".openhook.json";
 
 /**
- * @returns what the file says, or one line with what is wrong with it; `undefined` when there is none
+ * @returns the file's content, or one line about its error; `undefined` if there is none
  */
 export async function readDiscovery(path: string): Promise<Discovery | string | undefined> {
   let text: string;
@@ -32,7 +32,7 @@ export async function readDiscovery(path: string): Promise<Discovery | string | 
   return `${issue?.path.join(".") || "the top level"}: ${issue?.message ?? "wrong"}`;
 }
 
-/** Event types that at least one hook of the file is called for. */
+/** Event types for which the file has at least one hook. */
 export function subscribed({ hooks }: Discovery): ReadonlySet<string> {
   const named = hooks.flatMap(({ events }) => events);
   return new Set(named.includes("*") ? [...ENVELOPE_TYPES, ...named] : named);

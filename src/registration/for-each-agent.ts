@@ -1,7 +1,7 @@
 import { FileError } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 
-/** Does something for each, one after the other. With `complain` one that fails is left out, else the first failure ends it. */
+/** Runs something for each agent in turn. With `complain` a failed one is skipped, otherwise the first failure ends it. */
 export async function forEachAgent<T, R>(
   all: readonly T[],
   complain: ((error: unknown, one: T) => void) | undefined,
@@ -19,7 +19,7 @@ export async function forEachAgent<T, R>(
   return done;
 }
 
-/** Says on stderr what went wrong, and goes on. */
+/** Prints an error on stderr and continues. */
 export const complainTo =
   ({ stderr }: Pick<Context, "stderr">) =>
   (error: unknown): void => {

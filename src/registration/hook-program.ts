@@ -10,11 +10,11 @@ import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /**
- * The command line that agents run. Below 80 characters at the standard place, since some agents show it to the model.
+ * The command line that agents run. Under 80 characters in the default location, because some agents show it to the model.
  *
- * - The same text on every machine and in both scopes: Claude Code runs equal command lines once, and a project's
- *   settings hold no home directory.
- * - A missing program ends with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
+ * - The same text on every machine and in both scopes: Claude Code runs equal command lines once, and a project's settings contain no
+ *   home directory.
+ * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
  */
 export function hookCommandOf({ places, platform, nodePath }: Context): HookCommand {
   if (platform === "win32") {
@@ -34,22 +34,22 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
       ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
       ...(reply === undefined ? [] : [word(reply)]),
     ];
-    // fish has no assignments, and then says so
+    // fish has no POSIX assignments and would report an error
     const start = shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
     const line = [start, ...flags[drain], source, ...told].join(" ");
-    // moved to a folder of another name, the line must still tell whose it is
+    // In a folder with another name, the line needs another mark of ours
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };
 }
 
 /**
- * Puts the program that agents start, what it must know, and the directories it writes to in their places; the wrapper of
- * programs too, where there is one. Files that are right already are not written.
+ * Installs the program that agents start, its configuration and its directories, and the wrapper program if it is used. Correct files
+ * are not rewritten.
  *
  * @param hookSource the shipped program, absolute
- * @returns whether anything of it was missing or different
- * @throws UserError when the shipped program is missing, `sudo` has made this root, or nothing may run at its place; FileError
- *         when a place cannot be written
+ * @returns whether anything was missing or different
+ * @throws UserError if the shipped program is missing, `sudo` made this root, or the location does not allow programs; FileError
+ *         if a location cannot be written
  */
 export async function installHookProgram(context: Context, hookSource: string): Promise<boolean> {
   const { places, nodePath, programPath, platform } = context;
@@ -59,7 +59,7 @@ export async function installHookProgram(context: Context, hookSource: string): 
     await makePrivate(path, platform);
   }
   const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
-  // the program reads its configuration, so that comes first
+  // The program reads its configuration, so that is written first
   const written = [
     await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600),
     await writeIfDifferent(places.hookPath, program, 0o755),
@@ -72,14 +72,14 @@ export async function installHookProgram(context: Context, hookSource: string): 
   return written.includes(true);
 }
 
-/** Whether the installed hook is the shipped one: an update of this program leaves that of the version before in its place. */
+/** Whether the installed hook is the shipped one; updating this program does not replace it. */
 export async function isHookCurrent({ places }: Pick<Context, "places">, hookSource: string): Promise<boolean> {
   return (await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) === true;
 }
 
-/** Whether a program cannot be started although its mode allows it, as on a file system that is mounted `noexec`. */
+/** Whether a program cannot be started although its mode allows it, as on a `noexec` file system. */
 export function isBarred(path: string, platform: NodeJS.Platform): boolean {
-  // There the Node binary runs it
+  // There Node runs it
   if (platform === "win32") return false;
   try {
     accessSync(path, constants.X_OK);
@@ -89,16 +89,16 @@ export function isBarred(path: string, platform: NodeJS.Platform): boolean {
   }
 }
 
-/** What that means, and what to do. */
+/** The problem and its remedy. */
 export const barredBy = (path: string): string =>
   `${path} cannot be executed: no program may run in its folder (noexec), so that no agent could be collected; set OPENHOOK_OTEL_HOME to a folder where programs may run, then: ${suggest("enable")}`;
 
-/** Takes the program and its configuration away. The state stays. */
+/** Removes the program and its configuration. The state stays. */
 export async function removeHookProgram({ places }: Context): Promise<void> {
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const directory = dirname(places.hookPath);
-  // fails where something of the user's is in it, which is right
+  // Fails if the user has files in it, which is right
   if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
 }
 
@@ -110,15 +110,15 @@ async function shipped(hookSource: string): Promise<Buffer> {
   throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
 }
 
-/** Of a text that may hold anything, for a POSIX shell. */
+/** Quotes any text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const isPlain = (text: string): boolean => /^[\w.:/-]+$/.test(text);
 
-/** One word of a POSIX shell's line. */
+/** One word of a POSIX command line. */
 const word = (text: string): string => (text === "" ? '""' : isPlain(text) ? text : quoted(text));
 
-/** One argument, by the rules with which Windows programs take their command line apart. */
+/** One argument, by the rules with which Windows programs split their command line. */
 const windowsWord = (text: string): string =>
   isPlain(text) ? text : `"${text.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
 

@@ -6,9 +6,9 @@ import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 
-/** What `enable` and `disable` have in common: which agents, which files, what the user says to it. */
+/** What `enable` and `disable` share: agents, files, confirmation. */
 
-/** The agents there are; `agents/registry.ts` is one. */
+/** Access to the agents; see `agents/registry.ts`. */
 export interface AgentLookup {
   list(): Promise<readonly Agent[]>;
   find(source: string): Promise<Agent | undefined>;
@@ -22,13 +22,13 @@ export interface InstallableAgent {
 }
 
 export interface SettingsFile extends SettingsText {
-  /** `undefined` when there is no file. */
+  /** `undefined` if there is no file. */
   readonly bytes: Buffer | undefined;
 }
 
 export const targetOf = ({ places, cwd, env }: Context): InstallTarget => ({ home: places.home, project: cwd, env });
 
-/** Named agents, each once. @throws UserError for a name that is none, or has no settings in this scope */
+/** Named agents, each once. @throws UserError for an unknown name, or an agent without settings in this scope */
 export async function namedAgents(
   names: readonly string[],
   scope: Scope,
@@ -56,7 +56,7 @@ export async function namedAgents(
   return chosen;
 }
 
-/** Whose settings are meant where nobody said so: the user's, or the project's where the named agents have no others. */
+/** The scope if none is given: the user's, or the project's if the named agents have no others. */
 export async function scopeOf(names: readonly string[], given: Scope | undefined, agents: AgentLookup): Promise<Scope> {
   if (given !== undefined) return given;
   const cards = await Promise.all(names.map((name) => agents.find(name)));
@@ -75,17 +75,17 @@ export async function installableAgents(scope: Scope, agents: AgentLookup): Prom
   return found;
 }
 
-/** @throws FileError when one cannot be read; UserError when one is no UTF-8 text, which an edit would spoil */
+/** @throws FileError if one cannot be read; UserError if one is not UTF-8, which an edit would damage */
 export const readSettingsFiles = (paths: readonly string[]): Promise<readonly SettingsFile[]> =>
   Promise.all(paths.map(readSettingsFile));
 
-/** Runs an installer's edit; what it has against a text becomes one line with the file's name. */
+/** Runs an installer's edit; its error becomes one line with the file's name. */
 export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
   try {
     return edit();
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    // which of several it was, only the installer knows
+    // Only the installer knows which of several files it was
     const named = "path" in error && typeof error.path === "string" ? [error.path] : files.map(({ path }) => path);
     throw new UserError(error.code, `${named.join(" or ")}, ${error.message}; nothing was changed`, 2, {
       cause: error,
@@ -94,15 +94,15 @@ export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
 }
 
 /**
- * What is left of a file that was there before us once nothing but ours was in it: an empty document. A script, and a
- * file of our own name, goes, whoever brought it here.
+ * What is left of a file that existed before us once it contains nothing but ours: an empty document. A script, and a file with our name, is
+ * removed.
  */
 export function emptied({ path, text }: SettingsText): string | undefined {
   if (text?.startsWith("#!") || basename(path).includes("openhook-otel")) return undefined;
   return /\.jsonc?$/.test(path) ? "{}\n" : "";
 }
 
-/** Paths as a sentence has them; many of one folder by that folder. */
+/** Paths for a sentence; many of one folder are named by the folder. */
 export function listed(paths: readonly string[]): string {
   const [first] = paths;
   if (first === undefined || paths.length <= 2) return paths.join(" and ");
@@ -111,7 +111,7 @@ export function listed(paths: readonly string[]): string {
   return `${paths.slice(0, -1).join(", ")} and ${paths.at(-1)}`;
 }
 
-/** Turns what the file system had against us into the one line that `cli.ts` prints. */
+/** Turns file system errors into the one line that `cli.ts` prints. */
 export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -124,8 +124,8 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 /**
  * Asks before an edit.
  *
- * @returns what the user said; true without asking when `sure` is set: by `--yes`, or by naming the agent
- * @throws UserError when there is nobody to ask
+ * @returns the user's answer; true without asking if `sure`: by `--yes`, or by naming the agent
+ * @throws UserError without a terminal to ask on
  */
 export async function agreed(message: string, sure: boolean, context: Context): Promise<boolean> {
   if (sure) return true;
@@ -139,7 +139,7 @@ export async function agreed(message: string, sure: boolean, context: Context): 
   return !isCancel(answer) && answer;
 }
 
-/** Whether somebody sits in front of this. */
+/** Whether there is a terminal to ask on. */
 export const canAsk = ({ stdin, stdout }: Context): boolean => stdin.isTTY === true && stdout.isTTY === true;
 
 /** Where a prompt reads and writes. */

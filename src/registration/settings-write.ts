@@ -4,16 +4,16 @@ import { type BackupRecord, dropBackup, saveBackup } from "../config/backup.ts";
 import { removeFile, type WriteOptions, writeFileAtomic } from "../config/files.ts";
 import { UserError } from "../context.ts";
 
-/** One file's part of an edit, and the way back. Either happens as a whole or throws and leaves what was. */
+/** One file's part of an edit and its reversal. Each happens completely, or throws and changes nothing. */
 export interface Step {
   run(): Promise<void>;
   undo(): Promise<void>;
 }
 
 /**
- * Runs steps in their order. When one fails, those before it are taken back, last first.
+ * Runs steps in order. If one fails, the earlier ones are reversed, last first.
  *
- * @throws what the step threw; UserError when the way back was barred too, with both reasons
+ * @throws the step's error; UserError with both reasons if the reversal failed too
  */
 export async function allOrNone(steps: readonly Step[]): Promise<void> {
   const done: Step[] = [];
@@ -31,46 +31,46 @@ export async function allOrNone(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** What a file shall hold and what it held; `undefined`: there is none. */
+/** What a file must contain and what it contained; `undefined`: no file. */
 export interface FileChange {
   readonly path: string;
   readonly before: Uint8Array | undefined;
   readonly after: Uint8Array | undefined;
-  /** The topmost directory that was made for the file: goes with it, where it is empty. */
+  /** The topmost directory created for the file: removed with it if it is empty. */
   readonly madeDirectory?: string | undefined;
-  /** Of a file and folders that have to be made. */
+  /** For files and folders that have to be created. */
   readonly modes?: Pick<WriteOptions, "mode" | "dirMode">;
 }
 
-/** Makes a change as long as the file still is what it was. */
+/** Makes a change if the file still has its old content. */
 export async function apply({ path, before, after, madeDirectory, modes }: FileChange): Promise<void> {
   if (after !== undefined) return writeFileAtomic(path, after, { ...modes, expect: before ?? null });
   await removeFile(path);
   await removeMadeDirectories(path, madeDirectory);
 }
 
-/** The same change back. */
+/** The reverse of a change. */
 export const reversed = (change: FileChange): FileChange => ({
   ...change,
   before: change.after,
   after: change.before,
 });
 
-/** Makes a record what it was; `original`: its backup's bytes. */
+/** Restores a record; `original`: its backup's bytes. */
 export async function restoreRecord(
   backupDir: string,
   path: string,
   record: BackupRecord | undefined,
   original: Uint8Array | undefined,
 ): Promise<void> {
-  // a record whose bytes are lost must not come back as "there was no file": disable would delete the user's
+  // A record whose bytes are lost must not come back as "there was no file": disable would delete the user's file
   if (record === undefined || record.existed !== (original !== undefined)) await dropBackup(backupDir, path);
   else await saveBackup(backupDir, record, original);
 }
 
 // --- internal ---
 
-/** Directories that were made for the file, up to the topmost, as long as they are empty. */
+/** Removes empty directories that were created for the file, up to the topmost. */
 async function removeMadeDirectories(path: string, top: string | undefined): Promise<void> {
   if (top === undefined) return;
   for (let at = dirname(path); at.startsWith(top); at = dirname(at)) {

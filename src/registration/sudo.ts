@@ -3,10 +3,10 @@ import { ownUid } from "../config/file-owner.ts";
 import { type Context, UserError } from "../context.ts";
 
 /**
- * To be asked before anything is made in a home. `sudo` may leave `HOME` as it was: what root makes there, its owner and
- * the owner's agents could neither read nor write. A superuser without `sudo`, as in a container, may have anybody's home.
+ * Checked before anything is created in a home. `sudo` may keep `HOME`: what root creates there, its owner and the owner's agents
+ * cannot read or write. Root without `sudo`, as in a container, may use any home.
  *
- * @throws UserError when it is so
+ * @throws UserError if it is so
  */
 export async function refuseSudo({
   env,

@@ -7,31 +7,31 @@ import type { Places } from "../config/places.ts";
 import type { Context } from "../context.ts";
 import wrapperSource from "../intake/wrapper.sh?raw";
 
-/** In place of an agent's name in our records: these files are the command's. */
+/** Replaces the agent's name in our records for the command's files. */
 export const RECORDED_AS = "wrap";
 
-/** What every wrapper is a link to. Beside the hook program, which it starts. */
+/** The target of every wrapper link. Beside the hook program, which it starts. */
 export const wrapperPathOf = ({ hookPath }: Places): string => join(dirname(hookPath), "wrapper");
 
-/** Where wrappers go that find no place in front of their program; only we write there. */
+/** For wrappers that cannot be placed before their program; only we write there. */
 export const ownBinOf = ({ hookPath }: Places): string => join(dirname(hookPath), "bin");
 
-/** The shipped wrapper for this machine: it knows where the hook is, and an `env` that can undo ignored signals. */
+/** The shipped wrapper for this machine: with the hook's path, and an `env` that can reset ignored signals. */
 export function wrapperProgram({ places, env }: Context): string {
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
-  // of whoever runs it: a home is at different places in different containers
+  // The home of whoever runs it, because it differs between containers
   const hook = standard ? '"$HOME/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
   return wrapperSource
     .replace(/^hook='' /m, () => `hook=${hook} `)
     .replace(/^env='' /m, () => `env=${quoted(resettingEnv(env) ?? "")} `);
 }
 
-/** Directories of PATH that are places of their own, in order. */
+/** Distinct directories of PATH, in order. */
 export const pathOf = ({ env }: Pick<Context, "env">): readonly string[] => [
   ...new Set((env["PATH"] ?? "").split(delimiter).filter(isAbsolute)),
 ];
 
-/** Every executable file of that name in PATH, in order. `ours`: it leads to a wrapper. */
+/** Every executable of that name in PATH, in order. `ours`: it leads to a wrapper. */
 export async function programsNamed(
   name: string,
   context: Context,
@@ -49,7 +49,7 @@ export async function programsNamed(
   return found;
 }
 
-/** True for a link to our wrapper, also where that is gone, and for a copy of it. */
+/** True for a link to our wrapper, even if that is gone, and for a copy of it. */
 export async function isWrapper(path: string, places: Places): Promise<boolean> {
   const target = await readlink(path).catch(() => undefined);
   if (target === wrapperPathOf(places)) return true;
@@ -60,14 +60,14 @@ export async function isWrapper(path: string, places: Places): Promise<boolean> 
   return head === MARK;
 }
 
-/** True where something has that name, links that lead nowhere included. */
+/** True if the name exists, dangling links included. */
 export const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   );
 
-/** Paths at which we have put wrappers, by our records and in PATH, sorted. */
+/** Paths of our wrappers, from our records and from PATH, sorted. */
 export async function wrappersHere(context: Context): Promise<readonly string[]> {
   const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent === RECORDED_AS);
   const recorded = records.map(({ path }) => path);
@@ -82,7 +82,7 @@ export async function wrappersHere(context: Context): Promise<readonly string[]>
 
 const MARK = "#!/bin/sh\n# openhook-otel wrapper\n";
 
-/** Of a text that may hold anything, for a POSIX shell. */
+/** Quotes any text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const isExecutable = (path: string): Promise<boolean> =>

@@ -11,21 +11,21 @@ import type { AgentStatus, Registration } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 import type { Heard } from "./stored.ts";
 
-/** What was found out about one agent. */
+/** The checks of one agent. */
 export interface AgentReport {
   readonly source: string;
   readonly title: string;
   readonly present: boolean;
   /** `null`: unknown. */
   readonly version: string | null;
-  /** The version that the store heard last. */
+  /** The last version that the store has seen. */
   readonly version_heard: string | null;
   readonly last_event: string | null;
   readonly registrations: readonly Registration[];
   readonly findings: readonly Finding[];
 }
 
-/** Every agent that can be enabled: there or not, registered, able to run, heard of, readable. */
+/** Every agent that can be enabled: installed, registered, able to run, seen, readable. */
 export async function agentReports(
   statuses: readonly AgentStatus[],
   heard: Heard,
@@ -88,7 +88,7 @@ function* presence({ status, present, version, last }: Facts): Generator<Finding
   else yield remark(`${known}${before}, not enabled`, enable);
 }
 
-/** A registration is what this version would write, and nothing of the agent's keeps it from running. */
+/** Whether the registration is what this version would write, and nothing of the agent's keeps it from running. */
 async function runnable(
   registration: Registration,
   installer: Installer,
@@ -129,7 +129,7 @@ function* lastWord({ status, last }: Facts, { now }: Context): Generator<Finding
   }
 }
 
-/** Whether the last session's transcript can be read: where tokens come from, for most agents. */
+/** Whether the last session's transcript can be read: most agents' tokens come from there. */
 async function readable(agent: Agent, { status, last }: Facts, { places }: Context): Promise<readonly Finding[]> {
   if (last === undefined || agent.transcript === undefined) return [];
   const { ok, remark, broken } = inArea(status.title);

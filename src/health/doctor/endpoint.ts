@@ -11,7 +11,7 @@ import { VERSION } from "../../version.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** Whether the backend takes what we send, by sending it nothing; and what time it has. */
+/** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
 export async function* endpointFindings(status: Status, context: Context): AsyncGenerator<Finding> {
   const { config, sources } = await loadConfig(context);
   const { platform: os, arch } = context;
@@ -28,11 +28,11 @@ export async function* endpointFindings(status: Status, context: Context): Async
     const beganMs = context.now();
     const answer = await probe(signal, of, { version: VERSION, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) });
     const endedMs = context.now();
-    // Some refuse an export of nothing alone
+    // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
       yield ok(`${endpoint} answers 400 to an export of nothing, and took the last one that held something`);
     } else yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
-    // a date has whole seconds, so half of one on average is cut off
+    // A date has whole seconds, so add half a second on average
     if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
   }
   if (settings.metrics?.temporality === "delta") {
@@ -79,7 +79,7 @@ function findingOf(
   }
 }
 
-/** Many backends take traces alone. */
+/** Many backends accept traces only. */
 const adviceOn = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
   isNotThere(httpStatus)
     ? `the address is none of OTLP (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it takes no ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`

@@ -18,7 +18,7 @@ export interface Examination {
 
 /** Runs every check of `doctor`. Changes nothing. */
 export async function examine(context: Context, agents: AgentLookup, hookSource: string): Promise<Examination> {
-  // Before the store is opened: SQLite then adds files of the same mode
+  // Before the store is opened, because SQLite then adds files with the same mode
   const open = await exposed(context);
   const status = await collectStatus(context, await agents.list());
   const store = await storeFindings(status, context);

@@ -5,7 +5,7 @@ import { suggest } from "../../model/suggest.ts";
 import { fileSystemOf } from "../../store/file-system.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** Whether the state lies where other machines can have it open too. Says nothing of a local disk. */
+/** Whether other machines can open the state too. Nothing for a local disk. */
 export function* fileSystemFindings({ places, platform }: Pick<Context, "places" | "platform">): Generator<Finding> {
   const dir = nearestExisting(places.stateDir);
   const { isShared, hasLocks, name } = fileSystemOf(dir, platform);

@@ -1,8 +1,8 @@
-/** One thing that was looked at, with what to do where it is not as it should be. */
+/** The result of one check, with the remedy if it failed. */
 export interface Finding {
-  /** What was looked at: a word for the left column; of an agent its title. */
+  /** What was checked: a word for the left column; for an agent its title. */
   readonly area: string;
-  /** `broken`: only the user can mend it, or events are lost until it is; `remark`: worth knowing. */
+  /** `broken`: only the user can fix it, or events are lost until then; `remark`: worth knowing. */
   readonly level: "ok" | "remark" | "broken";
   readonly text: string;
   readonly todo?: string;
@@ -25,6 +25,6 @@ export const inArea = (area: string) => ({
   }),
 });
 
-/** A line of `status`, whose advice follows its first colon or semicolon already. */
+/** Lines of `status`, whose remedy follows their first colon or semicolon. */
 export const broken = (area: string, lines: readonly string[]): readonly Finding[] =>
   lines.map((text) => ({ area, level: "broken", text }));

@@ -17,9 +17,9 @@ import { broken, type Finding, inArea } from "./finding.ts";
 import { openStateFiles } from "./private.ts";
 
 /**
- * Node, and what lies on this machine for all agents together.
+ * Node, and what all agents on this machine share.
  *
- * @param open what `exposed` has found
+ * @param open the result of `exposed`
  * @param hookSource the shipped hook program
  */
 export async function* machineFindings(
@@ -35,14 +35,14 @@ export async function* machineFindings(
   yield* discoveryFindings(context);
 }
 
-/** True where an agent is told to run our hook, so that it must be there. */
+/** True if an agent is configured to run our hook, so that it must be installed. */
 export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
   agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
 
 /** With the mode that each should have. */
 export type Exposed = readonly { readonly path: string; readonly mode: number }[];
 
-/** Paths of the state that others could read, or that are not ours. Empty on Windows, which has no such modes. */
+/** Paths of the state that others can read, or that are not ours. Empty on Windows, which has no such modes. */
 export async function exposed({ places, platform }: Pick<Context, "places" | "platform">): Promise<Exposed> {
   if (platform === "win32") return [];
   const folders = [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir, places.backupDir];
@@ -74,7 +74,7 @@ async function* nodeFindings({ hook }: Status, { nodePath, env }: Context): Asyn
   yield own === undefined ? broken(`${nodePath} does not tell its version`, todo) : ok(`${own} at ${nodePath}`);
   if (hook.node === null || hook.node === nodePath) return;
   const told = await nodeVersion(hook.node, env);
-  // the hook takes the one on the PATH then
+  // The hook then uses the one in PATH
   if (told === undefined) yield remark(`hooks start drains with ${hook.node}, which does not run`, suggest("enable"));
   else if (majorOf(told) < OLDEST_NODE) yield broken(`hooks start drains with Node ${told} at ${hook.node}`, todo);
   else yield ok(`hooks start drains with ${told} at ${hook.node}`);
@@ -107,7 +107,7 @@ async function* hookFindings(status: Status, context: Context, hookSource: strin
   if (problems.length > 0) return yield* broken("hook", problems);
   let folder: string;
   try {
-    // Where agents' events go; a folder for temporary files need not be there
+    // In the place of the agents' events; a folder for temporary files may not exist
     folder = await mkdtemp(join(context.places.stateDir, "doctor-")).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
   } catch (error) {
     return yield remark(`${status.hook.path} was not tried: ${messageOf(error)}`);
@@ -120,7 +120,7 @@ async function* hookFindings(status: Status, context: Context, hookSource: strin
       `${suggest("doctor --fix")} installs it anew; if it stays so, look whether the folder may run programs (noexec)`,
     );
   }
-  // Two installations, as below two versions of Node: what is updated here is not what hooks start
+  // Two installations, for example under two versions of Node: hooks do not start the one that is updated here
   const { program } = status.hook;
   if (program !== null && program !== context.programPath) {
     yield remark(
@@ -165,7 +165,7 @@ const majorOf = (version: string): number => Number(/^v?(\d+)/.exec(version)?.[1
 
 const VERSION_TIMEOUT_MS = 3000;
 
-/** `undefined` when it does not run. */
+/** `undefined` if it does not run. */
 function nodeVersion(path: string, env: Context["env"]): Promise<string | undefined> {
   return new Promise((done) => {
     const options = { env, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", windowsHide: true } as const;
@@ -173,11 +173,11 @@ function nodeVersion(path: string, env: Context["env"]): Promise<string | undefi
   });
 }
 
-/** The intake reads for 5 s at most. */
+/** The intake reads for at most 5 s. */
 const HOOK_TIMEOUT_MS = 8000;
 
 /**
- * Gives the installed hook one event, in a state directory of its own, from where no drain takes it.
+ * Sends one event through the installed hook into a separate state directory, which no drain reads.
  *
  * @param folder that directory; removed afterwards
  * @returns what went wrong
@@ -189,7 +189,7 @@ async function tryHook({ places, platform, nodePath, env }: Context, folder: str
     const said = await new Promise<string | undefined>((done) => {
       const options = {
         env: own,
-        // A folder below the one that it works in is one that a repository may have named
+        // Not in the current folder or below, which a repository may control
         cwd: parse(folder).root,
         timeout: HOOK_TIMEOUT_MS,
         killSignal: "SIGKILL",

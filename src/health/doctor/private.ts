@@ -6,13 +6,13 @@ import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** What keeps others out of what is collected, and what the project here asks for. */
+/** What protects collected data from others, and what the current project requests. */
 export async function* privacyFindings(context: Context): AsyncGenerator<Finding> {
   yield* ownerFindings(context);
   yield* projectFindings(context);
 }
 
-/** Files in the state directory that others can get at; `doctor --fix` closes them. */
+/** Files in the state directory that others can access; `doctor --fix` closes them. */
 export const openStateFiles = async ({
   places,
   platform,

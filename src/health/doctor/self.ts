@@ -7,7 +7,7 @@ import type { Status } from "../status/shape.ts";
 import { lostRemark } from "../status/waiting.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** What the program has counted of itself: whether anything was lost, what agents send that it does not know, its size. */
+/** From the program's own counters: losses, unknown names, size. */
 export async function* selfFindings(
   { self, sizes, inbox, last_drain, state_dir }: Status,
   context: Context,
@@ -73,7 +73,7 @@ async function* sizeFindings(
   }
   for (const { path, bytes } of sizes.damaged) {
     const text = `the damaged store ${path} takes ${megabytes(bytes)}`;
-    // Without a time in its name: whoever set it aside did not come to read it
+    // Without a time in its name it was moved aside by a run that could not read it
     if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, suggest("drain"));
     else yield ok(text);
   }

@@ -13,13 +13,13 @@ import { storeOf } from "../status/stored.ts";
 import { staleRemark } from "../status/waiting.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** What the store knows that other findings need; nothing where there is none or it cannot be read. */
+/** What other checks need from the store; empty if there is none or it cannot be read. */
 export interface Heard {
   readonly of: (source: string) => SourceActivity | undefined;
   readonly newestMs: number | undefined;
 }
 
-/** The store, checked by SQLite itself without being touched. */
+/** The store, checked by SQLite itself, read-only. */
 export async function storeFindings(
   status: Status,
   context: Context,
@@ -50,7 +50,7 @@ export async function storeFindings(
   }
 }
 
-/** What waits and what was set aside. */
+/** Queued and quarantined payloads. */
 export async function* inboxFindings(status: Status, context: Context): AsyncGenerator<Finding> {
   const { inbox } = status;
   const { ok, remark } = inArea("inbox");
@@ -84,7 +84,7 @@ export function* futureFindings({ newestMs: newest }: Heard, nowMs: number): Gen
 
 const REASONS_READ = 1000;
 const REASONS_SHOWN = 10;
-/** Clocks of one machine agree; what a file system rounds is less. */
+/** More than rounding by file systems and clock drift. */
 const FUTURE_MS = 60_000;
 
 function look(db: Database, sizeBytes: number, sources: readonly string[]) {

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Damaged stores that lie beside the store, one line each, the newest first: they stay until the user deletes them.
+ * Damaged stores beside the store, one line each, newest first: they stay until the user deletes them.
  *
- * @returns nothing where there is none, or the directory cannot be listed
+ * @returns nothing if there are none, or the directory cannot be listed
  */
 export function asideRemarks(storePath: string): readonly string[] {
   const before = `${basename(storePath)}.damaged-`;

@@ -12,9 +12,9 @@ import { deliveryOf, storeOf } from "./stored.ts";
 import { inboxOf, logOf, lostRemark, staleRemark, unwritable } from "./waiting.ts";
 
 /**
- * Looks everywhere and changes nothing: no directory, no store, no file is made.
+ * Collects the status read-only: no directory, store or file is created.
  *
- * @param cards the agents there are @default those of the registry
+ * @param cards the known agents. @default those of the registry
  */
 export async function collectStatus(context: Context, cards?: readonly Agent[]): Promise<Status> {
   const { places } = context;
@@ -62,7 +62,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       ...selfRemarks(store.self),
       ...[lostRemark(inboxes.inbox, places.stateDir, context.now())].filter((line) => line !== undefined),
       ...staleRemark(inboxes.inbox, context.now()),
-      // Drains that could not even open the store have only the log to tell it
+      // Drains that could not even open the store only report it in the log
       ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),
       ...loaded.warnings.map((warning) => `configuration: ${warning}`),
     ],

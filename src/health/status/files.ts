@@ -1,16 +1,16 @@
 import { access, open } from "node:fs/promises";
 
-/** Whether we may do this with a path; `mode` of node:fs constants. */
+/** Whether this access to a path is allowed; `mode` is a constant of node:fs. */
 export const isAccessible = (path: string, mode: number): Promise<boolean> =>
   access(path, mode).then(
     () => true,
     () => false,
   );
 
-/** The beginning of a file; empty when it cannot be read. */
+/** The beginning of a file; empty if it cannot be read. */
 export const firstBytes = (path: string, bytes: number): Promise<string> => readPart(path, () => 0, bytes);
 
-/** A stretch of a file as text; empty when it cannot be read. `from` is told the size. */
+/** A part of a file as text; empty if it cannot be read. `from` gets the size. */
 export async function readPart(path: string, from: (size: number) => number, bytes: number): Promise<string> {
   const handle = await open(path, "r").catch(() => undefined);
   if (handle === undefined) return "";
@@ -25,7 +25,7 @@ export async function readPart(path: string, from: (size: number) => number, byt
   }
 }
 
-/** `undefined` for what is no JSON. */
+/** `undefined` for invalid JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -9,7 +9,7 @@ import { listed, readSettingsFiles, targetOf } from "../../registration/settings
 import { isAccessible } from "./files.ts";
 import type { AgentStatus, Registration, Status } from "./shape.ts";
 
-/** Every agent that can be enabled, and where it is. */
+/** Every agent that can be enabled, and where it is registered. */
 export async function agentsOf(context: Context, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
   const records = await allRecords(context.places.backupDir);
   const found: AgentStatus[] = [];
@@ -25,13 +25,13 @@ export async function agentsOf(context: Context, agents: readonly Agent[]): Prom
   return found;
 }
 
-/** The files of a registration as a sentence has them: those that are there, or all where none is. */
+/** The files of a registration for a sentence: the existing ones, or all if none exists. */
 export function whereOf({ paths }: Pick<Registration, "paths">): string {
   const there = paths.filter((path) => existsSync(path));
   return listed(there.length > 0 ? there : paths);
 }
 
-/** What the user must mend of an agent's registrations, one line each. */
+/** What the user must fix in an agent's registrations, one line each. */
 export function brokenRegistrations({ title, source, registrations }: AgentStatus): readonly string[] {
   return registrations.flatMap((registration) => {
     const { scope, state } = registration;
@@ -45,14 +45,14 @@ export function brokenRegistrations({ title, source, registrations }: AgentStatu
   });
 }
 
-/** A project that was deleted takes its registration with it; nobody needs to mend that. */
+/** A deleted project's registration is gone with it; nothing needs fixing. */
 export const isOfDeletedProject = ({ project }: Registration): boolean => project !== null && !existsSync(project);
 
 /** The program that agents start. */
 export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
   const conf = await readFile(places.hookConfPath, "utf8").catch(() => "");
   const installed = existsSync(places.hookPath);
-  // On Windows the Node binary runs it, so that reading is enough
+  // On Windows Node runs it, so it only needs to be readable
   const mode = platform === "win32" ? constants.R_OK : constants.X_OK;
   const executable = installed && (await isAccessible(places.hookPath, mode));
   return {
@@ -64,7 +64,7 @@ export async function hookOf({ places, platform }: Context): Promise<Status["hoo
   };
 }
 
-/** Why a registered hook would not do its work, with what to do. */
+/** Why a registered hook would not work, with the remedy. */
 export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, platform }: Context): readonly string[] {
   const repair = `${suggest("enable")} puts it right`;
   if (!hook.installed) return isEnabled ? [`agents are told to run ${hook.path}, and it is not there: ${repair}`] : [];
@@ -73,7 +73,7 @@ export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, p
   if (hook.program === null || hook.node === null) {
     return [`${places.hookConfPath} is missing or damaged, so that no hook can start a drain: ${repair}`];
   }
-  // A missing Node binary is made good by the one on the PATH
+  // A missing Node binary is replaced by the one in PATH
   return existsSync(hook.program)
     ? []
     : [`hooks cannot start a drain: ${hook.program}, named in ${places.hookConfPath}, is not there: ${repair}`];
@@ -81,7 +81,7 @@ export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, p
 
 // --- internal ---
 
-/** The settings files of here and now, and those that `enable` has touched elsewhere. */
+/** The current settings files, and those that `enable` changed elsewhere. */
 async function registrationsOf(
   agent: Agent,
   installer: Installer,
@@ -90,7 +90,7 @@ async function registrationsOf(
 ): Promise<readonly Registration[]> {
   const own = records.filter((record) => record.agent === agent.source).flatMap(holdersOf);
   const target = targetOf(context);
-  // records first: where both scopes have one file, whoever registered knows which was meant
+  // Records first: if both scopes share a file, the record says which one registered
   const groups: Group[] = own.map(({ scope, files, project = null }) => ({
     scope,
     paths: files,
@@ -109,8 +109,8 @@ async function registrationsOf(
 }
 
 /**
- * What was recorded and what is found now are one registration. Its files may have come and gone, where an installer goes
- * by what it finds; some of them two registrations may share.
+ * Merges recorded and found registrations. Files may have appeared or disappeared if an installer depends on what exists, and two
+ * registrations may share files.
  */
 function merged(groups: readonly Group[]): Group[] {
   const done: Group[] = [];
@@ -139,7 +139,7 @@ async function registrationAt(group: Group, installer: Installer): Promise<Regis
   }
 }
 
-/** A value as `enable` wrote it, for a POSIX shell. */
+/** A value that `enable` wrote for a POSIX shell. */
 function confValue(conf: string, name: string): string | null {
   const found = new RegExp(`^${name}='((?:[^']|'\\\\'')*)'$`, "m").exec(conf)?.[1];
   return found === undefined ? null : found.replaceAll("'\\''", "'");

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import * as z from "zod";
 import { firstBytes, parsed } from "./files.ts";
 
-/** One payload that was set aside, and why. Nothing of what is in it. */
+/** One quarantined payload, without its content. */
 export interface SetAside {
   readonly name: string;
   readonly isFile: boolean;
-  /** When its reason was written, milliseconds since the epoch; 0 when it has none. */
+  /** When its reason was written, in milliseconds since the epoch; 0 without a reason. */
   readonly reasonMs: number;
   readonly source: string | null;
   readonly reason: string | null;
@@ -16,10 +16,10 @@ export interface SetAside {
 }
 
 /**
- * What lies in quarantine, the newest reason first.
+ * Quarantined payloads, the newest reason first.
  *
- * @param limit read the reasons of so many; the others have none
- * @returns nothing when there is no such directory
+ * @param limit read this many reasons; the others have none
+ * @returns nothing if there is no such directory
  */
 export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINITY): Promise<readonly SetAside[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
@@ -37,14 +37,14 @@ export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINIT
   );
   const sorted = dated.sort((a, b) => b.reasonMs - a.reasonMs || (a.name < b.name ? -1 : 1));
   const found: SetAside[] = [];
-  // one after the other: thousands of them would be more open files than a process may have
+  // One after the other: thousands at once would exceed the limit of open files
   for (const [index, one] of sorted.entries()) {
     found.push({ ...one, ...(index < limit ? await reasonOf(dir, one) : NONE) });
   }
   return found;
 }
 
-/** How many were set aside why, the most frequent first. */
+/** Number of payloads per reason, the most frequent first. */
 export function byReason(all: readonly SetAside[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const { source, reason } of all) {
@@ -57,7 +57,7 @@ export function byReason(all: readonly SetAside[]): readonly (readonly [string, 
 // --- internal ---
 
 const REASON_SUFFIX = ".reason";
-/** Of a reason file; ours have some hundred. */
+/** Size limit of a reason file; ours have about a hundred bytes. */
 const REASON_BYTES = 4096;
 const REASON_CHARACTERS = 200;
 

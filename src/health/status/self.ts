@@ -12,28 +12,28 @@ import { SELF } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { isoTime, plural } from "../../text/figures.ts";
 
-/** What the program has counted of itself since its store was begun. */
+/** The program's own counters since its store was created. */
 export interface SelfStatus {
   /** By outcome: `converted`, `ignored`, `quarantined`. */
   readonly payloads: Readonly<Record<string, number>>;
-  /** Spans by reason: `retention`, `rejected`; all of them are 0 while nothing was lost. Lost events are told beside the inbox. */
+  /** Spans by reason: `retention`, `rejected`; all 0 while nothing was lost. Lost events are reported with the inbox. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** By how they ended: `ok`, `failed`, `killed`. */
+  /** By outcome: `ok`, `failed`, `killed`. */
   readonly drains: Readonly<Record<string, number>>;
   readonly last_drain_ms: number | null;
   /** By outcome: `understood`, `unreadable`. */
   readonly transcript_lines: Readonly<Record<string, number>>;
-  /** By what became of them: `ok`, `partial`, `retry`, `refused`, `too_large`. */
+  /** By outcome: `ok`, `partial`, `retry`, `refused`, `too_large`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Names that agents sent and this version does not know. */
+  /** Names from agents that this version does not know. */
   readonly drift: readonly DriftStatus[];
-  /** How far this machine's clock is ahead of the backend's; `null`: it never told. */
+  /** By how much this machine's clock is ahead of the backend's; `null`: unknown. */
   readonly clock_skew_ms: number | null;
   readonly pruned_sessions: number;
   readonly last_prune: string | null;
 }
 
-/** Of one version of one agent. */
+/** Unknown names of one version of one agent. */
 export interface DriftStatus {
   readonly source: string;
   readonly version: string;
@@ -76,7 +76,7 @@ export function selfOf(db: Database): SelfStatus {
   const { no_room: _, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
   return {
     payloads: by(SELF.payloads.name, semconv.OPENHOOK_OUTCOME),
-    // What happened since the last delivery is not in the counter yet
+    // The counter does not include changes since the last delivery
     dropped: { ...spans, retention: droppedTotal },
     drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
     last_drain_ms: meta(TOOK),
@@ -89,12 +89,12 @@ export function selfOf(db: Database): SelfStatus {
   };
 }
 
-/** What the state takes on disk, in bytes. */
+/** Sizes of the state on disk, in bytes. */
 export interface Sizes {
   readonly store: number;
   readonly quarantine: number;
   readonly log: number;
-  /** Stores that were damaged and set aside: they stay until the user removes them. */
+  /** Damaged stores that were moved aside: they stay until the user removes them. */
   readonly damaged: readonly { readonly path: string; readonly bytes: number }[];
 }
 
@@ -112,7 +112,7 @@ export async function sizesOf({ places }: Context): Promise<Sizes> {
   };
 }
 
-/** One line for each version of an agent that sends what this version does not know. */
+/** One line per agent version that sends unknown names. */
 export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
   drift.map(({ source, version, events, fields, records }) => {
     const what = [
@@ -124,7 +124,7 @@ export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
     return `${of} sends what this version does not know: ${what.join("; ")}`;
   });
 
-/** What a user should know of it. */
+/** What the user should know about it. */
 export function selfRemarks(self: SelfStatus): readonly string[] {
   const dropped = droppedCount(self);
   const reasons = Object.entries(self.dropped).filter(([, n]) => n > 0);
@@ -138,7 +138,7 @@ export function selfRemarks(self: SelfStatus): readonly string[] {
   ];
 }
 
-/** What was given up before a backend took it. */
+/** Records dropped before a backend accepted them. */
 export const droppedCount = ({ dropped }: SelfStatus): number => Object.values(dropped).reduce((sum, n) => sum + n, 0);
 
 // --- internal ---
@@ -186,7 +186,7 @@ const bytesOf = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** One after the other: thousands of them would be more open files than a process may have. */
+/** One after the other: thousands at once would exceed the limit of open files. */
 async function bytesIn(dir: string): Promise<number> {
   let bytes = 0;
   for (const name of await readdir(dir).catch(() => [])) bytes += await bytesOf(join(dir, name));

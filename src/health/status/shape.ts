@@ -1,6 +1,6 @@
 import type { SelfStatus, Sizes } from "./self.ts";
 
-/** Everything `status` knows, as `--json` gives it. Times are ISO 8601; unknown or never is `null`. */
+/** Everything that `status` knows, as `--json` prints it. Times are ISO 8601; unknown or never is `null`. */
 export interface Status {
   readonly agents: readonly AgentStatus[];
   readonly hook: {
@@ -25,7 +25,7 @@ export interface Status {
       readonly reason: string | null;
       readonly at: string | null;
     }[];
-    /** Events that found no room on the disk when they came. */
+    /** Events lost because the disk was full. */
     readonly lost: number;
     readonly lost_last: string | null;
   };
@@ -35,18 +35,18 @@ export interface Status {
     readonly sessions: number;
     readonly open: number;
   };
-  /** What the program has counted of itself. */
+  /** The program's own counters. */
   readonly self: SelfStatus;
   /** On disk, in bytes. */
   readonly sizes: Sizes;
   readonly outbox: {
     readonly waiting_spans: number;
-    /** Of them: refused by the backend, or too large for it, each alone. Tried again once an hour. */
+    /** Of these: refused by the backend, or too large for it, each alone. Retried once an hour. */
     readonly refused_spans: number;
     readonly bytes: number;
     readonly oldest: string | null;
   };
-  /** Metrics that have more series than are kept apart: what came later is summed in one series. */
+  /** Metrics at their series limit: later series are summed in one. */
   readonly overflow: readonly { readonly metric: string; readonly series: number }[];
   readonly last_drain: LastDrain | null;
   readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
@@ -56,9 +56,9 @@ export interface Status {
     readonly errors: readonly string[];
     readonly warnings: readonly string[];
   };
-  /** What only the user can mend; each says how. */
+  /** What only the user can fix; each line says how. */
   readonly broken: readonly string[];
-  /** What is worth knowing and mends itself, or costs little. */
+  /** What is worth knowing, and harmless or temporary. */
   readonly remarks: readonly string[];
 }
 
@@ -72,9 +72,9 @@ export interface Registration {
   readonly scope: "user" | "project";
   /** The files that make it up, never empty. */
   readonly paths: readonly string[];
-  /** The project whose settings these are; `null` in user scope, or where it was not kept. */
+  /** The project whose settings these are; `null` in user scope, or if unknown. */
   readonly project: string | null;
-  /** `gone`: `enable` registered us there, and the files do not hold it any more. */
+  /** `gone`: `enable` registered us there, but the files no longer contain it. */
   readonly state: "enabled" | "gone" | "unreadable" | "none";
   /** Native names. */
   readonly events: readonly string[];
@@ -102,6 +102,6 @@ export interface Delivery {
   readonly why_not_sent: string | null;
   readonly last_ok: string | null;
   readonly last_problem: string | null;
-  /** In the future: the backend asked for it. */
+  /** In the future: requested by the backend. */
   readonly not_before: string | null;
 }

@@ -20,7 +20,7 @@ import { parsed } from "./files.ts";
 import { NO_SELF, type SelfStatus, selfOf } from "./self.ts";
 import type { Delivery, LastDrain, Status } from "./shape.ts";
 
-/** What the store tells; `state` says whether it could. */
+/** Facts from the store; `state` says whether it could be read. */
 export interface StoreFacts {
   readonly state: Status["store"]["state"];
   readonly sessions: number;
@@ -30,14 +30,14 @@ export interface StoreFacts {
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
   readonly lost: LostEvents;
-  /** Names of claimed files whose events are stored and which may still be there. */
+  /** Names of claimed files whose events are stored and which may still exist. */
   readonly taken: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
   readonly broken: readonly string[];
   readonly remarks: readonly string[];
 }
 
-/** Looks into the store; one that cannot be read is told of, never thrown. */
+/** Reads the store; an unreadable one is reported, not thrown. */
 export function storeOf({ places }: Context): StoreFacts {
   const aside = asideRemarks(places.storePath);
   try {
@@ -50,7 +50,7 @@ export function storeOf({ places }: Context): StoreFacts {
   }
 }
 
-/** Where a signal goes and how that went; without secrets. */
+/** A signal's destination and last results, without secrets. */
 export function deliveryOf(
   signal: "traces" | "metrics",
   loaded: LoadedConfig,
@@ -139,10 +139,10 @@ function lastDrainOf(note: string | undefined): LastDrain | null {
   return { at: new Date(atMs).toISOString(), ...rest, transcript_lines_unreadable: transcriptLinesUnreadable };
 }
 
-/** Looked at on disk; more would make `status` slow and tell nothing new. */
+/** Limit for the files checked on disk; more would make `status` slow without new information. */
 const TRANSCRIPTS_CHECKED = 50;
 
-/** Sessions that told of a transcript which was never there to be read. */
+/** Sessions whose reported transcript never existed. */
 function missingTranscripts(db: Database): readonly string[] {
   const missing = sessionsWithoutTranscript(db, TRANSCRIPTS_CHECKED).filter(
     ({ transcriptPath }) => transcriptPath !== undefined && !existsSync(transcriptPath),

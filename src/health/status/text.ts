@@ -133,7 +133,7 @@ function deliveryLines(
   ];
 }
 
-/** Nothing for what waits no longer than it takes to try again. */
+/** Nothing while the age is within the retry interval. */
 function waitedFor({ oldest }: Status["outbox"], nowMs: number): string {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   return ageMs < 60_000 ? "" : `, the oldest for ${duration(ageMs)}`;

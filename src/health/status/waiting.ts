@@ -10,7 +10,7 @@ import { quarantinedIn } from "./quarantine.ts";
 import type { Status } from "./shape.ts";
 import type { StoreFacts } from "./stored.ts";
 
-/** Where the hook or a drain would have to write and cannot. */
+/** Folders that the hook or a drain must write to and cannot. */
 export async function unwritable({ places }: Context): Promise<readonly string[]> {
   const lost = "what agents tell is lost until it can be written; check its owner and mode";
   for (const dir of [places.stateDir, places.inboxDir, places.claimedDir]) {
@@ -23,9 +23,9 @@ export async function unwritable({ places }: Context): Promise<readonly string[]
 }
 
 /**
- * What waits, what was set aside, and what found no room.
+ * Queued, quarantined and lost payloads.
  *
- * @param store what drains have counted of the last; what none has seen yet is added
+ * @param store the losses that drains have counted; newer ones are added
  */
 export async function inboxOf(
   { places }: Pick<Context, "places">,
@@ -51,7 +51,7 @@ export async function inboxOf(
   return { inbox, broken };
 }
 
-/** Says when no drain comes. */
+/** Reports that no drain runs. */
 export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs: number): readonly string[] {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   if (waiting + claimed === 0 || ageMs < STALE_AFTER_MS) return [];
@@ -59,9 +59,9 @@ export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs
 }
 
 /**
- * Says that events found no room, for a month after the last of them.
+ * Reports events lost because of a full disk, for a month after the last one.
  *
- * @returns `undefined` when there is nothing to be said
+ * @returns `undefined` if there is nothing to report
  */
 export function lostRemark({ lost, lost_last }: Status["inbox"], stateDir: string, nowMs: number): string | undefined {
   const ageMs = lost_last === null ? Number.POSITIVE_INFINITY : nowMs - Date.parse(lost_last);
@@ -70,7 +70,7 @@ export function lostRemark({ lost, lost_last }: Status["inbox"], stateDir: strin
   return `${plural(lost, "event")} found no room on the disk of ${stateDir} and ${lost === 1 ? "is" : "are"} lost, the last ${ago} ago; what transcripts hold is told all the same`;
 }
 
-/** The log of drains that nobody watched, and its last lines. */
+/** The log of background drains, and its last lines. */
 export async function logOf(path: string): Promise<Status["log"]> {
   const tail = await readPart(path, (size) => Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES);
   const lines = tail.split("\n").filter((line) => line !== "");
@@ -97,7 +97,7 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Files wait until a turn ends, and a turn can take long; longer than this no drain has come. */
+/** Files stay until a turn ends, which can take long; beyond this no drain has run. */
 const STALE_AFTER_MS = 24 * 3_600_000;
 
 const LOST_TOLD_MS = 30 * 24 * 3_600_000;
