@@ -27,13 +27,13 @@ export function tellImport({ report, agents, names, isDryRun, sent }: ImportWord
     );
   const found = rows.reduce((sum, { sums }) => sum + sums.found, 0);
   const lines: string[] = [];
-  // In a file or a pipe a line is one: paths in it stay whole
+  // Wrap on a terminal only, so that paths in files and pipes stay whole
   const say = (text: string): void =>
     void lines.push(...(context.stdout.isTTY === true ? wrapped({ text: "" }, text, terminal) : [text]));
   if (found === 0) {
     const looked = agents.map(({ title }) => title).join(", ");
-    say(`no past session was found on this machine; looked for those of ${looked}`);
-    say("where an agent keeps them elsewhere, its own variable or transcripts.folders says where");
+    say(`no past sessions found on this machine; searched for ${looked}`);
+    say("if an agent keeps them elsewhere, set its environment variable or transcripts.folders");
   } else {
     lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
     for (const sentence of sentences(report, rows, isDryRun, sent)) say(sentence);
@@ -56,7 +56,7 @@ interface Row {
 function columnsFor(isDryRun: boolean): readonly Column<Row>[] {
   const number = (title: string, rank: number, pick: (sums: AgentImport) => number, isAlways = false): Column<Row> => ({
     title,
-    // A column in which nothing happened does not show
+    // A column of zeros is hidden
     cell: ({ sums }) => (pick(sums) === 0 && !isAlways ? "" : String(pick(sums))),
     align: "right",
     rank,
@@ -87,14 +87,16 @@ function sentences(
 ): readonly string[] {
   const imported = rows.reduce((sum, { sums }) => sum + sums.imported, 0);
   const bytes = rows.reduce((sum, { sums }) => sum + sums.bytes, 0);
-  if (isDryRun && imported === 0) return ["nothing is new: nothing would be imported, and nothing was written"];
+  if (isDryRun && imported === 0) return ["nothing new to import; nothing was written"];
   const again = rows.reduce((sum, { sums }) => sum + sums.again, 0);
-  const anew = again === 0 ? [] : [`${isDryRun ? "to be " : ""}read anew: ${plural(again, "session")} imported before`];
+  const anew = again === 0 ? [] : [`${isDryRun ? "to be " : ""}imported again: ${plural(again, "session")}`];
   if (isDryRun) {
     return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`, ...anew];
   }
   if (report.isStopped) {
-    return [`stopped after ${plural(imported, "session")}; what was read is kept: ${suggest("import")} goes on there`];
+    return [
+      `stopped after ${plural(imported, "session")}; the imported sessions are kept; ${suggest("import")} continues`,
+    ];
   }
   const speed = bytes > 0 ? ` (${megabytes((bytes / report.tookMs) * 1000)}/s)` : "";
   const failed = rows.reduce((sum, { sums }) => sum + sums.failed, 0);
@@ -106,26 +108,28 @@ function sentences(
     ...anew,
     ...(failed === 0
       ? []
-      : [`${plural(failed, "session")} could not be read, or not in whole; the next import tries again`]),
+      : [`${plural(failed, "session")} could not be read completely; the next import retries them`]),
     ...(unfinished === 0
       ? []
-      : [`${plural(unfinished, "file")} ${unfinished === 1 ? "ends" : "end"} inside a line, which is not counted`]),
+      : [
+          `${plural(unfinished, "file")} ${unfinished === 1 ? "ends" : "end"} with an incomplete line, which is not counted`,
+        ]),
     ...(sent === undefined
       ? imported === 0
         ? []
-        : [`they stay on this machine; ${suggest("import --export")} sends them too`]
+        : [`they stay on this machine; to export them: ${suggest("import --export")}`]
       : [
           sent.sessions + sent.sent + sent.waiting === 0
-            ? "nothing was left to be sent"
-            : `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} for the backend: ${sent.sent} sent` +
-              (sent.waiting > 0 ? `, ${sent.waiting} wait for the next drain` : ""),
+            ? "nothing left to export"
+            : `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} to export: ${sent.sent} sent` +
+              (sent.waiting > 0 ? `, ${sent.waiting} queued for the next drain` : ""),
           ...(sent.past === 0
             ? []
             : [
                 `${plural(sent.past, "session")} of these ${sent.past === 1 ? "is" : "are"} older than store.retentionDays: ` +
-                  "once sent, the next drains take them out of this store",
+                  "the next drains remove them from this store once they are sent",
               ]),
         ]),
-    `look at them: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`,
+    `next: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`,
   ];
 }

@@ -4,14 +4,14 @@ export const TIME_UNITS = ["hour", "day", "week", "month"] as const;
 export type TimeUnit = (typeof TIME_UNITS)[number];
 
 /**
- * Names the hour, day, week or month that a time lies in, as the clocks of a time zone show it.
+ * Returns the name of the hour, day, week or month of a time, in a time zone.
  *
- * Days have 23 to 25 hours where clocks are moved: a bucket is what has the same name, never so many milliseconds. The
- * hour that comes twice has two names, since its offset is part of it.
+ * With daylight saving time, days have 23 to 25 hours: a bucket is what has the same name, not a number of milliseconds.
+ * The hour that occurs twice has two names, because the offset is part of the name.
  *
  * @param timeZone IANA name. @default the machine's
  * @returns a function from milliseconds since the epoch to `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47` (ISO 8601,
- *          from Monday on) or `2026-11`
+ *          starts on Monday) or `2026-11`
  * @throws RangeError for a time zone that does not exist
  */
 export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => string {
@@ -36,13 +36,13 @@ export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => st
   };
 }
 
-/** Number of the quarter of an hour that a time lies in: no zone's clocks are moved, nor differ from another's, by less. */
+/** Number of the quarter hour of a time. All offsets of time zones are multiples of a quarter hour. */
 export const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
 
 /**
- * All buckets from one time to another, in order, also those in which nothing happened.
+ * All buckets from one time to another, in order, including empty ones.
  *
- * @param untilMs the bucket of the last moment before it is the last one
+ * @param untilMs exclusive: the last bucket is the one of the moment before it
  */
 export function bucketsBetween(sinceMs: number, untilMs: number, unit: TimeUnit, timeZone?: string): readonly string[] {
   const nameOf = bucketsOf(timeZone);
@@ -52,13 +52,13 @@ export function bucketsBetween(sinceMs: number, untilMs: number, unit: TimeUnit,
   return [...names];
 }
 
-/** From when on clocks are how much ahead of UTC. */
+/** An offset from UTC and when it starts to apply. */
 export interface Offset {
   readonly fromMs: number;
   readonly offsetMs: number;
 }
 
-/** How clocks are set between two times, in order; the first holds for everything before, the last for what comes after. */
+/** Offsets between two times, in order; the first also applies before, the last after. */
 export function offsetsBetween(sinceMs: number, untilMs: number, timeZone?: string): readonly Offset[] {
   const nameOf = bucketsOf(timeZone);
   const offsetAt = (ms: number): number => {
@@ -100,9 +100,9 @@ export function startOfBucket(name: string): number {
 }
 
 /**
- * The first moment of a calendar day, some days before or after the one that a time lies in.
+ * The first moment of the calendar day of a time, or of a day before or after it.
  *
- * @param days 0: of that day; -29: with it, the last 30
+ * @param days 0: that day; -29: the first of 30 days that end with it
  */
 export function startOfDay(ms: number, days = 0): number {
   const at = new Date(ms);
@@ -111,15 +111,15 @@ export function startOfDay(ms: number, days = 0): number {
 
 // --- internal ---
 
-/** There were no agents before, and there is no time after that a clock could be right about. */
+/** No agent existed before; later times than the latest cannot be right. */
 const EARLIEST_MS = Date.UTC(2015, 0, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
 
-/** Of dates alone, without a time of day: these are all as long. */
+/** Length of a date in UTC, which has no daylight saving time. */
 const DATE_MS = 86_400_000;
-/** Clocks are never moved twice within a week; the shortest time between was a month. */
+/** Clocks never change twice within a week; the shortest time between changes was a month. */
 const UNMOVED_MS = 7 * DATE_MS;
-/** Never longer than the shortest bucket of that unit. */
+/** At most as long as the shortest bucket of the unit. */
 const STEP_MS = {
   hour: QUARTER_MS,
   day: 22 * 3_600_000,
@@ -134,7 +134,7 @@ function namesOf(parts: readonly Intl.DateTimeFormatPart[]): Readonly<Record<Tim
   return { hour: `${day}T${part("hour")}:00${offset}`, day, week: weekOf(day), month: day.slice(0, 7) };
 }
 
-/** A week belongs to the year that has its Thursday. */
+/** A week belongs to the year of its Thursday (ISO 8601). */
 function weekOf(day: string): string {
   const at = new Date(`${day}T00:00Z`);
   const thursday = new Date(at.getTime() + (3 - mondaysBefore(at)) * DATE_MS);

@@ -1,13 +1,13 @@
-/** Something that took time. */
+/** A piece of work with a start and an end. */
 export interface Work<T> {
   readonly startMs: number;
   readonly endMs: number;
-  /** It waits for others most of the time, as the tool call that started a subagent does: what it waits for comes first. */
+  /** It mostly waits for other work, like a tool call that started a subagent: that other work takes precedence. */
   readonly isHost: boolean;
   readonly value: T;
 }
 
-/** What the time went on, from one moment to the next; `value` absent: on nothing that is known. */
+/** The work that a stretch of time was spent on; `value` is absent if none is known. */
 export interface Stretch<T> {
   readonly fromMs: number;
   readonly toMs: number;
@@ -15,12 +15,11 @@ export interface Stretch<T> {
 }
 
 /**
- * What had to be waited for, moment by moment: of works at the same time, the one without which the next would not have
- * begun. Goes back from the end: what ended last is what was waited for, back to its start; then what had ended by then,
- * and so on. Where nothing had just ended, what was running counts, the latest begun first, hosts last.
+ * The critical path: for each moment the work that the session waited for. Computed backwards: the work that ended last
+ * counts back to its start, then the work that had ended by then, and so on. Where no work had just ended, running work
+ * counts, the latest started first, hosts last.
  *
- * @returns stretches in order of time that follow each other from `fromMs` to `toMs`, each as long as it can be; none
- *          where that is no time at all
+ * @returns consecutive stretches from `fromMs` to `toMs`, merged where possible; none if that range is empty
  */
 export function criticalPath<T>(fromMs: number, toMs: number, works: readonly Work<T>[]): readonly Stretch<T>[] {
   const clipped = works
@@ -37,7 +36,7 @@ export function criticalPath<T>(fromMs: number, toMs: number, works: readonly Wo
   const hosts = new Running<T>();
   const backwards: Stretch<T>[] = [];
   let current: Work<T> | undefined;
-  /** It ended just when the next began, or nothing was known. */
+  /** It ended just when the next started, or no work was known. */
   let isWaitedFor = false;
   let [nextEnd, nextBound, cursorMs] = [0, 0, toMs];
   while (cursorMs > fromMs) {
@@ -58,10 +57,10 @@ export function criticalPath<T>(fromMs: number, toMs: number, works: readonly Wo
 
 // --- internal ---
 
-/** Of two that ended at once, the longer. */
+/** Prefers the longer of two that ended at the same time. */
 const isLonger = (a: Work<unknown>, b: Work<unknown>): boolean => a.endMs === b.endMs && a.startMs < b.startMs;
 
-/** Works at a moment that only goes back, the latest begun on top: a heap, since thousands may never have ended. */
+/** Running work at a moment that only moves back, latest start first. A heap, because thousands may never have ended. */
 class Running<T> {
   readonly #heap: Work<T>[] = [];
 
@@ -74,7 +73,7 @@ class Running<T> {
     }
   }
 
-  /** @returns `undefined` when nothing that began before is running; what began later is gone for good */
+  /** @returns `undefined` when no earlier work is running; work that started later is removed permanently */
   latest(cursorMs: number): Work<T> | undefined {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (top.startMs < cursorMs) return top;

@@ -4,10 +4,10 @@ import * as semconv from "../telemetry/semconv.ts";
 import { type PlacedCall, turnFinder, turnNumbers } from "./explain-money.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** How the context of the main thread grew: input tokens of its calls, those from a cache included. */
+/** How the context of the main thread grew: input tokens of its calls, including cached ones. */
 export interface ContextGrowth {
   readonly points: readonly { readonly timeMs: number; readonly input: number; readonly turn: number }[];
-  /** The largest step from one call to the next, and what the next came after. */
+  /** The largest step between consecutive calls, and what preceded the second one. */
   readonly largestStep?: { readonly tokens: number; readonly turn: number; readonly after: PlacedCall["cause"] };
   readonly compactions: number;
 }
@@ -16,7 +16,7 @@ export interface ContextGrowth {
 export interface Repeat {
   readonly name: string;
   readonly calls: number;
-  /** All of them together, the first one included. */
+  /** All calls together, including the first. */
   readonly totalMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface ToolRecord {
   readonly errors: number;
   readonly denied: number;
   readonly unfinished: number;
-  /** From start to end, calls at the same time each. */
+  /** From start to end; parallel calls each count. */
   readonly totalMs: number;
   readonly errorTypes: Readonly<Record<string, number>>;
 }
@@ -36,7 +36,7 @@ export interface SlowCall {
   readonly kind: "model" | "tool";
   readonly name: string | undefined;
   readonly ms: number;
-  /** Of that, before it ran; absent where the agent does not tell how long it ran. */
+  /** The part before it ran; absent if the agent does not report how long it ran. */
   readonly heldMs?: number;
   readonly turn: number;
   readonly startMs: number;
@@ -46,9 +46,9 @@ export interface Habits {
   readonly context: ContextGrowth;
   /** Most time first. */
   readonly repeats: readonly Repeat[];
-  /** Calls whose input is known well enough to say whether it is the same; of the others nobody can say. */
+  /** Number of calls whose inputs can be compared. */
   readonly comparableCalls: number;
-  /** Edits that failed and were followed by another of the same tool, and how many of those then worked. */
+  /** Failed edits that were retried with the same tool, and how many retries succeeded. */
   readonly retriedEdits: { readonly failed: number; readonly worked: number };
   /** Most calls first. */
   readonly tools: readonly ToolRecord[];
@@ -56,7 +56,7 @@ export interface Habits {
   readonly slowest: readonly SlowCall[];
 }
 
-/** What stands out in a session beside its time and money. */
+/** Context growth, repeated calls, retried edits, failures and slow calls of a session. */
 export function habitsOf(db: Database, view: SessionView, calls: readonly PlacedCall[], compactions: number): Habits {
   const tools = view.toolCalls.map(({ tool }) => tool);
   const inputs = inputsOf(db, view);
@@ -87,7 +87,7 @@ function contextGrowth(calls: readonly PlacedCall[], compactions: number): Conte
   return { points, ...(largestStep !== undefined && { largestStep }), compactions };
 }
 
-/** What tells the inputs of tool calls apart, by call: a digest, or the input itself where it is kept. */
+/** What to compare tool inputs by, per call: a digest, or the input itself if it is stored. */
 function inputsOf(db: Database, { stored, toolCalls, openSpans }: SessionView): ReadonlyMap<string, string> {
   const inputs = new Map<string, string>();
   const kept = db
@@ -121,7 +121,7 @@ function repeatsOf(tools: readonly ToolCall[], inputs: ReadonlyMap<string, strin
     .sort((a, b) => b.totalMs - a.totalMs || b.calls - a.calls);
 }
 
-/** By what they are called where agents tell no lines: there are not many words for it. */
+/** Names of editing tools, for agents that do not report changed lines. */
 const EDITS = /edit|write|patch|replace|create_file|insert/i;
 
 function retriedEdits(tools: readonly ToolCall[]): Habits["retriedEdits"] {
@@ -180,7 +180,7 @@ function slowestOf(view: SessionView, calls: readonly PlacedCall[]): readonly Sl
         turn,
         startMs,
       })),
-    // What a subagent's own calls took is told by these
+    // Without hosts, because the subagent's own calls are listed
     ...view.toolCalls
       .filter(({ tool }) => tool.spawnedAgentId === undefined && !hosts.has(tool.callId))
       .map(({ segment, tool: { name, startMs, endMs, executionMs } }) => ({

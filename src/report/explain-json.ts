@@ -6,7 +6,7 @@ import { findingsOf } from "./findings.ts";
 import { headJson, sumsJson } from "./session-json.ts";
 import { unknownsOf } from "./unknowns.ts";
 
-/** Everything `explain` knows, as a JSON document. Unknown is `null`, never 0. */
+/** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {
   const { view, time, money, habits } = explanation;
   const shares = <T>(all: readonly Share<T>[], name: (of: T) => Readonly<Record<string, unknown>>) =>

@@ -5,14 +5,14 @@ import type { SessionView } from "./session-view.ts";
 type Call = SessionView["calls"][number];
 
 /**
- * What a model call came after, on its own thread: a prompt, results of one tool, results of several tools, or nothing
- * that was told.
+ * What preceded a model call in its thread: a prompt, results of one tool, results of several tools, or nothing that was
+ * reported.
  */
 export type Cause =
   | { readonly kind: "prompt" | "several" | "other" }
   | { readonly kind: "tool"; readonly name: string; readonly mcpServer?: string };
 
-/** A part of a session and what was used in it. */
+/** A part of a session and its usage. */
 export interface Share<T> {
   readonly of: T;
   readonly sums: CallSums;
@@ -20,30 +20,30 @@ export interface Share<T> {
 
 export interface MoneySpent {
   readonly total: CallSums;
-  /** By number from 1 on, in order; 0: outside of any turn. */
+  /** By turn number, from 1; 0: outside any turn. */
   readonly turns: readonly Share<number>[];
-  /** Model names, `undefined` for those without one; most cost first, as all that follow. */
+  /** Model names, `undefined` for those without one; highest cost first, as in all following lists. */
   readonly models: readonly Share<string | undefined>[];
   /** The main thread, and each kind of subagent. */
   readonly threads: readonly Share<
     { readonly subagent: false } | { readonly subagent: true; readonly type?: string }
   >[];
   /**
-   * By what the calls came after. A call reads the whole conversation, so this is what was paid at that moment, and not
-   * what the tool's result alone cost: of that nobody tells.
+   * By what preceded the calls. A call reads the whole conversation, so this is the cost at that moment, not the cost of the
+   * tool's result alone, which is not reported.
    */
   readonly causes: readonly Share<Cause>[];
-  /** Of these: calls after results of tools of one MCP server alone. */
+  /** Part of `causes`: calls after results of one MCP server only. */
   readonly mcpServers: readonly Share<string>[];
 }
 
-/** A model call with the place it has in its session. */
+/** A model call with its turn and what preceded it. */
 export interface PlacedCall extends Call {
   readonly turn: number;
   readonly cause: Cause;
 }
 
-/** What was used by what; each grouping adds up to the total, but for MCP servers, which are a part of it. */
+/** Usage by group. Each grouping adds up to the total, except MCP servers, which are a part of it. */
 export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = placedCalls(view)): MoneySpent {
   const types = new Map(view.subagentList.map(({ agentId, agentType }) => [agentId, agentType]));
   const servers = calls.filter(({ cause }) => cause.kind === "tool" && cause.mcpServer !== undefined);
@@ -63,7 +63,7 @@ export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = pla
   };
 }
 
-/** Model calls in order of time, each with its turn and with what it came after. */
+/** Model calls by time, each with its turn and what preceded it. */
 export function placedCalls(view: SessionView): readonly PlacedCall[] {
   const numbers = turnNumbers(view);
   const turnOf = turnFinder(view, numbers);
@@ -87,7 +87,7 @@ export function placedCalls(view: SessionView): readonly PlacedCall[] {
     });
 }
 
-/** Turns by their keys, those with a prompt numbered from 1 on as `show` does; 0 for all others. */
+/** Turn numbers by key: turns with a prompt count from 1 as in `show`; all others are 0. */
 export function turnNumbers({ turnList }: Pick<SessionView, "turnList">): ReadonlyMap<string, number> {
   let number = 0;
   return new Map(
@@ -97,7 +97,7 @@ export function turnNumbers({ turnList }: Pick<SessionView, "turnList">): Readon
   );
 }
 
-/** The number of the turn that a moment of a segment lies in; 0 where it lies in none. */
+/** Finds the number of the turn at a moment of a segment; 0 outside any turn. */
 export function turnFinder(
   { turnList }: Pick<SessionView, "turnList">,
   numbers: ReadonlyMap<string, number>,
@@ -116,7 +116,7 @@ export function turnFinder(
       if ((turns[middle]?.startMs ?? 0) <= ms) low = middle + 1;
       else high = middle;
     }
-    // The one that began last; what an earlier, longer one did meanwhile is not told apart
+    // The one that started last; work of an earlier, longer turn at the same time is attributed to it too
     const turn = turns[low - 1];
     return turn === undefined || turn.endMs < ms ? 0 : (numbers.get(turn.key) ?? 0);
   };
@@ -124,7 +124,7 @@ export function turnFinder(
 
 // --- internal ---
 
-/** Results that no call of their thread has read yet. */
+/** Tool results that no call of their thread has read yet. */
 class PendingTools {
   readonly #tools: readonly ToolCall[];
   #next = 0;

@@ -3,8 +3,8 @@ import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
 
 /**
- * What a moment of a session went on: an answer of a model, a tool, a tool that was held back before it ran (permission,
- * hooks), the agent itself within a turn, nothing while the user was to say something, or the session was closed.
+ * What a moment of a session was spent on: waiting for a model, running a tool, holding a tool back before it ran
+ * (permission, hooks), the agent itself within a turn, waiting for the user, or the session being closed.
  */
 export const TIME_PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
 export type TimePart = (typeof TIME_PARTS)[number];
@@ -13,13 +13,13 @@ export interface TimeSpent {
   readonly startMs: number;
   readonly endMs: number;
   readonly parts: Readonly<Record<TimePart, number>>;
-  /** Of `tool` and `held`, by the tool's name, most first. */
+  /** `tool` and `held` by tool name, longest first. */
   readonly tools: readonly ToolTime[];
-  /** Of all parts: on the work of subagents. */
+  /** Part of all others: time in subagents. */
   readonly subagentMs: number;
-  /** False: the agent tells no single calls, so waiting for the model is a part of `agent`. */
+  /** False: the agent does not report single calls, so `agent` includes waiting for the model. */
   readonly isModelTimed: boolean;
-  /** Tool calls of which the agent told how long they ran; of the others what they were held back is a part of `tool`. */
+  /** Tool calls with a reported run time; for the others `tool` includes the time they were held back. */
   readonly measuredTools: number;
 }
 
@@ -27,17 +27,17 @@ export interface ToolTime {
   readonly name: string;
   readonly toolMs: number;
   readonly heldMs: number;
-  /** Of its calls those of which the agent told how long they ran; with none `heldMs` is not known. */
+  /** Calls with a reported run time; if 0, `heldMs` is unknown. */
   readonly measured: number;
-  /** Of both, on the main thread: while a subagent was at work, which may be what the tool waited for. */
+  /** Part of both, on the main thread: while a subagent ran, which may be what the tool waited for. */
   readonly besideSubagentsMs: number;
 }
 
 /**
- * Where the time of a session went, from its beginning to its end, or to its last sign of life. Every moment is in one
- * part, and the parts add up to the whole: of what happened at the same time, what was waited for counts.
+ * Where the time of a session went, from its start to its end or last activity. Every moment belongs to one part, and the
+ * parts add up to the whole: of parallel work, the critical path counts.
  *
- * @returns `undefined` for a session in which nothing has happened yet
+ * @returns `undefined` for a session without any activity
  */
 export function timeSpent(view: SessionView): TimeSpent | undefined {
   const segments = merged(view.segments.map((s) => [s.startMs, Math.max(s.startMs, s.endMs ?? s.lastActivityMs)]));
@@ -112,7 +112,7 @@ function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work
   ];
 }
 
-/** A tool runs at the end of its call; before that it was held back. */
+/** The run time is the end of a call; before that the tool was held back. */
 function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs: number): number {
   if (executionMs === undefined) return 0;
   const runsFromMs = Math.max(startMs, endMs - executionMs);
@@ -121,7 +121,7 @@ function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs:
 
 type Interval = readonly [number, number];
 
-/** Overlapping intervals become one; in order of time. */
+/** Merges overlapping intervals, in order of time. */
 function merged(intervals: readonly Interval[]): readonly Interval[] {
   const all: [number, number][] = [];
   for (const [from, to] of [...intervals].sort((a, b) => a[0] - b[0])) {
@@ -132,7 +132,7 @@ function merged(intervals: readonly Interval[]): readonly Interval[] {
   return all;
 }
 
-/** How much of a time lies in intervals that are in order and do not overlap. */
+/** The part of a range that is covered by sorted intervals without overlaps. */
 function overlap(intervals: readonly Interval[], fromMs: number, toMs: number): number {
   let [low, high] = [0, intervals.length];
   while (low < high) {

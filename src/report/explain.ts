@@ -8,19 +8,19 @@ import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** Where the minutes and the money of one session went. */
+/** Where the time and money of one session went. */
 export interface Explanation {
   readonly view: SessionView;
-  /** Absent before anything has happened. */
+  /** Absent without any activity. */
   readonly time: TimeSpent | undefined;
   readonly money: MoneySpent;
   readonly habits: Habits;
 }
 
-/** Everything that is known of why a session took as long, and cost as much, as it did. Pure but for what it reads. */
+/** Explains one session. Only reads the store. */
 export function explain(db: Database, view: SessionView, { agents }: Pick<SessionSource, "agents">): Explanation {
   const calls = placedCalls(view);
-  // Of a packed session the open part is all of it
+  // A packed session has only an unsettled part
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
   const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
   const compactions = settled + unsettledSession({ db, agents }, view.stored).compactions.length;

@@ -1,14 +1,14 @@
 import type { Repository } from "../model/session.ts";
 
-/** What repositories are called where several are told apart. */
+/** Display names of repositories, unique among all of them. */
 export interface RepositoryNames {
-  /** Its own name, e.g. `api`; with as much of the address before it as it takes where others are called so: `acme/api`. */
+  /** The name, e.g. `api`; if others share it, with as much of the address as makes it unique: `acme/api`. */
   nameOf(repository: Repository): string;
-  /** Whether a user who says `asked` means it: by its own name, or by the end of its address. */
+  /** Whether `asked` is its name or the end of its address. */
   isMeant(repository: Repository, asked: string): boolean;
 }
 
-/** @param all every repository that there is, as often as one likes */
+/** @param all every repository; duplicates are allowed */
 export function repositoryNames(all: Iterable<Repository>): RepositoryNames {
   const byName = new Map<string, Map<string, readonly string[]>>();
   for (const { name, url } of all) {
@@ -16,7 +16,7 @@ export function repositoryNames(all: Iterable<Repository>): RepositoryNames {
     if (parts === undefined) continue;
     const known = byName.get(name) ?? new Map<string, readonly string[]>();
     byName.set(name, known);
-    // Servers take upper and lower case for the same, and so do those who type addresses
+    // Case-insensitive, like servers
     const key = keyOf(parts);
     if (!known.has(key)) known.set(key, parts);
   }
@@ -38,7 +38,7 @@ export function repositoryNames(all: Iterable<Repository>): RepositoryNames {
 
 // --- internal ---
 
-/** Host and path, the same by whichever protocol; `undefined`: it has none. */
+/** Host and path, independent of the protocol; `undefined` without an address. */
 function addressOf(url: string | undefined): readonly string[] | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { hostname, pathname } = new URL(url);
@@ -52,7 +52,7 @@ function addressOf(url: string | undefined): readonly string[] | undefined {
 
 const keyOf = (parts: readonly string[]): string => parts.join("/").toLowerCase();
 
-/** How many parts, counted from the end, tell addresses apart. */
+/** How many parts, counted from the end, make addresses unique. */
 function lengthFor(keys: readonly string[]): number {
   const addresses = keys.map((key) => key.split("/"));
   const longest = Math.max(...addresses.map(({ length }) => length));

@@ -5,9 +5,9 @@ import type { UsageRow } from "./usage-row.ts";
 import { partsOf } from "./usage-rows.ts";
 
 /**
- * Rows as RFC 4180 CSV with a head line, to be written with a line feed behind each. Unknown is an empty cell, never 0, as it
- * is `null` in JSON. Columns are those of the question, whatever it finds; figures that a grouping cannot tell have none.
- * Names that a spreadsheet would take for a formula begin with an apostrophe.
+ * Rows as RFC 4180 CSV with a header line; the caller appends a line feed to each. Unknown is an empty cell, never 0. Columns
+ * depend on the query only; figures that do not apply to a grouping have none. Names that a spreadsheet would read as a
+ * formula start with an apostrophe.
  */
 export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generator<string> {
   const { by } = query;
@@ -23,13 +23,13 @@ export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generat
 
 // --- internal ---
 
-/** RFC 4180 wants both; who writes lines adds the other. */
+/** RFC 4180 requires CR LF; the caller adds LF. */
 const LINE_END = "\r";
 
 type Value = string | number | readonly string[] | null | undefined;
 type Figures = ReturnType<typeof rowJson>;
 
-/** Their names, of what part they are, and where JSON has them. */
+/** Column name, part of the row, and member of the JSON row. */
 const COLUMNS: readonly (readonly [name: string, part: "all" | "calls" | "turns" | "tools", key: keyof Figures])[] = [
   ["sessions", "all", "sessions"],
   ["turns", "turns", "turns"],
@@ -68,7 +68,7 @@ function cell(value: Value): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** What spreadsheets take for the beginning of a formula, also in full width and behind spaces. */
+/** What spreadsheets read as the start of a formula, including full-width characters and leading spaces. */
 const FORMULA = /^[\s\u3000]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/;
 
 /** Never `1e-9`. */

@@ -9,7 +9,7 @@ import { offsetsBetween } from "./buckets.ts";
 
 export type CallFigures = CallSums & {
   readonly modelMs: number;
-  /** Input tokens of those calls that tell what was read from a cache: what its share is of. */
+  /** Input tokens of calls that report cache reads: the base of the cache share. */
   readonly cacheReportedInput?: number;
 };
 
@@ -29,7 +29,7 @@ export interface TurnFigures {
   readonly interrupted: number;
 }
 
-/** Something that counts: one call, one turn, or the sum of some of one session within a quarter of an hour. */
+/** Figures of one session at a time: one call, one turn, or sums over a quarter hour. */
 export type Fact = { readonly session: number; readonly timeMs: number } & (
   | { readonly kind: "calls"; readonly model: string | null; readonly figures: CallFigures }
   | { readonly kind: "tools"; readonly tool: string; readonly figures: ToolFigures }
@@ -40,9 +40,9 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
   readonly sinceMs: number;
   /** `Infinity`: no end. */
   readonly untilMs: number;
-  /** Facts of one hour, or of one local day, are told apart from those of another; absent: those of no time are. */
+  /** Facts are summed per hour or local day; absent: over all time. */
   readonly unit?: "hour" | "day";
-  /** Whether models, and tools, are told apart. */
+  /** Whether facts are summed per model, and per tool. */
   readonly byModel: boolean;
   readonly byTool: boolean;
   /** IANA name. @default the machine's */
@@ -50,11 +50,11 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
 }
 
 /**
- * What is settled, packed or not, within a time, summed up by the store as far as a question allows: a year of work is
- * millions of calls. A fact's time is one of the hour or the day that it is of, and not always within the range asked for.
+ * Settled facts, packed or not, in a range, summed up by the store as far as the query allows, because a year of work is
+ * millions of calls. A fact's time is any time in its hour or day, and may lie outside the range.
  */
 export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
-  // A few sessions are looked up by their numbers; of many, all rows of the time are cheaper
+  // For a few sessions look up by number; for many, reading all rows of the range is cheaper
   const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
   const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
   const { column, timeOf } = timesOf(db, wanted);
@@ -112,7 +112,7 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
   }
 }
 
-/** What no closed turn has taken yet, call by call, as if everything ended now. */
+/** Facts that are not settled yet, call by call, as if everything ended now. */
 export function* openFactsOf(
   db: Database,
   deps: Pick<SessionSource, "agents">,
@@ -148,7 +148,7 @@ export function* openFactsOf(
       }
     }
     for (const { origin, state, startMs } of turns) {
-      // What a turn does after it had closed is a part of the same turn
+      // Work after a turn was closed belongs to that turn, which counts already
       if (origin !== "human" && origin !== "machine") continue;
       const figures = {
         turns: 1,
@@ -178,7 +178,7 @@ const TURN_COLUMNS = `sum(iif(${ASKED}, turns, 0)) AS turns, sum(iif(origin = 'h
 
 const DAY_MS = 86_400_000;
 
-/** What rows are grouped by in SQL, and a time in the group that it makes a number of. */
+/** The SQL expression to group rows by, and a time within a group by its number. */
 function timesOf(
   db: Database,
   { unit, sinceMs, untilMs, timeZone }: FactsWanted,
@@ -187,7 +187,7 @@ function timesOf(
   if (unit === "hour") {
     return { column: `CAST(time_ms / ${QUARTER_MS} AS INTEGER)`, timeOf: (quarter) => quarter * QUARTER_MS };
   }
-  // Not from when the first session began: a transcript can tell of what was before a session's first hook
+  // Not from the first session's start: a transcript can hold work before the first hook
   const lastMs = Number(db.prepare("SELECT max(last_ms) AS last FROM sessions").get()?.["last"] ?? 0);
   const offsets = offsetsBetween(sinceMs, Math.min(untilMs, lastMs), timeZone);
   const [first = 0, ...later] = offsets.map(({ offsetMs }) => offsetMs);
@@ -195,7 +195,7 @@ function timesOf(
   const offset = later.length === 0 ? String(first) : `CASE ${cases.reverse().join(" ")} ELSE ${first} END`;
   return {
     column: `CAST((time_ms + ${offset}) / ${DAY_MS} AS INTEGER)`,
-    // No clock was ever moved at noon
+    // Clocks never change at noon
     timeOf: (day) => {
       const noonMs = day * DAY_MS + DAY_MS / 2;
       return noonMs - (offsets.findLast(({ fromMs, offsetMs }) => noonMs - offsetMs >= fromMs)?.offsetMs ?? first);

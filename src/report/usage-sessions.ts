@@ -6,21 +6,21 @@ import { WAS_USED } from "../store/queries.ts";
 import type { UsageQuery } from "./query.ts";
 import { repositoryNames } from "./repositories.ts";
 
-/** A session whose rows count, and for whom. */
+/** A session whose rows count, and the session they count for. */
 export interface CountedSession {
-  /** Number of the session that it is shown as: itself, or the topmost that it is a subagent of. */
+  /** Number of the session that it is shown as: itself, or the root of its subagents. */
   readonly root: number;
   readonly agent: string;
   /** `<source>/<session id>` of the root. */
   readonly name: string;
-  /** Of the root, by a name that no other repository in the store has. */
+  /** Of the root, by a name that is unique in the store. */
   readonly repository?: string;
   readonly firstMs: number;
-  /** Nobody ever told what it used, which is not nothing. */
+  /** Its usage was never reported, so it is unknown, not zero. */
   readonly isUsageUnknown: boolean;
 }
 
-/** The sessions that a query is about, by their numbers in the store; those of subagents beside those they belong to. */
+/** The sessions of a query, by their numbers in the store; subagents' sessions are separate entries. */
 export function countedSessions(
   db: Database,
   deps: Pick<SessionSource, "agents">,

@@ -131,7 +131,7 @@ describe("doctor", () => {
     expect(about("state")).toEqual([expect.stringMatching(/^ok: .*not made yet/)]);
     expect(about("hook")).toEqual(["ok: not installed: no agent is enabled"]);
     expect(about("store")).toEqual(["ok: none yet"]);
-    expect(about("traces")).toEqual(["ok: no endpoint: the store alone is the destination"]);
+    expect(about("traces")).toEqual(["ok: export is off (no endpoint)"]);
     expect(about("Claude Code")).toEqual(["remark: version 2.1.329, not enabled"]);
     expect(own?.findings[0]?.todo).toBe("openhook-otel enable claude-code");
     expect(existsSync(of.places.stateDir)).toBe(false);

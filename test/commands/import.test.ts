@@ -98,7 +98,7 @@ describe("import", () => {
     const { code, out } = await run([], { stop: AbortSignal.abort() });
     expect(code).toBe(130);
     expect(out).toMatch(/^agent +found +imported$/m);
-    expect(out).toContain("openhook-otel import goes on there");
+    expect(out).toContain("openhook-otel import continues");
     const { out: json } = await run([], { stop: AbortSignal.abort(), json: true });
     expect(JSON.parse(json)).toMatchObject({ stopped: true, agents: { "claude-code": { found: 2, bytes: 0 } } });
     const dry = JSON.parse((await run([], { dryRun: true, json: true })).out);
@@ -176,7 +176,7 @@ describe("import", () => {
     expect(everything()).toEqual(before);
     await run([]);
     const [bytes, files] = [stateText(), everything()];
-    const nothing = "nothing is new: nothing would be imported";
+    const nothing = "nothing new to import";
     expect((await run([], { dryRun: true })).out).toContain(nothing);
     write({ day: 3 });
     const again = await run([], { dryRun: true });
@@ -237,9 +237,9 @@ describe("import", () => {
   test("no agent at all: said, and what to do about it", async () => {
     const none = await run([]);
     expect(none).toMatchObject({ code: 0, err: "" });
-    expect(none.out).toContain("no past session was found");
+    expect(none.out).toContain("no past sessions found");
     expect(none.out).toContain("Claude Code");
-    expect((await run(["codex", "codex"])).out).toContain("looked for those of Codex\n");
+    expect((await run(["codex", "codex"])).out).toContain("searched for Codex\n");
   });
 
   test("where a variable moved the agents' folders for this run", async () => {
@@ -279,7 +279,7 @@ describe("on a terminal", () => {
     const piped = await run([]);
     expect(piped).toMatchObject({ err: "", shown: [] });
     expect(piped.out).not.toContain("\u001b");
-    expect(piped.out).toContain("1 session could not be read, or not in whole; the next import tries again");
+    expect(piped.out).toContain("1 session could not be read completely; the next import retries them");
     expect(piped.out).not.toContain("nothing is new");
     expect(piped.out).toContain(`! could not read the transcript ${JSON.stringify(claudePath(at, sessionIdOf(2)))}`);
   });

@@ -77,7 +77,7 @@ describe("status", () => {
     expect(text).toMatch(/^agents +none is enabled: openhook-otel enable finds those on this machine$/m);
     expect(text).toMatch(/^state .*\(not made yet\)$/m);
     expect(text).toMatch(/^last drain +none yet$/m);
-    expect(text).toMatch(/^traces +no endpoint: the store alone is the destination$/m);
+    expect(text).toMatch(/^traces +export is off \(no endpoint\)$/m);
     expect(text).not.toMatch(/[✗!]/);
     expect(facts).toMatchObject({
       state_dir_exists: false,
@@ -114,7 +114,7 @@ describe("status", () => {
     for (const call of of.calls) of.hook(call);
     const last = Date.parse(of.calls.at(-1)?.received_at ?? "");
     const waiting = await told({ now: () => last + 120_000 }, of.places);
-    expect(waiting.text).toMatch(/^inbox +18 events wait, the oldest for 2m 0\ds$/m);
+    expect(waiting.text).toMatch(/^inbox +18 events queued, the oldest for 2m 0\ds$/m);
     expect(waiting.facts.inbox.waiting).toBe(of.calls.length);
     expect(waiting.facts.store.state).toBe("none");
 
@@ -125,9 +125,7 @@ describe("status", () => {
     expect(done.text).toMatch(/^sessions +1$/m);
     expect(done.text).toMatch(/^last drain +1m 0\ds ago \(\S+ \S+\): 18 files, \d+ new events, 11 new spans$/m);
     expect(done.facts.outbox.waiting_spans).toBe(11);
-    expect(done.text).toMatch(
-      /^traces +no endpoint: the store alone is the destination, 11 spans wait, the oldest for 1m 0\ds$/m,
-    );
+    expect(done.text).toMatch(/^traces +export is off \(no endpoint\); 11 spans stored locally$/m);
     of.remove();
   });
 
@@ -159,7 +157,7 @@ describe("status", () => {
     const { code, text, facts } = await told({ env }, of.places);
     expect(code).toBe(0);
     expect(text).toMatch(
-      /^traces +http:\/\/127\.0\.0\.1:9\/v1\/traces\?key=\*\*\* \(nothing taken yet, \d+ spans wait\)$/m,
+      /^traces +http:\/\/127\.0\.0\.1:9\/v1\/traces\?key=\*\*\* \(nothing delivered yet, \d+ spans queued\)$/m,
     );
     expect(text).toMatch(/^ +! .*(refused|connect)/m);
     expect(facts.delivery.traces).toMatchObject({ last_ok: null, why_not_sent: null });
@@ -203,7 +201,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(facts.inbox.quarantined).toBeGreaterThan(3);
     expect(facts.inbox.quarantine_newest).toHaveLength(3);
-    expect(text).toMatch(/^quarantine +\d payloads set aside in /m);
+    expect(text).toMatch(/^quarantine +\d payloads quarantined in /m);
     for (const { reason, source } of facts.inbox.quarantine_newest) {
       expect(reason).toMatch(/\w/);
       expect(source).toBe("claude-code");

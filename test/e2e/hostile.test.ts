@@ -115,7 +115,7 @@ describe("payloads", () => {
   });
 
   test("what cannot be read is set aside, and status says so", () => {
-    expect(status).toMatch(/[34] payloads set aside in .*quarantine/);
+    expect(status).toMatch(/[34] payloads quarantined in .*quarantine/);
     expect(status).toMatch(/claude-code: the payload is empty/);
     expect(status).toMatch(/claude-code: the payload is not JSON/);
   });

@@ -99,7 +99,7 @@ describe("--export", () => {
     expect(Math.max(...times)).toBeLessThan(STARTED_MS + 4 * DAY_MS);
     expect(packedCount(at.places.storePath)).toBe(0);
     expect(await run()).toMatchObject({ code: 0, exported: { sessions: 0, spans: 0, sent: 0 } });
-    expect(await said()).toContain("\nnothing was left to be sent\n");
+    expect(await said()).toContain("\nnothing left to export\n");
     expectAllOnce();
   });
 

@@ -177,4 +177,4 @@ function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
   ];
 }
 
-const NO_ENDPOINT = "no endpoint: the store alone is the destination";
+const NO_ENDPOINT = "export is off (no endpoint)";

@@ -47,7 +47,7 @@ function agentLines({ agents }: Status): readonly string[] {
       .map((registration) => {
         const { scope, state, events } = registration;
         const path = whereOf(registration);
-        if (state === "unreadable") return `${title}: cannot tell, ${path} cannot be read (${scope})`;
+        if (state === "unreadable") return `${title}: unknown, because ${path} cannot be read (${scope})`;
         if (state === "gone") return `${title}: registration gone from ${path} (${scope})`;
         return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
       }),
@@ -66,16 +66,16 @@ function inboxLine({ inbox }: Status, nowMs: number): string {
   const waiting = inbox.waiting + inbox.claimed;
   if (waiting === 0) return "empty";
   const age = inbox.oldest === null ? "" : `, the oldest for ${duration(nowMs - Date.parse(inbox.oldest))}`;
-  const claimed = inbox.claimed === 0 ? "" : ` (${inbox.claimed} taken by a drain)`;
-  return `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}${claimed}${age}`;
+  const claimed = inbox.claimed === 0 ? "" : ` (${inbox.claimed} being processed)`;
+  return `${plural(waiting, "event")} queued${claimed}${age}`;
 }
 
 function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
   return [
-    `${plural(inbox.quarantined, "payload")} set aside in ${inbox.quarantine_dir}; ${suggest("replay")} retries them, after an update`,
+    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${suggest("replay")} retries them, after an update`,
     ...inbox.quarantine_newest.map(({ source, reason, at }) => {
       const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
-      return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
+      return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason recorded"}`;
     }),
   ];
 }
@@ -100,8 +100,8 @@ function drainLines({ last_drain: drain }: Status, nowMs: number): readonly stri
     plural(drain.spans, "new span"),
     ...(drain.sent === 0 ? [] : [`${drain.sent} sent`]),
     ...(drain.rejected === 0 ? [] : [`${drain.rejected} rejected by the backend`]),
-    ...(drain.quarantined === 0 ? [] : [`${drain.quarantined} set aside`]),
-    ...(drain.left === 0 ? [] : [`${drain.left} left where they are`]),
+    ...(drain.quarantined === 0 ? [] : [`${drain.quarantined} quarantined`]),
+    ...(drain.left === 0 ? [] : [`${drain.left} left for the next drain`]),
     ...(drain.transcript_lines_unreadable === 0
       ? []
       : [`${plural(drain.transcript_lines_unreadable, "transcript line")} could not be read`]),
@@ -116,24 +116,25 @@ function deliveryLines(
   { outbox }: Status,
   nowMs: number,
 ): readonly string[] {
-  const waits =
-    signal === "traces" && outbox.waiting_spans > 0
-      ? `, ${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span waits" : "spans wait"}${waitedFor(outbox, nowMs)}`
-      : "";
-  if (delivery.endpoint === null) return [`${delivery.why_not_sent ?? "not sent"}${waits}`];
+  const isQueued = signal === "traces" && outbox.waiting_spans > 0;
+  const spans = `${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span" : "spans"}`;
+  if (delivery.endpoint === null) {
+    return [`${delivery.why_not_sent ?? "not sent"}${isQueued ? `; ${spans} stored locally` : ""}`];
+  }
+  const queued = isQueued ? `, ${spans} queued${waitedFor(outbox, nowMs)}` : "";
   const last =
-    delivery.last_ok === null ? "nothing taken yet" : `last taken ${ago(Date.parse(delivery.last_ok), nowMs)}`;
+    delivery.last_ok === null ? "nothing delivered yet" : `last delivery ${ago(Date.parse(delivery.last_ok), nowMs)}`;
   const notBefore =
     delivery.not_before === null
       ? ""
-      : `; asked again after ${localTime(Date.parse(delivery.not_before))}, or at once by ${suggest("drain")}`;
+      : `; next attempt after ${localTime(Date.parse(delivery.not_before))}; to retry now: ${suggest("drain")}`;
   return [
-    `${delivery.endpoint} (${last}${waits})`,
+    `${delivery.endpoint} (${last}${queued})`,
     ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),
   ];
 }
 
-/** Nothing while the age is within the retry interval. */
+/** Empty for spans that are queued for less than a minute. */
 function waitedFor({ oldest }: Status["outbox"], nowMs: number): string {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   return ageMs < 60_000 ? "" : `, the oldest for ${duration(ageMs)}`;

@@ -23,7 +23,7 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
     model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestInWords(slowest.ms, time.parts.model)}`,
     tool: named("toolMs"),
     held: named("heldMs"),
-    agent: time.isModelTimed ? "in a turn, no model or tool at work" : "in a turn, the model included",
+    agent: time.isModelTimed ? "in a turn, no model or tool running" : "in a turn, including the model",
     user: turns === 0 ? "there was no turn" : `outside of ${plural(turns, "turn")}`,
     away: `between ${view.segments.length} stretches`,
   };
@@ -38,12 +38,12 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
       figures: [duration(time.parts[part])],
       detail: details[part],
     }));
-  // All of it within one moment
+  // The session lasted no time
   if (rows.length === 0) return;
   yield* drawn(["", `${duration(wholeMs)} in all`, "time"], rows, terminal);
 }
 
-/** Who and what the money went to. Groups overlap: each is another way to cut the same sum. */
+/** Where the money went. Each group divides the same total in another way. */
 export function* moneyTable({ money }: Explanation, terminal: Terminal): Generator<string> {
   const { total } = money;
   const measure = total.costNanoUsd === undefined ? tokensIn : (sums: CallSums) => sums.costNanoUsd;
@@ -56,7 +56,7 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
     figures: [costText(sums), tokensText(sums)],
     detail: sums.modelCalls === 0 ? "" : plural(sums.modelCalls, "call"),
   });
-  /** The largest of one way to cut; one that is everything says nothing. */
+  /** The largest parts of one grouping; a single part that is the whole is left out. */
   const cut = <T>(
     group: string,
     all: readonly { readonly of: T; readonly sums: CallSums }[],
@@ -79,7 +79,7 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
     ...cut("after", money.causes, 3, causeInWords),
     ...cut("MCP", money.mcpServers, 2, printable, 1),
   ];
-  // One call alone is not to be cut, and cost something all the same
+  // A single call has no parts but a cost
   const rows = cuts.length > 0 ? cuts : cut("after", money.causes, 1, causeInWords, 1);
   if (rows.length === 0) return;
   yield* drawn(
@@ -91,15 +91,15 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
 
 // --- internal ---
 
-/** A call can go on beside tools and outside of turns: then it took longer than anybody waited for a model. */
+/** A call can run beside tools or outside turns and then take longer than the time spent waiting for the model. */
 const slowestInWords = (ms: number, waitedMs: number): string =>
   ms <= waitedMs ? `, slowest ${duration(ms)}` : `; the slowest took ${duration(ms)}, not all of it waited for`;
 
 interface Row {
-  /** What the row is one of several of; on the first of them. */
+  /** The group's title; on its first row only. */
   readonly group?: string;
   readonly what: string;
-  /** Of the whole, 0 to 1; not known where its own figure is not. */
+  /** Of the whole, 0 to 1; `undefined` if its figure is unknown. */
   readonly share: number | undefined;
   readonly figures: readonly string[];
   readonly detail: string;
@@ -120,7 +120,7 @@ const MAX_BAR = 16;
 const MIN_BAR = 8;
 const GAP = 2;
 
-/** @param titles of the columns; the bars stand before the last one, which has none */
+/** @param titles of the columns; the bars come before the last column, which has no title */
 function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Terminal): Generator<string> {
   const [group = "", what = "", ...figures] = titles;
   const isGrouped = rows.some((row) => row.group !== undefined);
