@@ -7,7 +7,7 @@ import { undergo } from "./backend-run.ts";
 beforeAll(ensureBuilt, 120_000);
 
 describe.concurrent("a backend that", { timeout: 90_000 }, () => {
-  test.each(COMMON_FAULTS)("$name: all arrives, once", async (fault) => {
+  test.each(COMMON_FAULTS)("$name: everything arrives once", async (fault) => {
     expect(await undergo(fault)).toMatchObject({ lost: 0, duplicates: 0 });
   });
 });

@@ -28,19 +28,21 @@ afterAll(async () => {
   build?.remove();
 });
 
-test("without its header, the store is set aside, and all that comes later is told", { timeout: 120_000 }, async () => {
+test("without its header, the store is set aside, and everything later is delivered", {
+  timeout: 120_000,
+}, async () => {
   const damage = overwritten("store", "header garbage", () => 0, garbage(100, 1));
   const done = await rebuilt(build, world, receiver, reference, damage);
   expect(done).toMatchObject({ problems: [], wasSetAside: true, tokens: { twice: 0 } });
   expect(done.lost).toBeLessThan(reference.spans.size / 2);
 });
 
-test("cut off at its end, all that is still in it is taken over", { timeout: 120_000 }, async () => {
+test("truncated, everything that is still in it is salvaged", { timeout: 120_000 }, async () => {
   const done = await rebuilt(build, world, receiver, reference, truncated("store", 0.97));
   expect(done).toMatchObject({ problems: [], wasSetAside: true, forgotten: 0, lost: 0, added: 0 });
 });
 
-test("a commit that is torn out of the log costs nothing", { timeout: 120_000 }, async () => {
+test("a commit torn out of the log loses nothing", { timeout: 120_000 }, async () => {
   const kill = { step: "inbox.settle", occurrence: 12, when: "after", kind: "kill" } as const;
   const damage = overwritten("log", "zeroed", () => 0, Buffer.alloc(PAGE_BYTES));
   const done = await rebuilt(build, world, receiver, reference, damage, kill);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => campaign?.end());
 
-test("a drain passes every step that has a name", () => {
+test("a drain passes every named step", () => {
   expect(FAULT_POINTS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
   expect(campaign.reference.spans.size).toBeGreaterThan(10);
   expect(campaign.reference.points.size).toBeGreaterThan(20);
@@ -26,7 +26,7 @@ test("a drain passes every step that has a name", () => {
 /** New commit steps are tested here as well. */
 const TRIED = FAULT_POINTS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
-test("killed at a commit, a send or a move, it is taken up where it was left", { timeout: 120_000 }, async () => {
+test("killed at a commit, a send or a move, the next drain continues", { timeout: 120_000 }, async () => {
   // Before the one, after the next
   const faults = TRIED.map((step, i): Fault => {
     const times = campaign.trace.filter((passed) => passed === step).length;
@@ -37,7 +37,7 @@ test("killed at a commit, a send or a move, it is taken up where it was left", {
   expect(runs.length).toBeGreaterThanOrEqual(13);
 });
 
-test("the program that users get can not be made to fail", () => {
+test("the shipped program contains no faults", () => {
   const files = readdirSync(join(ROOT, "dist"), { recursive: true, encoding: "utf8" });
   const programs = files.filter((file) => file.endsWith(".cjs"));
   expect(programs).toEqual(expect.arrayContaining(["cli.cjs", "hook.cjs", "openhook-otel.cjs", "reader.cjs"]));

@@ -108,7 +108,7 @@ const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>>
   "a relative path": () => ["s.jsonl", /no absolute path/],
 };
 
-test("paths that lead elsewhere are refused with the reason, and cost no other session anything", {
+test("paths that lead elsewhere are refused with a reason, and affect no other session", {
   timeout: BOUNDED_MS,
 }, async () => {
   const expected: [string, string, RegExp][] = [];
@@ -154,7 +154,7 @@ test("a socket is refused", async () => {
   }
 });
 
-test("what changes between the look and the opening is never followed", { timeout: BOUNDED_MS }, async () => {
+test("a path that changes between check and opening is never followed", { timeout: BOUNDED_MS }, async () => {
   const secret = join(world.home, "secret");
   writeFileSync(secret, "secret");
   const path = join(projects, "s.jsonl");
@@ -195,7 +195,7 @@ test("what changes between the look and the opening is never followed", { timeou
 });
 
 describe("folders that were moved", () => {
-  test("by the agent's variable, as the hook saw it", async () => {
+  test("by the agent's variable, as the hook recorded it", async () => {
     const moved = join(world.home, "moved", "projects", "p");
     mkdirSync(moved, { recursive: true });
     writeFileSync(join(moved, "s.jsonl"), turn("s"));
@@ -209,14 +209,14 @@ describe("folders that were moved", () => {
     expect(tokensOf("s2")).toBe(7);
   });
 
-  test.each(["/", "", ".", ".."])("a variable that says %j moves nothing", async (value) => {
+  test.each(["/", "", ".", ".."])("a variable with the value %j moves nothing", async (value) => {
     writeFileSync(join(world.home, "s.jsonl"), turn("s"));
     tell("s", join(world.home, "s.jsonl"), { CLAUDE_CONFIG_DIR: value, CLINE_SESSION_DATA_DIR: value });
     expect((await world.drain()).problems.join()).toMatch(/outside of the folders/);
     expect(tokensOf("s")).toBe(0);
   });
 
-  test("by the user's settings, and by a link in the place of the agent's own folder", async () => {
+  test("by the user's settings, and by a link in place of the agent's folder", async () => {
     const disk = mkdtempSync(join(tmpdir(), "openhook-disk-"));
     try {
       writeFileSync(join(disk, "s.jsonl"), turn("s"));
@@ -238,7 +238,7 @@ describe("folders that were moved", () => {
   });
 });
 
-test("every reader: a FIFO in its folder under any name it looks for holds nobody", {
+test("every reader: a FIFO in its folder under any name it reads blocks nothing", {
   timeout: BOUNDED_MS,
 }, async () => {
   for (const agent of await allAgents()) {

@@ -14,7 +14,7 @@ import { temporaryStores } from "../store/temporary.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";
 
-describe("a database in the place of OpenCode's", () => {
+describe("a foreign database in place of OpenCode's", () => {
   let world: InputWorld;
   let path = "";
   beforeEach(() => {
@@ -81,14 +81,14 @@ describe("a database in the place of OpenCode's", () => {
     }
   });
 
-  test("a FIFO where its log would be holds nobody", async () => {
+  test("a FIFO in place of its log blocks nothing", async () => {
     make(`${SESSION}${PART}`);
     expect(spawnSync("mkfifo", [`${path}-wal`]).status).toBe(0);
     await expect(read()).rejects.toThrow(/not a regular file/);
   });
 });
 
-describe("names that never come twice", () => {
+describe("names that never repeat", () => {
   const stores = temporaryStores();
   const NOW_MS = Date.UTC(2026, 10, 21, 8);
   const METRIC = "openhook.tool.call.count";
@@ -110,7 +110,7 @@ describe("names that never come twice", () => {
     ],
   });
 
-  test("series are bounded, sums are exact, and what had a series keeps it over restarts", () => {
+  test("series are limited, sums are exact, and existing series survive restarts", () => {
     const path = stores.path();
     const calls = MAX_SERIES + 500;
     // Every tenth is repeated later: names that have a series continue in it
@@ -152,7 +152,7 @@ describe("names that never come twice", () => {
     });
   });
 
-  test("as long as there is room, nothing is put together", () => {
+  test("below the limit nothing is merged", () => {
     const db = stores.open();
     countFacts(db, [call(1), call(2)], METRIC_SHAPES, NOW_MS);
     expect(overflowState(db)).toEqual([]);

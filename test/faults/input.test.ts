@@ -19,7 +19,7 @@ test("odd values in a payload of every agent, and of OpenHook", { timeout: 120_0
   expect(tried.spans).toBeGreaterThan(200);
 });
 
-test("two ids that begin alike stay two, and the same one stays one, however long", async () => {
+test("two long ids with the same beginning stay different, and equal ones stay equal", async () => {
   const long = "s".repeat(100_000);
   const started = (id: string) => JSON.stringify({ hook_event_name: "SessionStart", session_id: id, cwd: "/home/dev" });
   for (const id of [`${long}1`, `${long}2`, `${long}1`, `a\0${long}`, `a\u0001${long}`, "a\0", "a\u0001"])

@@ -111,7 +111,7 @@ describe("100,000 spans after an outage", () => {
   );
 });
 
-describe("limits on what waits", () => {
+describe("limits of the queue", () => {
   const DAY_MS = 86_400_000;
 
   test(

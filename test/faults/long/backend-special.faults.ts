@@ -88,7 +88,7 @@ describe.concurrent("TLS", { timeout: LONG }, () => {
 });
 
 describe.concurrent("addresses", { timeout: LONG }, () => {
-  test("a host name that does not exist; the right one is asked at once, also by a hook's drain", () =>
+  test("a host name that does not exist; the corrected one is tried immediately, also by a hook's drain", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         const wrong = { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://collector.invalid:4318" };
@@ -102,7 +102,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
       }),
     ));
 
-  test.each([301, 302, 307, 308])("%i to another host: not followed, told", (status) =>
+  test.each([301, 302, 307, 308])("%i to another host: not followed, and reported", (status) =>
     withReceiver((other) =>
       withSession(async (machine) => {
         const backend = await behaving(() => ({
@@ -129,7 +129,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
     ),
   );
 
-  test("variables for proxies are not heard", () =>
+  test("HTTP_PROXY and HTTPS_PROXY are ignored", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         let asked = 0;
@@ -155,7 +155,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
     ));
 });
 
-describe.concurrent("asking again", { timeout: LONG }, () => {
+describe.concurrent("retries", { timeout: LONG }, () => {
   test.each(["99999999999999999999", "86400", "Fri, 31 Dec 9999 23:59:59 GMT"])(
     "Retry-After: %s counts as an hour, and another destination is asked at once",
     (retryAfter) =>
@@ -181,7 +181,7 @@ describe.concurrent("asking again", { timeout: LONG }, () => {
       ),
   );
 
-  test.each(["-5", "soon", "0", "Wed, 21 Oct 2015 07:28:00 GMT"])("Retry-After: %s is none", (retryAfter) =>
+  test.each(["-5", "soon", "0", "Wed, 21 Oct 2015 07:28:00 GMT"])("Retry-After: %s is ignored", (retryAfter) =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         receiver.setBehaviour(() => ({ status: 503, headers: { "retry-after": retryAfter } }));
@@ -194,7 +194,7 @@ describe.concurrent("asking again", { timeout: LONG }, () => {
     ),
   );
 
-  test("the drains of hooks leave a dead backend alone; one by hand asks at once", () =>
+  test("hooks' drains skip a dead backend; a user's drain tries immediately", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         receiver.setBehaviour(() => ({ status: 503 }));
@@ -217,7 +217,7 @@ describe.concurrent("asking again", { timeout: LONG }, () => {
     ));
 });
 
-describe.concurrent("what a backend will never take", { timeout: LONG }, () => {
+describe.concurrent("spans that a backend never accepts", { timeout: LONG }, () => {
   const BACKLOG = 3_000;
   // An answer of 500 looks like a failing backend: finding one bad span takes a dozen drains
   const cases = [

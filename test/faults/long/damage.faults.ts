@@ -91,7 +91,7 @@ describe("store.db", () => {
     );
   });
 
-  test("header gone, nothing left to read", async () => {
+  test("without its header, unreadable", async () => {
     const done = await each([
       overwritten("store", "header zeroed", () => 0, Buffer.alloc(100)),
       overwritten("store", "header garbage", () => 0, garbage(100, 1)),

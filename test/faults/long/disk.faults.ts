@@ -123,7 +123,7 @@ describe("the disk is full", () => {
     },
   );
 
-  test("no file may grow: the same without a disk of its own", async () => {
+  test("no file may grow: the same without a separate disk", async () => {
     for (const limitKiB of [0, 64, 700]) {
       receiver.clear();
       const state = world.state();
@@ -144,7 +144,7 @@ describe("the disk is full", () => {
 });
 
 describe("the state directory cannot be written", () => {
-  test("read-only: the drain says so, the hook nothing, and all is there afterwards", async (context) => {
+  test("read-only: the drain reports it, the hook prints nothing, and everything is there afterwards", async (context) => {
     const small = mounted(context);
     receiver.clear();
     const state = world.state([0, 1], small.dir);
@@ -159,7 +159,7 @@ describe("the state directory cannot be written", () => {
     await expectRecovered(state);
   });
 
-  test("of somebody else, or without any right: the same", async (context) => {
+  test("another user's, or without any permission: the same", async (context) => {
     const under = bound();
     if (typeof under === "string") {
       console.warn(`SKIPPED, permissions: ${under}`);

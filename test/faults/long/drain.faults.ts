@@ -19,7 +19,7 @@ afterAll(() => campaign?.end());
 
 const isStep = (name: string): name is FaultPoint => FAULT_POINTS.some((step) => step === name);
 
-test("the undisturbed run passes every step that has a name, and none without", () => {
+test("the undisturbed run passes every named step, and no other", () => {
   expect(FAULT_POINTS.filter((step) => !campaign.trace.includes(step))).toEqual([]);
   expect(campaign.trace.filter((name) => !isStep(name) && name !== "~")).toEqual([]);
 });

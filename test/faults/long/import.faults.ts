@@ -87,7 +87,7 @@ function expectWhole(state: State, home: keyof typeof homes): number {
 }
 
 describe("an import that is killed", () => {
-  test("at each step of its own: the next one makes it whole", async () => {
+  test("at each of its steps: the next import completes it", async () => {
     const traced = stateOf("small");
     const trace = join(root, "trace");
     expect((await build.run(["import", "--json"], traced, { trace })).code).toBe(0);
@@ -114,7 +114,7 @@ describe("an import that is killed", () => {
     });
   }, 600_000);
 
-  test("by errors of the store and the disk: said in one line, whole the next time", async () => {
+  test("by errors of the store and the disk: reported in one line, completed the next time", async () => {
     const faults: readonly Fault[] = (["ENOSPC", "EIO", "throw"] as const).flatMap((kind) =>
       ([1, 2] as const).map((occurrence) => ({ step: "commit.transcript", occurrence, when: "before", kind })),
     );
@@ -129,7 +129,7 @@ describe("an import that is killed", () => {
     }
   }, 300_000);
 
-  test("at any moment, again and again", async () => {
+  test("at any moment, repeatedly", async () => {
     const whole = stateOf("large");
     const startMs = performance.now();
     await finished(whole, "large");
@@ -191,7 +191,7 @@ describe("Ctrl-C", () => {
     300_000,
   );
 
-  test("while it sends: 130, the rest stays, and all goes once", async () => {
+  test("while it sends: exit 130, the rest stays queued, and everything is sent once", async () => {
     const receiver = await startReceiver();
     const state = stateOf("small");
     try {
@@ -216,7 +216,7 @@ describe("Ctrl-C", () => {
 });
 
 describe("at the same time", () => {
-  test("two imports: everything once, and neither fails", async () => {
+  test("two imports: everything counts once, and neither fails", async () => {
     const state = stateOf("large");
     const both = await Promise.all([start(state).ended, start(state).ended]);
     expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
@@ -229,7 +229,7 @@ describe("at the same time", () => {
     state.remove();
   }, 120_000);
 
-  test("a hook's drain gives way, and what it was to do is done when the import is", async () => {
+  test("a hook's drain returns, and its work is done after the import", async () => {
     const state = stateOf("large");
     const { child, ended } = start(state);
     await until("it has begun", () => existsSync(state.places.storePath) || child.exitCode !== null);
@@ -248,8 +248,8 @@ describe("at the same time", () => {
   }, 120_000);
 });
 
-describe("no room, no right", () => {
-  test("a disk that is full: said in one line, nothing half; with room again it goes on", async () => {
+describe("no space, no permission", () => {
+  test("a full disk: reported in one line, nothing incomplete; with free space it continues", async () => {
     const disk = smallDisk(24 << 20);
     const under = typeof disk === "string" ? limited(300_000) : [];
     const dir = typeof disk === "string" ? root : disk.dir;
@@ -268,7 +268,7 @@ describe("no room, no right", () => {
     }
   }, 120_000);
 
-  test("a transcript that belongs to another user: the others are in, it is told of, exit 1", async () => {
+  test("a transcript of another user: all others are imported, it is reported, exit 1", async () => {
     const by = bound();
     if (typeof by === "string") return;
     const state = stateOf("large");
@@ -288,7 +288,7 @@ describe("no room, no right", () => {
     state.remove();
   }, 60_000);
 
-  test("a state directory that cannot be written: said, and nothing is made", async () => {
+  test("a state directory that is not writable: reported, and nothing is created", async () => {
     const disk = smallDisk(8 << 20);
     const by = bound();
     if (typeof disk === "string" || typeof by === "string") return;

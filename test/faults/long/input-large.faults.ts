@@ -59,7 +59,7 @@ const figures = (...runs: readonly Run[]) => ({
   seconds: Math.round(runs.reduce((ms, run) => ms + run.tookMs, 0) / 100) / 10,
 });
 
-test("1 GB in one session, killed on the way: gone on with, not begun anew", async () => {
+test("1 GB in one session, killed on the way: continued, not restarted", async () => {
   const turns = 10_000;
   writeTurns(pathOf("large"), "large", turns, GIGABYTE / turns);
   writeTurns(pathOf("small"), "small", 2, 10);
@@ -97,7 +97,7 @@ test("1 GB in one session, killed on the way: gone on with, not begun anew", asy
   });
 });
 
-test("one line of 500 MB: passed over and counted", async () => {
+test("one line of 500 MB: skipped and counted", async () => {
   writeTurns(pathOf("s"), "s", 3, 10);
   writeLongLine(pathOf("s"), 500_000_000);
   const rest = join(world.home, "rest.jsonl");
@@ -133,7 +133,7 @@ test("a million small lines, and lines just below the limit", async () => {
   });
 });
 
-test("one JSON of 1 GB, of agents that write their sessions so: refused, and told", async () => {
+test("one JSON file of 1 GB, for agents that write such sessions: refused and reported", async () => {
   const files = {
     cline: join(world.home, ".cline", "data", "sessions", "s-1", "s-1.messages.json"),
     "gemini-cli": join(world.home, ".gemini", "tmp", "p", "chats", "session-2026-11-21T08-00-s2s2s2s2.json"),

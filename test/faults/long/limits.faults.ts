@@ -27,10 +27,10 @@ function keep(fault: string, took: Took, more: Readonly<Record<string, number>> 
   record({ area: "load", fault, runs: 1, figures: { peakMib: took.peakMib, drainMs: Math.round(took.ms), ...more } });
 }
 
-test("a drain that finds nothing", () =>
+test("a drain without work", () =>
   measured(async (at) => {
     await at.run(["drain", "--quiet"]);
-    keep("a drain that finds nothing", await at.run(["drain", "--quiet"]));
+    keep("a drain without work", await at.run(["drain", "--quiet"]));
   }));
 
 test("10,000 payloads at once", () =>

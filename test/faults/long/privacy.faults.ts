@@ -100,7 +100,7 @@ describe("planted in every documented payload", () => {
 });
 
 describe("the redactor", () => {
-  test("lets nothing of any family through, in any setting", () => {
+  test("lets no value of any family through, in any setting", () => {
     const clean = redactorOf();
     const left: string[] = [];
     let runs = 0;
@@ -122,7 +122,7 @@ describe("the redactor", () => {
     });
   }, 120_000);
 
-  test("takes time that grows with the text alone", () => {
+  test("takes time that grows linearly with the text", () => {
     let worst = 0;
     let slowestUs = 0;
     for (const unit of Object.values(ADVERSARIES)) {
@@ -153,7 +153,7 @@ describe("the redactor", () => {
     });
   }, 200_000);
 
-  test("costs a span little", async () => {
+  test("costs little per span", async () => {
     const replay = new Replay("claude-code", "multi-turn");
     try {
       for (const call of replay.calls) replay.put(call);
@@ -184,7 +184,7 @@ describe("the redactor", () => {
     }
   });
 
-  test("has rules that Go compiles and applies alike", (context) => {
+  test("has rules that Go compiles and applies in the same way", (context) => {
     if (spawnSync("go", ["version"]).status !== 0) {
       console.warn("SKIPPED: no go on this machine; test/privacy/rules.test.ts compares with an RE2 in JavaScript");
       return context.skip();
