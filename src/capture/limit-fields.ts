@@ -18,8 +18,8 @@ export const limitEntries = (entries: readonly TranscriptEntry[]): readonly Tran
   entries.map((entry) => limitEntry(entry, digest));
 
 /** Content under the shortened keys of its facts; the content itself is truncated when it is stored. */
-export const limitContent = (told: readonly ContentUpdate[]): readonly ContentUpdate[] =>
-  told.map((one) => {
+export const limitContent = (updates: readonly ContentUpdate[]): readonly ContentUpdate[] =>
+  updates.map((one) => {
     const fact = limitId(one.fact, digest);
     if ("claims" in one) return { fact, claims: limitId(one.claims, digest) };
     return one.piece === undefined ? { ...one, fact } : { ...one, fact, piece: limitId(one.piece, digest) };

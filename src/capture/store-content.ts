@@ -10,7 +10,7 @@ import { truncateContent } from "./truncate-content.ts";
 export function storeContent(
   drain: CaptureContext,
   session: StoredSession,
-  told: readonly ContentUpdate[],
+  updates: readonly ContentUpdate[],
   level: CaptureLevel,
 ): void {
   if (!keepsContent(level)) return;
@@ -19,7 +19,7 @@ export function storeContent(
     maxBytes: drain.loaded.config.captureMaxBytes,
     ...(!keepsContentUnredacted(level) && { redact }),
   };
-  for (const one of told) {
+  for (const one of updates) {
     if ("claims" in one) {
       claimContent(db, session.id, one.claims, one.fact);
       continue;

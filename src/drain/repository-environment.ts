@@ -18,7 +18,9 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   const folder = context.env[HOOK_FOLDER];
   if (folder === undefined) return false;
   // Agents report the folder in which the session began, which may be another one by now
-  const told = Object.entries(context.env).flatMap(([name, value = ""]) => (FOLDER_OF_AGENT.test(name) ? value : []));
+  const agentFolders = Object.entries(context.env).flatMap(([name, value = ""]) =>
+    FOLDER_OF_AGENT.test(name) ? value : [],
+  );
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   const givenHome = context.places.home;
   // A repository that is set as the home folder would otherwise not be examined
@@ -28,7 +30,7 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
     letThrough,
   );
   const ownHome = isNamed === undefined ? givenHome : userInfo().homedir;
-  const at = { folders: [folder, ...told], home: ownHome, files };
+  const at = { folders: [folder, ...agentFolders], home: ownHome, files };
   const theirs = await variablesOfRepositories(context.env, at, letThrough);
   if (theirs.size === 0) return false;
   const env = Object.fromEntries(
@@ -38,7 +40,8 @@ export async function isLeftToAnother(context: Context): Promise<boolean> {
   const clean = { ...context, env, places: placesOf({ env, home, platform: context.platform }) };
   const log = new DrainLog(clean);
   for (const [name, path] of theirs) {
-    if (HEARD.test(name)) log.line(`configuration: environment variable ${name} stands in ${path} and is not heard`);
+    if (USED.test(name))
+      log.line(`configuration: environment variable ${name} is ignored, because it is set in ${path}`);
   }
   await log.flush();
   const { nodePath, programPath } = context;
@@ -53,4 +56,4 @@ export const letThrough = (name: string, value: string | undefined): string | un
 // --- internal ---
 
 const FOLDER_OF_AGENT = /^[A-Z]+_(?:PROJECT_DIR|CWD)$/;
-const HEARD = /^(?:OPENHOOK_)?OTEL_|^(?:HOME|XDG_[A-Z]+_HOME|NODE_[A-Z_]+)$/;
+const USED = /^(?:OPENHOOK_)?OTEL_|^(?:HOME|XDG_[A-Z]+_HOME|NODE_[A-Z_]+)$/;

@@ -42,7 +42,11 @@ export const recordSelf = (drain: Drain, steps: readonly Increment[]): void =>
     drain.now(),
   );
 
-/** Stores and counts unknown names, in the commit of the payload they were in. @param version default: the agent's last known version */
+/**
+ * Stores and counts unknown names, in the commit of the payload they were in.
+ *
+ * @param version of the agent. @default its last known version
+ */
 export function recordUnknownNames(drain: Drain, source: string, unknown: UnknownNames, version?: string): void {
   if (unknown.size === 0) return;
   addDrift(drain.db, source, version ?? lastVersionOf(drain.db, source), unknown, drain.now());

@@ -6,7 +6,7 @@ import { type StoredSession, sessionsOfProcess, setProcess, updateSession } from
 
 // Payloads without a session id belong to the session that is open in the same agent process
 
-/** The event with the session id of its process, if it has none and the process has exactly one open session; otherwise unchanged. */
+/** Gives an event without a session id that of its process, if that has exactly one open session. Otherwise it is unchanged. */
 export function withSessionOfProcess(db: Database, event: Event): Event {
   const { process } = extrasOf(event);
   if (process === undefined || !hasAssignedSessionId(event)) return event;

@@ -37,7 +37,7 @@ function bounded(text: string, maxBytes: number): ReadPayload {
   return { chunks: [bytes.subarray(0, maxBytes)], end: bytes.length > maxBytes ? "cut" : "whole" };
 }
 
-/** Reads to the end, the limit or the time-out. Beyond the limit it reads on without keeping anything: the agent gets no broken pipe. */
+/** Reads to the end, the limit or the time-out. Beyond the limit it reads and discards, so that the agent gets no broken pipe. */
 function readBounded(stdin: Stdin, maxBytes: number, firstByteMs = READ_TIMEOUT_MS): Promise<ReadPayload> {
   if (stdin.isTTY === true) return Promise.resolve({ chunks: [], end: "whole" });
   return new Promise((resolve) => {

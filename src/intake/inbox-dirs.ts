@@ -42,7 +42,10 @@ export interface InboxEntry {
   readonly isEmpty: boolean;
 }
 
-/** Entries of a directory in event order; empty if there is no such directory. Names with a leading dot are not ours: `.nfs…`, `.DS_Store`. */
+/**
+ * Entries of a directory in event order; empty if there is no such directory. Names with a leading dot are not ours, such as
+ * `.nfs…` and `.DS_Store`.
+ */
 export async function listEntries(dir: string): Promise<readonly InboxEntry[]> {
   const found: InboxEntry[] = [];
   for (const { name } of await list(dir)) {
@@ -58,7 +61,7 @@ export async function listEntries(dir: string): Promise<readonly InboxEntry[]> {
 
 /** Whether an entry has the form of an event that an intake wrote. */
 export const isOurs = ({ name, isFile }: InboxEntry): boolean => isFile && name.endsWith(EVENT_FILE);
-/** Whether an entry stands for an event for which the disk had no room. */
+/** Whether an entry is a lost event: the disk had no room for it. */
 export const isLost = ({ name, isFile, isEmpty }: InboxEntry): boolean => isFile && isEmpty && name.endsWith(LOST_FILE);
 
 export const msOf = (ns: bigint): number => Number(ns / 1_000_000n);
@@ -79,7 +82,8 @@ export interface InboxCounts {
 /**
  * Counts files without reading any. A directory that does not exist counts as empty.
  *
- * @param counted names of claimed files whose events are stored, but which could not be removed; lost events among them are left out
+ * @param counted names of claimed files whose events are stored, but which could not be removed: lost events among them do not
+ *        count
  */
 export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new Set()): Promise<InboxCounts> {
   const [inInbox, inClaimed] = [await listEntries(dirs.inboxDir), await listEntries(dirs.claimedDir)];

@@ -10,7 +10,7 @@
 // If the disk is full, an empty file is left, named .lost instead of .evt: there was an event.
 import type { IntakeFacts } from "../model/agent.ts";
 
-/** File name suffixes of events that are complete or will be, and of events for which the disk had no room. hook.sh has the same. */
+/** File name suffixes of complete or incomplete events, and of lost ones. hook.sh has the same. */
 export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;
 
 /** Environment variable of a drain: the working directory of the hook that started it. hook.sh has the same name. */

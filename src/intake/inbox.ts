@@ -137,7 +137,7 @@ async function readClaimed(
   }
 }
 
-/** Whether a file's intake died. Its age counts even if the clock was set back; a stopped process, as on a suspended machine, has not died. */
+/** Whether a file's intake died: it is old (also if the clock was set back), and its process is not running or suspended. */
 async function hasDied({ name, mtimeNs }: InboxEntry, nowMs: number): Promise<boolean> {
   const ageMs = Math.abs(nowMs - msOf(mtimeNs));
   if (ageMs <= INTAKE_DIED_AFTER_MS) return false;

@@ -120,7 +120,7 @@ export function unusableError(doing: string, path: string, error: unknown): Stor
   return new StoreError("E_STORE", `cannot ${doing} ${JSON.stringify(path)}: ${text}; ${advice}`, { cause: error });
 }
 
-/** Code and message of anything that was thrown. SQLite's errors have a code that begins with `SQLITE_`, however libsql reports them. */
+/** Code and message of anything that was thrown. The code of SQLite's errors begins with `SQLITE_`, however libsql reports them. */
 export function codeAndText(error: unknown): { readonly code: string; readonly text: string } {
   const text = error instanceof Error ? error.message : String(error);
   const unopened = UNOPENED.exec(text)?.[1];

@@ -114,7 +114,7 @@ function isEmpty(raw: Libsql.Database): boolean {
 
 function wrap(raw: Libsql.Database, path: string): Database {
   let depth = 0;
-  const told = <T>(work: () => T): T => {
+  const asStoreError = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
@@ -123,12 +123,12 @@ function wrap(raw: Libsql.Database, path: string): Database {
   };
   return {
     prepare: preparerOf(raw, {
-      read: told,
-      write: (work) => told(() => (depth > 0 ? work() : step("store.write", work))),
+      read: asStoreError,
+      write: (work) => asStoreError(() => (depth > 0 ? work() : step("store.write", work))),
     }),
     transaction(work, faultPoint = "commit.note") {
       if (depth > 0) return work();
-      told(() => raw.exec("BEGIN IMMEDIATE"));
+      asStoreError(() => raw.exec("BEGIN IMMEDIATE"));
       depth++;
       try {
         const result = work();

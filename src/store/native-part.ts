@@ -1,6 +1,6 @@
 /**
- * What to say where the native part of libsql, which the store needs, is missing or of another system: npm leaves optional
- * dependencies out when it is told to, and a folder that was copied or mounted has those of where it came from.
+ * The message for a native part of libsql that is missing or made for another system: npm can be configured to skip optional
+ * dependencies, and a copied or mounted folder contains those of its original system.
  *
  * @returns `undefined` for any other error
  */
@@ -9,7 +9,7 @@ export function nativePartMissing(error: unknown): string | undefined {
   const code = "code" in error ? error.code : undefined;
   const what = code === "MODULE_NOT_FOUND" ? missingIn(error.message) : undefined;
   if (what !== undefined) return `${what} is missing${TODO}`;
-  // The only native part that there is
+  // libsql is the only package with a native part
   if (code === "ERR_DLOPEN_FAILED")
     return `the native part of libsql cannot be loaded (${firstLine(error.message)})${TODO}`;
   return error.message.startsWith("Neon: unsupported")
@@ -17,7 +17,7 @@ export function nativePartMissing(error: unknown): string | undefined {
     : undefined;
 }
 
-/** Loads it, which shows whether it is there. */
+/** Loads the native part. @throws what `nativePartMissing` recognises if it is missing */
 export const loadNativePart = (): Promise<unknown> => import("./database.ts");
 
 // --- internal ---

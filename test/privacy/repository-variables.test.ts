@@ -131,7 +131,7 @@ describe("a drain that a hook starts", () => {
     expect(sent).not.toMatch(/kanarienvogel|theirs/);
     expect(() => readFileSync(ran)).toThrow();
     expect(readFileSync(join(machine.places.stateDir, "drain.log"), "utf8")).toContain(
-      `OPENHOOK_OTEL_OTLP_ENDPOINT stands in ${join(project, ".claude", "settings.json")} and is not heard`,
+      `OPENHOOK_OTEL_OTLP_ENDPOINT is ignored, because it is set in ${join(project, ".claude", "settings.json")}`,
     );
   });
 
@@ -146,7 +146,7 @@ describe("a drain that a hook starts", () => {
     await machine.run(["drain", "--quiet"], { env: { ...env, OPENHOOK_OTEL_HOOK_FOLDER: project } });
     expect(readdirSync(state)).toEqual(["drain.log"]);
     expect(readFileSync(join(state, "drain.log"), "utf8")).toContain(
-      `HOME stands in ${join(project, ".claude", "settings.json")} and is not heard`,
+      `HOME is ignored, because it is set in ${join(project, ".claude", "settings.json")}`,
     );
   });
 

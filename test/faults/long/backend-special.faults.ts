@@ -150,7 +150,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
         proxy.close();
         expect(report).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
         expect(asked).toBe(0);
-        passed("variables for proxies are set: not heard");
+        passed("HTTP_PROXY and HTTPS_PROXY are set: ignored");
       }),
     ));
 });
