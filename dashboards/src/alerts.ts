@@ -9,7 +9,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
     name: "openhook-cost",
     interval: "5m",
     remark:
-      "A budget is for 30 days. People work on about 21 of them: a working day's even share is 1/21, so alerts begin well above. Needs recording.yaml and budgets.yaml.",
+      "A budget covers 30 days with about 21 working days: an even share per working day is 1/21, so alerts start well above that. Needs recording.yaml and budgets.yaml.",
     rules: [
       {
         alert: "OpenhookBudgetBurnFast",
@@ -18,7 +18,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "critical",
         summary: "{{ $value | humanizePercentage }} of the 30-day budget “{{ $labels.budget }}” was spent in 24 hours",
         description:
-          "At this speed it is gone within ten days, and it goes on. Look at “Cost by repository” and “Models” of the cost dashboard for what grew: a dearer model, a loop, many subagents. Stop that session or change its model; if the spending is wanted, raise the budget in rules/budgets.yaml.",
+          "At this rate the budget is used up within ten days. “Cost by repository” and “Models” on the cost dashboard show what grew: a more expensive model, a loop, many subagents. Stop that session or change its model; if the spending is intended, raise the budget in rules/budgets.yaml.",
         dashboard: UID.cost,
       },
       {
@@ -28,7 +28,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "warning",
         summary: "{{ $value | humanizePercentage }} of the 30-day budget “{{ $labels.budget }}” was spent in 7 days",
         description:
-          "An even week takes 23 %. At this speed the budget ends in about three weeks. Compare repositories and models with the weeks before on the cost dashboard; decide on the model or on the budget in rules/budgets.yaml.",
+          "An even share for a week is 23 %. At this rate the budget lasts about three weeks. Compare repositories and models with the weeks before on the cost dashboard; then change the model, or the budget in rules/budgets.yaml.",
         dashboard: UID.cost,
       },
       {
@@ -36,9 +36,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: "openhook:budget_spent:ratio_30d >= 1",
         for: "5m",
         severity: "critical",
-        summary: "The 30-day budget “{{ $labels.budget }}” is spent: {{ $value | humanizePercentage }}",
+        summary: "The 30-day budget “{{ $labels.budget }}” is used up: {{ $value | humanizePercentage }}",
         description:
-          "Nothing is stopped by this: agents go on. Tell the people of the budget, limit the keys at the provider if it must stop, or raise the budget in rules/budgets.yaml.",
+          "This stops nothing: agents continue. Inform the budget's owners, limit the API keys at the provider if spending must stop, or raise the budget in rules/budgets.yaml.",
         dashboard: UID.cost,
       },
       {
@@ -50,7 +50,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         summary:
           "{{ $labels.service_name }} cost {{ $value | humanize }} USD in 24 hours, more than three times its usual day",
         description:
-          "Its mean of the 13 days before is less than a third. Look at the agent's models and repositories on the cost dashboard, then at its most expensive sessions in the session explorer. Usual reasons: another default model, a cache that no longer hits, a script that runs an agent in a loop.",
+          "The average of the 13 days before is less than a third of that. Look at the agent's models and repositories on the cost dashboard, then at its most expensive sessions in the session explorer. Usual reasons: another default model, a cache that no longer hits, a script that runs an agent in a loop.",
         dashboard: UID.cost,
       },
       {
@@ -59,9 +59,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         for: "30m",
         severity: "warning",
         summary:
-          "{{ $labels.service_name }} with {{ $labels.gen_ai_request_model }} reads {{ $value | humanizePercentage }} of its input from the cache, less than half of what it used to",
+          "{{ $labels.service_name }} with {{ $labels.gen_ai_request_model }} reads {{ $value | humanizePercentage }} of its input from the cache, less than half as much as before",
         description:
-          "Input that misses the cache costs several times as much. Usual reasons: a new version of the agent or a changed system prompt, tools or MCP servers that change from call to call, pauses longer than the cache lives. Compare versions, look at the first model calls of a session in its trace.",
+          "Input that misses the cache costs several times as much. Usual reasons: a new version of the agent or a changed system prompt, tools or MCP servers that change from call to call, pauses longer than the cache's lifetime. Compare versions, look at the first model calls of a session in its trace.",
         dashboard: UID.cost,
       },
     ],
@@ -70,7 +70,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
     name: "openhook-work",
     interval: "1m",
     remark:
-      "What goes wrong while agents work. The last two look at machines one by one: a loop on one machine drowns in the sum.",
+      "Problems while agents work. The last two are per machine, because a loop on one machine disappears in a total.",
     rules: [
       {
         alert: "OpenhookToolErrorRate",
@@ -80,7 +80,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         summary:
           "{{ $value | humanizePercentage }} of the calls of {{ $labels.gen_ai_tool_name }} by {{ $labels.service_name }} failed in the last hour",
         description:
-          "At least 20 calls ran. See the tool's row on the tools dashboard: one agent or all, one MCP server or all. Then look at failed calls in the session explorer. Usual reasons: an MCP server that is down or whose login expired, a broken build that every test run meets, a changed tool.",
+          "At least 20 calls ran. See the tool's row on the tools dashboard: one agent or all, one MCP server or all. Then look at failed calls in the session explorer. Usual reasons: an MCP server that is down or whose login expired, a broken build that fails every test run, a changed tool.",
         dashboard: UID.tools,
       },
       {
@@ -89,9 +89,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         for: "0m",
         severity: "warning",
         summary:
-          "{{ $labels.service_name }} called {{ $labels.gen_ai_tool_name }} in vain {{ $value | humanize }} times in 15 minutes on one machine",
+          "{{ $labels.gen_ai_tool_name }} failed {{ $value | humanize }} times in 15 minutes for {{ $labels.service_name }} on one machine",
         description:
-          "An agent tries the same failing tool over and over, and pays for each try. Find the session in the session explorer (failed tool calls of this agent, newest first), interrupt it, and give it what it lacks: a permission, a running server, another way.",
+          "An agent retries a failing tool again and again, and each attempt costs money. Find the session in the session explorer (failed tool calls of this agent, newest first), interrupt it, and provide what it lacks: a permission, a running server, another approach.",
         dashboard: UID.sessions,
       },
       {
@@ -99,10 +99,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: `${sumBy(STUCK, exact(`${raw("openhook.turn.count")}{${LABEL.turnState}="unfinished"}`, "6h"))} >= 3`,
         for: "0m",
         severity: "warning",
-        summary:
-          "{{ $value | humanize }} turns of {{ $labels.service_name }} on one machine never came to an end in 6 hours",
+        summary: "{{ $value | humanize }} turns of {{ $labels.service_name }} on one machine did not finish in 6 hours",
         description:
-          "Their sessions were killed, or nothing was heard of them for session.idleTimeoutMs (30 minutes): agents that hang, wait for an answer nobody gives, or die. In the session explorer look at sessions that ended by timeout and at their last span: that is where they stopped.",
+          "Their sessions were killed, or idle for session.idleTimeoutMs (30 minutes): agents that hang, wait for an answer, or crash. In the session explorer look at sessions that ended by timeout and at their last span: that is where they stopped.",
         dashboard: UID.sessions,
       },
       {
@@ -113,7 +112,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         summary:
           "{{ $value | humanize }} turns or subagents of {{ $labels.service_name }} took longer than 54 minutes in the last 6 hours",
         description:
-          "It may be real work, or one that went in circles. Look at the longest traces of the agent in the session explorer: many failed calls or the same call again and again mean the latter.",
+          "This can be real work, or a loop. Look at the longest traces of the agent in the session explorer: many failed or repeated calls point to a loop.",
         dashboard: UID.sessions,
       },
     ],
@@ -121,16 +120,16 @@ export const alertGroups = (): readonly Group<Alert>[] => [
   {
     name: "openhook-collection",
     interval: "1m",
-    remark: "Whether what agents do arrives here at all.",
+    remark: "Whether data from the machines arrives.",
     rules: [
       {
         alert: "OpenhookCollectorSilent",
         expr: `${SILENCE} > ${SILENT_DAYS * 86_400} unless on (${LABEL.machine}) (${MACHINE_SILENCE} <= ${SILENT_DAYS * 86_400})`,
         for: "15m",
         severity: "info",
-        summary: "A machine has told nothing for {{ $value | humanizeDuration }}",
+        summary: "A machine has not reported for {{ $value | humanizeDuration }}",
         description:
-          "instance {{ $labels.instance }}. A holiday, or hooks that were removed, an endpoint that changed, a disk that is full. On that machine `openhook-otel doctor` says which. A machine that is gone for good leaves this list after 30 days.",
+          "instance {{ $labels.instance }}. Possible reasons: a holiday, removed hooks, a changed endpoint, a full disk. `openhook-otel doctor` on that machine says which. A machine that was retired leaves this list after 30 days.",
         dashboard: UID.health,
       },
       {
@@ -138,9 +137,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: `(count(${SILENCE} < 7200) or 0 * count(${SILENCE})) < 1 and count(${SILENCE_A_WEEK_AGO} < 7200) >= 3`,
         for: "30m",
         severity: "critical",
-        summary: "No machine has told anything for two hours; a week ago at this time some did",
+        summary: "No machine has reported for two hours; a week ago at this time some did",
         description:
-          "Nothing is lost: the machines keep what they could not send for 30 days. Look at the Collector in between (its health check and own metrics), its certificate and tokens, then at `openhook-otel doctor` on any machine.",
+          "Nothing is lost: machines keep unsent data for 30 days. Check the Collector in between (its health check and own metrics), its certificate and tokens, then run `openhook-otel doctor` on any machine.",
         dashboard: UID.health,
       },
       {
@@ -148,9 +147,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: `max by (${labels(MACHINE)}) (last_over_time(${raw("openhook.collector.outbox.age")}[1h])) > 3600`,
         for: "15m",
         severity: "warning",
-        summary: "A machine's oldest span has waited for {{ $value | humanizeDuration }}",
+        summary: "A machine's oldest queued span is {{ $value | humanizeDuration }} old",
         description:
-          "instance {{ $labels.instance }}: metrics arrive and spans do not, or slower than they come. `openhook-otel status` there says what the backend answers; usual reasons are a wrong address for traces alone, requests that are too large for a proxy, and a rate limit.",
+          "instance {{ $labels.instance }}: metrics arrive, but spans do not, or more slowly than they are created. `openhook-otel status` there shows the backend's response; usual reasons are a wrong address for traces alone, requests that are too large for a proxy, and a rate limit.",
         dashboard: UID.health,
       },
       {
@@ -159,9 +158,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         for: "0m",
         severity: "critical",
         summary:
-          "{{ $value | humanize }} records of a machine reached no backend within a day ({{ $labels.openhook_collector_reason }})",
+          "{{ $value | humanize }} records of a machine were dropped within a day ({{ $labels.openhook_collector_reason }})",
         description:
-          "instance {{ $labels.instance }}. retention: they waited longer than outbox.maxAgeDays, or were more than outbox.maxMegabytes. rejected: the backend took the request and refused them. Of both the sessions are still in that machine's store: mend the way to the backend, see `openhook-otel doctor` there. no_room: events that came while its disk was full, of which only transcripts can tell: make room there.",
+          "instance {{ $labels.instance }}. retention: older than outbox.maxAgeDays, or beyond outbox.maxMegabytes. rejected: the backend accepted the request and rejected them. In both cases the sessions are still in that machine's store: fix the connection to the backend, see `openhook-otel doctor` there. no_room: events lost while its disk was full, which only transcripts can replace: free disk space there.",
         dashboard: UID.health,
       },
       {
@@ -169,10 +168,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: `max by (${labels(MACHINE)}) (last_over_time(${raw("openhook.collector.overflow.metrics")}[1d])) > 0`,
         for: "15m",
         severity: "warning",
-        summary:
-          "A machine has {{ $value | humanize }} metrics with more names of tools, models or repositories than are kept apart",
+        summary: "A machine has {{ $value | humanize }} metrics at their series limit",
         description:
-          "instance {{ $labels.instance }}. What is new there since is added up under otel.metric.overflow, without repository, model, tool and kind of token: panels that choose by one of these show too little of that machine. `openhook-otel status` there says which metrics, and its store and traces have all of it.",
+          "instance {{ $labels.instance }}. Newer series are summed under otel.metric.overflow, without repository, model, tool and token kind: panels filtered by one of these show too little for that machine. `openhook-otel status` there says which metrics; its store and traces are complete.",
         dashboard: UID.health,
       },
       {
@@ -181,9 +179,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         for: "15m",
         severity: "warning",
         summary:
-          "{{ $value | humanize }} payloads of {{ $labels.openhook_source }} were set aside within a day ({{ $labels.openhook_collector_reason }})",
+          "{{ $value | humanize }} payloads of {{ $labels.openhook_source }} were quarantined within a day ({{ $labels.openhook_collector_reason }})",
         description:
-          "They are kept in quarantine/ on their machines. unrecognised or unconvertible: the agent changed what it sends; update openhook-otel, then run `openhook-otel replay` there. unreadable or incomplete: hooks that are killed while they write, or something else that writes into the inbox.",
+          "They are kept in quarantine/ on their machines. unrecognised or unconvertible: the agent changed its payloads; update openhook-otel, then run `openhook-otel replay` there. unreadable or incomplete: hooks killed while writing, or another program that writes into the inbox.",
         dashboard: UID.health,
       },
       {
@@ -191,10 +189,9 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         expr: `${exactSum(raw("openhook.collector.drift.count"), ["environment", "source", "driftKind"], "1d")} > 0`,
         for: "1h",
         severity: "info",
-        summary:
-          "{{ $labels.openhook_source }} sends {{ $labels.openhook_collector_drift_kind }} names that openhook-otel does not know",
+        summary: "{{ $labels.openhook_source }} sends {{ $labels.openhook_collector_drift_kind }} unknown names",
         description:
-          "A new version of the agent, most likely. Nothing is lost by an unknown field; an unknown event may hide something that should be counted. `openhook-otel doctor` on a machine with that agent shows the names. Look for an update of openhook-otel, or report the names.",
+          "Most likely a new version of the agent. An unknown field loses nothing; an unknown event may hide something that should be counted. `openhook-otel doctor` on a machine with that agent shows the names. Look for an update of openhook-otel, or report the names.",
         dashboard: UID.health,
       },
     ],

@@ -20,11 +20,11 @@ export const collectorHealth = (): Dashboard =>
     .refresh("5m")
     .link(siblings())
     .variables([variable.datasource(), variable.selfEnvironment(), variable.machine()])
-    .withRow(new RowBuilder("Is anything wrong?"))
+    .withRow(new RowBuilder("Problems"))
     .withPanel(
       stat({
-        title: "Machines that told",
-        description: "Machines whose collector did something in this time range.",
+        title: "Machines reporting",
+        description: "Machines that reported in this time range.",
         unit: UNIT.count,
         width: 4,
         expr: `count(${sumBy(["machine"], exact(of.self("drain.count")))} > 0)`,
@@ -32,8 +32,8 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "Machines gone silent",
-        description: `Machines seen in the last ${IDLE}, and not in the last ${SILENT_DAYS} days. Somebody on holiday, or a collector that does not run or does not get through.`,
+        title: "Silent machines",
+        description: `Machines seen in the last ${IDLE}, and not in the last ${SILENT_DAYS} days. A holiday, or a collector that does not run or does not get through.`,
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -45,9 +45,9 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "Given up",
+        title: "Dropped",
         description:
-          "Spans that left a machine's outbox without any backend having taken them, and events that found no room on its disk. Must stay 0.",
+          "Spans dropped from a machine's queue before a backend accepted them, and events lost because its disk was full. Must stay 0.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -59,9 +59,9 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "In quarantine",
+        title: "Quarantined",
         description:
-          "Payloads that no adapter understood, on all machines now. `openhook-otel replay` takes them after an upgrade.",
+          "Payloads that no adapter recognised, on all machines now. `openhook-otel replay` retries them after an update.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -75,7 +75,7 @@ export const collectorHealth = (): Dashboard =>
       stat({
         title: "Unknown names",
         description:
-          "Different events, fields and records that the installed versions do not know, on all machines now: an agent changed.",
+          "Distinct events, fields and records that the installed versions do not know, on all machines now: an agent changed.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -87,9 +87,8 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "Oldest span that waits",
-        description:
-          "The machine furthest behind: how long its oldest span has waited for the backend, when it last told.",
+        title: "Oldest queued span",
+        description: "The age of the oldest queued span on the machine furthest behind, at its last report.",
         unit: UNIT.seconds,
         width: 4,
         steps: [
@@ -105,7 +104,7 @@ export const collectorHealth = (): Dashboard =>
       table({
         title: "Machines",
         description:
-          "As each machine last told. Waiting figures of a machine that cannot deliver do not arrive either: see “Silent for”.",
+          "Each machine's last report. A machine that cannot deliver cannot report its queue either: see “Silent for”.",
         width: 24,
         height: 10,
         by: [
@@ -125,9 +124,9 @@ export const collectorHealth = (): Dashboard =>
             ],
           },
           { name: "Drains", expr: exactSum(of.self("drain.count"), MACHINE), unit: UNIT.count },
-          { name: "Spans waiting", expr: maxOf("outbox.spans"), unit: UNIT.count },
+          { name: "Spans queued", expr: maxOf("outbox.spans"), unit: UNIT.count },
           {
-            name: "Oldest waits",
+            name: "Oldest span",
             expr: maxOf("outbox.age"),
             unit: UNIT.seconds,
             decimals: 0,
@@ -137,9 +136,9 @@ export const collectorHealth = (): Dashboard =>
               ["red", 3600],
             ],
           },
-          { name: "Payloads waiting", expr: maxOf("inbox.files"), unit: UNIT.count },
+          { name: "Payloads queued", expr: maxOf("inbox.files"), unit: UNIT.count },
           {
-            name: "In quarantine",
+            name: "Quarantined",
             expr: maxOf("quarantine.files"),
             unit: UNIT.count,
             steps: [
@@ -168,9 +167,8 @@ export const collectorHealth = (): Dashboard =>
     .withRow(new RowBuilder("Delivery"))
     .withPanel(
       bars({
-        title: "Requests to the backend",
-        description:
-          "By what became of them. retry: tried again later. refused and partial: the backend does not want what it was sent.",
+        title: "Export requests",
+        description: "By outcome. retry: retried later. refused and partial: the backend rejected data.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -185,7 +183,7 @@ export const collectorHealth = (): Dashboard =>
     .withPanel(
       bars({
         title: "Drains",
-        description: "Passes over inbox, transcripts and outbox, by how they ended. killed is noticed by the next one.",
+        description: "By outcome. The next drain reports a killed one.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -196,8 +194,8 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       lines({
-        title: "How long drains take",
-        description: "Over the six hours before each point. No agent waits for them.",
+        title: "Drain duration",
+        description: "Over the six hours before each point. Agents never wait for drains.",
         unit: UNIT.seconds,
         width: 8,
         queries: [
@@ -208,21 +206,21 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       lines({
-        title: "What waits",
-        description: "Payloads in inboxes and spans in outboxes, on all machines together, as they last told.",
+        title: "Queue",
+        description: "Payloads in inboxes and spans in outboxes on all machines, at their last report.",
         unit: UNIT.count,
         width: 8,
         queries: [
           { expr: sumBy([], latest("inbox.files", "1h")), legend: "payloads in inboxes" },
           { expr: sumBy([], latest("outbox.spans", "1h")), legend: "spans in outboxes" },
-          { expr: sumBy([], latest("claimed.files", "1h")), legend: "payloads taken, not finished" },
+          { expr: sumBy([], latest("claimed.files", "1h")), legend: "payloads claimed, not finished" },
         ],
       }),
     )
     .withPanel(
       stat({
-        title: "Requests that went well",
-        description: "Taken whole by the backend, as a share of all requests.",
+        title: "Successful export requests",
+        description: "Accepted completely by the backend, as a share of all requests.",
         unit: UNIT.share,
         decimals: 1,
         width: 8,
@@ -243,8 +241,8 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       lines({
-        title: "Size of the stores",
-        description: "The largest, and all together.",
+        title: "Store size",
+        description: "The largest, and the total.",
         unit: UNIT.bytes,
         width: 8,
         queries: [
@@ -253,11 +251,12 @@ export const collectorHealth = (): Dashboard =>
         ],
       }),
     )
-    .withRow(new RowBuilder("What agents send"))
+    .withRow(new RowBuilder("Payloads and transcripts"))
     .withPanel(
       bars({
         title: "Payloads by outcome",
-        description: "converted: became events. ignored: nothing to tell. quarantined: set aside, kept, not lost.",
+        description:
+          "converted: became events. ignored: contain nothing that is needed. quarantined: kept for a retry, not lost.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -268,9 +267,9 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       table({
-        title: "Payloads set aside",
+        title: "Quarantined payloads",
         description:
-          "By agent and reason. unrecognised: no adapter knows it. unreadable: no JSON. incomplete: the hook was killed while it wrote.",
+          "By agent and reason. unrecognised: no adapter knows it. unreadable: no JSON. incomplete: the hook was killed while writing.",
         width: 8,
         noValue: "none",
         by: [
@@ -288,9 +287,9 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       table({
-        title: "Drift",
+        title: "Unknown names by agent version",
         description:
-          "Names that this version does not know, by agent and version, at most on any machine. `openhook-otel doctor` there tells which; an update of openhook-otel may know them.",
+          "Unknown names by agent and version, the maximum of any machine. `openhook-otel doctor` there lists them; an update of openhook-otel may know them.",
         width: 8,
         noValue: "none",
         by: [
@@ -309,7 +308,7 @@ export const collectorHealth = (): Dashboard =>
     )
     .withPanel(
       table({
-        title: "What was taken",
+        title: "Events and transcript lines",
         description:
           "Payloads, new events and transcript lines by agent. Unreadable lines are passed over and counted.",
         width: 24,

@@ -12,7 +12,7 @@ export const costAndTokens = (): Dashboard =>
   new DashboardBuilder("Coding agents: cost and tokens")
     .uid(UID.cost)
     .description(
-      "Cost at list price and tokens by repository, branch, model and agent; budget; subagents' share; what has no known price.",
+      "Cost at list price and tokens by repository, branch, model and agent; budget; subagents' share; calls without a known price.",
     )
     .tags([TAG])
     .time({ from: "now-7d", to: "now" })
@@ -32,7 +32,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Cost",
-        description: "List price in US dollars of the model calls whose price is known.",
+        description: "List price in US dollars of model calls with a known price.",
         unit: UNIT.usd,
         decimals: 2,
         width: 4,
@@ -43,7 +43,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Calls with a known price",
-        description: "Of all model calls. Below 100 % the cost beside it is a lower bound.",
+        description: "Share of all model calls. Below 100 % the cost is a lower bound.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -56,8 +56,8 @@ export const costAndTokens = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "Cost of a session",
-        description: "Cost divided by the sessions that ended. Sessions of agents that tell no tokens are among them.",
+        title: "Cost per session",
+        description: "Cost divided by ended sessions, including those of agents that report no tokens.",
         unit: UNIT.usd,
         decimals: 3,
         width: 4,
@@ -68,7 +68,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Subagents' share of the cost",
-        description: "Cost of model calls that subagents made, as a share of all cost.",
+        description: "Cost of subagents' model calls as a share of all cost.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -79,7 +79,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Input tokens",
-        description: "All of them, those from a cache included.",
+        description: "Tokens from a cache included.",
         unit: UNIT.tokens,
         decimals: 2,
         width: 4,
@@ -89,7 +89,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Output tokens",
-        description: "All of them, reasoning included.",
+        description: "Reasoning tokens included.",
         unit: UNIT.tokens,
         decimals: 2,
         width: 4,
@@ -159,7 +159,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       table({
         title: "Repositories",
-        description: "“unknown”: none of the models used there has a known price.",
+        description: "“unknown”: no model used there has a known price.",
         width: 14,
         height: 9,
         by: [["repository", "Repository"]],
@@ -183,8 +183,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       bars({
         title: "Tokens by kind",
-        description:
-          "Input is split into what was read from a cache, written to one, and the rest: no token stands twice.",
+        description: "Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
         unit: UNIT.tokens,
         width: 12,
         queries: measure.tokensByKind(),
@@ -193,7 +192,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       table({
         title: "Models",
-        description: "By the model that was asked for, and the agent that did.",
+        description: "By requested model and agent.",
         width: 24,
         height: 10,
         by: [
@@ -206,26 +205,26 @@ export const costAndTokens = (): Dashboard =>
             name: "Cache read",
             expr: exactSum(of.tokens("cache_read"), ["model", "agent"]),
             unit: UNIT.count,
-            noValue: "not told",
+            noValue: "not reported",
           },
           {
             name: "Cache write",
             expr: exactSum(of.tokens("cache_write"), ["model", "agent"]),
             unit: UNIT.count,
-            noValue: "not told",
+            noValue: "not reported",
           },
           {
             name: "Reasoning",
             expr: exactSum(of.tokens("reasoning"), ["model", "agent"]),
             unit: UNIT.count,
-            noValue: "not told",
+            noValue: "not reported",
           },
           {
             name: "Cache hits",
             expr: measure.cacheHit(["model", "agent"]),
             unit: UNIT.share,
             decimals: 1,
-            noValue: "not told",
+            noValue: "not reported",
           },
         ],
         sortBy: "Input tokens",
@@ -233,8 +232,8 @@ export const costAndTokens = (): Dashboard =>
     )
     .withPanel(
       table({
-        title: "Subagents and main thread",
-        description: "Model calls that subagents made, and those of the agent itself.",
+        title: "Subagents and main agent",
+        description: "Model calls of subagents and of the main agent.",
         width: 12,
         by: [
           ["agent", "Agent"],
@@ -248,7 +247,7 @@ export const costAndTokens = (): Dashboard =>
       ranking({
         title: "Calls without a price, by model",
         description:
-          "Models that the price table does not know, or whose usage nobody told. Their cost is unknown, not 0.",
+          "Models that the price table does not know, or calls without reported usage. Their cost is unknown, not 0.",
         unit: UNIT.count,
         width: 12,
         noValue: "none: every call has a price",

@@ -10,7 +10,7 @@ import { variable } from "./variables.ts";
 export const sessionExplorer = (): Dashboard =>
   new DashboardBuilder("Coding agents: session explorer")
     .uid(UID.sessions)
-    .description("Find a session and look into its trace, in Tempo or Jaeger. The other dashboards link to here.")
+    .description("Find a session and open its trace, in Tempo or Jaeger. The other dashboards link here.")
     .tags([TAG])
     .time({ from: "now-24h", to: "now" })
     .timezone("browser")
@@ -29,8 +29,8 @@ export const sessionExplorer = (): Dashboard =>
     .withRow(new RowBuilder("When"))
     .withPanel(
       bars({
-        title: "Sessions that ended",
-        description: "By agent, in each interval: drag over bars to narrow the time range of the lists below.",
+        title: "Ended sessions",
+        description: "By agent and interval. Drag over bars to narrow the time range of the lists below.",
         unit: UNIT.count,
         decimals: 0,
         width: 16,
@@ -42,7 +42,7 @@ export const sessionExplorer = (): Dashboard =>
       stat({
         title: "Sessions by metrics",
         description:
-          "What the lists below should show together, as long as no trace was sampled away and no list is cut off.",
+          "The number of sessions that the lists below show, unless traces were sampled out or a list is truncated.",
         unit: UNIT.count,
         width: 4,
         height: 7,
@@ -51,8 +51,8 @@ export const sessionExplorer = (): Dashboard =>
     )
     .withPanel(
       stat({
-        title: "Ended without a word",
-        description: "Sessions that nothing was heard of any more: killed, or left open (reason timeout).",
+        title: "Ended by timeout",
+        description: "Sessions that went idle without an end: killed, or left open (reason timeout).",
         unit: UNIT.count,
         width: 4,
         height: 7,

@@ -31,8 +31,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Sessions",
-        description:
-          "Session segments that ended. A session that is resumed later is one more; one that is still open is not counted yet.",
+        description: "Ended session segments. A resumed session counts again; an open one is not counted yet.",
         unit: UNIT.count,
         width: 3,
         expr: exactSum(of.sessions()),
@@ -42,7 +41,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Active developers",
         description:
-          "Different people who gave an agent a turn. Needs identity.user (hash or plain) in the settings of the machines; without it nobody is told apart, and nothing is shown rather than a guess.",
+          "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown rather than a guess.",
         unit: UNIT.count,
         width: 3,
         noValue: "identity is off",
@@ -52,7 +51,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Active machines",
-        description: "Machines (and users of machines) on which an agent had a turn.",
+        description: "Machines (per user) on which an agent had a turn.",
         unit: UNIT.count,
         width: 3,
         expr: `count(${activeMachines})`,
@@ -61,7 +60,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Prompts",
-        description: "Turns that a human asked for; those that the agents' own machinery began are not among them.",
+        description: "Turns prompted by a human, without those that agents started themselves.",
         unit: UNIT.count,
         width: 3,
         expr: exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
@@ -71,7 +70,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Cost",
         description:
-          "List price in US dollars of the model calls whose price is known. Where calls without a price stand beside it, this is a lower bound; where no price is known at all it says so.",
+          "List price in US dollars of model calls with a known price. With calls without a price this is a lower bound; where no price is known at all it says so.",
         unit: UNIT.usd,
         decimals: 2,
         width: 4,
@@ -82,7 +81,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Calls without a price",
-        description: "Model calls whose price is not known. Their cost is in no figure here; it is not 0.",
+        description: "Model calls without a known price. Their cost is unknown, not 0, and in no figure here.",
         unit: UNIT.count,
         width: 3,
         steps: [
@@ -95,12 +94,11 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Cache hit ratio",
-        description:
-          "Input tokens read from a cache, as a share of all input tokens (cached ones are among them). Models that tell nothing of a cache are left out.",
+        description: "Cache reads as a share of all input tokens. Models that do not report cache reads are left out.",
         unit: UNIT.share,
         decimals: 1,
         width: 3,
-        noValue: "not told",
+        noValue: "not reported",
         steps: [
           ["orange", null],
           ["green", 0.5],
@@ -112,7 +110,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Tool success",
         description:
-          "Tool calls that worked, as a share of those that ran. Denied ones and those whose end nobody told are neither.",
+          "Successful tool calls as a share of those that ran. Denied and unfinished ones did not run to an end and do not count.",
         unit: UNIT.share,
         decimals: 1,
         width: 2,
@@ -140,7 +138,7 @@ export const teamOverview = (): Dashboard =>
       bars({
         title: "Tokens by kind",
         description:
-          "Tokens in each interval. Input is split into what was read from a cache, what was written to one, and the rest, so that no token stands twice.",
+          "Tokens in each interval. Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
         unit: UNIT.tokens,
         width: 12,
         queries: measure.tokensByKind(),
@@ -149,7 +147,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       bars({
         title: "Sessions by agent",
-        description: "Session segments that ended in each interval.",
+        description: "Ended session segments in each interval.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -159,9 +157,9 @@ export const teamOverview = (): Dashboard =>
     )
     .withPanel(
       lines({
-        title: "Cost per hour, trend",
+        title: "Cost per hour (trend)",
         description:
-          "How fast money is spent: the cost of the six hours before each point, divided by six. A trend for the eye; totals are in the panels above.",
+          "The cost of the six hours before each point, divided by six. A trend; totals are in the panels above.",
         unit: UNIT.usd,
         width: 8,
         queries: [{ expr: `${exactSum(of.cost(), ["agent"], "6h")} / 6`, legend: `{{${LABEL.agent}}}` }],
@@ -184,8 +182,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       table({
         title: "Agents",
-        description:
-          "What each agent did. A dash: none, or the agent does not tell; no agent's missing figures are shown as 0.",
+        description: "Work of each agent. A dash means none, or not reported; missing figures are never shown as 0.",
         width: 24,
         height: 9,
         by: [["agent", "Agent"]],
@@ -199,7 +196,13 @@ export const teamOverview = (): Dashboard =>
           { name: "Tool calls", expr: exactSum(of.tools(), ["agent"]), unit: UNIT.count },
           { name: "Input tokens", expr: exactSum(of.tokens("input"), ["agent"]), unit: UNIT.count },
           { name: "Output tokens", expr: exactSum(of.tokens("output"), ["agent"]), unit: UNIT.count },
-          { name: "Cache hits", expr: measure.cacheHit(["agent"]), unit: UNIT.share, decimals: 1, noValue: "not told" },
+          {
+            name: "Cache hits",
+            expr: measure.cacheHit(["agent"]),
+            unit: UNIT.share,
+            decimals: 1,
+            noValue: "not reported",
+          },
           { name: "Tool success", expr: measure.toolSuccess(["agent"]), unit: UNIT.share, decimals: 1 },
           { name: "Lines changed", expr: exactSum(of.lines(), ["agent"]), unit: UNIT.count },
         ],
@@ -210,7 +213,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       table({
         title: "Models",
-        description: "By the model that was asked for. A model whose price is not known has the cost “unknown”.",
+        description: "By requested model. A model without a known price has the cost “unknown”.",
         width: 14,
         height: 9,
         by: [["model", "Model"]],
@@ -219,7 +222,13 @@ export const teamOverview = (): Dashboard =>
           { name: "Calls", expr: exactSum(of.modelCalls(), ["model"]), unit: UNIT.count },
           { name: "Input tokens", expr: exactSum(of.tokens("input"), ["model"]), unit: UNIT.count },
           { name: "Output tokens", expr: exactSum(of.tokens("output"), ["model"]), unit: UNIT.count },
-          { name: "Cache hits", expr: measure.cacheHit(["model"]), unit: UNIT.share, decimals: 1, noValue: "not told" },
+          {
+            name: "Cache hits",
+            expr: measure.cacheHit(["model"]),
+            unit: UNIT.share,
+            decimals: 1,
+            noValue: "not reported",
+          },
         ],
         sortBy: "Input tokens",
       }),
@@ -227,7 +236,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       ranking({
         title: "Turns by repository",
-        description: "The ten repositories with most turns.",
+        description: "The ten repositories with the most turns.",
         unit: UNIT.count,
         width: 10,
         height: 9,

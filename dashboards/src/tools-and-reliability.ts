@@ -30,7 +30,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Tool calls",
-        description: "All of them, whatever became of them.",
+        description: "All tool calls, whatever their outcome.",
         unit: UNIT.count,
         width: 4,
         expr: exactSum(of.tools()),
@@ -39,7 +39,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Errors",
-        description: "Tool calls that ran and failed, as a share of those that ran.",
+        description: "Failed tool calls as a share of those that ran.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -54,7 +54,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Denied",
-        description: "Tool calls that a user or a rule did not allow. They never ran and are no errors of the tool.",
+        description: "Tool calls refused by a user or a rule. They never ran and are not tool errors.",
         unit: UNIT.count,
         width: 4,
         expr: measure.toolsWith("denied"),
@@ -64,7 +64,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Unfinished",
         description:
-          "Tool calls whose end nobody told: the session was killed, or went on without them. Neither success nor error.",
+          "Tool calls without a reported end: the session was killed, or continued without them. Neither success nor error.",
         unit: UNIT.count,
         width: 4,
         expr: measure.toolsWith("unfinished"),
@@ -73,7 +73,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Failed model calls",
-        description: "Calls that a provider refused or broke off, those that the agent tried again included.",
+        description: "Calls that a provider refused or interrupted, retried ones included.",
         unit: UNIT.count,
         width: 4,
         expr: orZero(exactSum(of.modelErrors()), exactSum(of.modelCallsOfAgents())),
@@ -82,8 +82,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Failed per answered call",
-        description:
-          "Failed model calls divided by answered ones: how often an agent has to try again. 0.1 is one retry in ten calls.",
+        description: "Failed model calls divided by answered ones. 0.1 means one retry per ten calls.",
         unit: UNIT.share,
         decimals: 2,
         width: 4,
@@ -103,7 +102,7 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "Tools",
         description:
-          "Durations are from start to end as the agent told them, waiting for permission included; only of calls that ran. Above 82 s a percentile is shown as 82 s.",
+          "Durations from start to end, including waiting for permission; only calls that ran. Above 82 s a percentile is shown as 82 s.",
         width: 24,
         height: 10,
         by: [
@@ -117,7 +116,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       table({
         title: "MCP servers",
-        description: "Tool calls that went to an MCP server, by server.",
+        description: "Tool calls by MCP server.",
         width: 24,
         height: 6,
         noValue: "–",
@@ -143,7 +142,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       bars({
         title: "Tool calls by outcome",
-        description: "What became of tool calls in each interval.",
+        description: "Tool calls in each interval by outcome.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -153,7 +152,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       lines({
         title: "Error rate by tool",
-        description: "Of calls that ran in the six hours before each point; the ten tools that were used most.",
+        description: "Calls that ran in the six hours before each point; the ten most used tools.",
         unit: UNIT.share,
         width: 8,
         max: 1,
@@ -165,7 +164,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       lines({
         title: "95th percentile of duration by tool",
-        description: "Of the six hours before each point; the ten tools that were used most.",
+        description: "Over the six hours before each point; the ten most used tools.",
         unit: UNIT.seconds,
         width: 8,
         queries: [
@@ -179,8 +178,8 @@ export const toolsAndReliability = (): Dashboard =>
     .withRow(new RowBuilder("Turns, sessions, providers"))
     .withPanel(
       table({
-        title: "How long turns take",
-        description: "From the prompt to the agent's last word, subagents' own runs included.",
+        title: "Turn duration",
+        description: "From the prompt to the agent's last answer; subagents included.",
         width: 12,
         by: [["agent", "Agent"]],
         columns: [
@@ -193,7 +192,7 @@ export const toolsAndReliability = (): Dashboard =>
     )
     .withPanel(
       table({
-        title: "How turns end",
+        title: "Turn outcomes",
         description:
           "ended: the agent said so. unfinished: the session ended, or went on, without the agent's word. A rising number of those is what stuck sessions look like.",
         width: 12,
@@ -207,7 +206,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       ranking({
         title: "Failed model calls by error",
-        description: "As the provider named the error, those tried again included.",
+        description: "By the provider's error name, retried ones included.",
         unit: UNIT.count,
         width: 12,
         noValue: "none",
@@ -217,7 +216,7 @@ export const toolsAndReliability = (): Dashboard =>
     )
     .withPanel(
       ranking({
-        title: "How sessions end",
+        title: "Session outcomes",
         description:
           "timeout: nothing was heard of it for session.idleTimeoutMs, so it was ended here: killed, or left open.",
         unit: UNIT.count,

@@ -11,7 +11,7 @@ export const branches = (): Builder<Panel> =>
     type: "table",
     title: "Branches (Tempo)",
     description:
-      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: branches are too many for labels of metrics. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept. Tempo answers for 24 hours at most (3 before Tempo 3) unless its query_frontend.metrics.max_duration says otherwise.",
+      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept. Tempo answers for 24 hours at most (3 before Tempo 3) unless its query_frontend.metrics.max_duration says otherwise.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 10, h: 9 },
     targets: [
@@ -124,7 +124,7 @@ export const trace = (source: "tempo" | "jaeger"): Builder<Panel> =>
     type: "traces",
     title: "The trace",
     description:
-      "The session whose trace id stands in the field “Trace” above: turns, model calls, tool calls, subagents. Empty as long as none is chosen.",
+      "The session with the trace id in the field “Trace” above: turns, model calls, tool calls, subagents. Empty until one is chosen.",
     datasource: source === "tempo" ? TEMPO : JAEGER,
     gridPos: { x: 0, y: 0, w: 24, h: 16 },
     targets: [

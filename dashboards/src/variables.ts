@@ -47,7 +47,7 @@ export const variable = {
     list(
       "repository",
       "Repository",
-      "Where the sessions ran. Work outside any repository is part of All alone.",
+      "The repository of the sessions. Work outside any repository is only included in All.",
       `{__name__=~"${anyOf(WORK)}", ${LABEL.agent}=~"$agent"}`,
       LABEL.repository,
     ),
@@ -55,7 +55,7 @@ export const variable = {
     list(
       "model",
       "Model",
-      "The model that was asked for.",
+      "The requested model.",
       `${raw("openhook.token.usage")}{${LABEL.agent}=~"$agent"}`,
       LABEL.model,
     ),
@@ -63,7 +63,7 @@ export const variable = {
     list(
       "tool",
       "Tool",
-      "As its agent calls it.",
+      "The tool's name in its agent.",
       `${raw("openhook.tool.call.count")}{${LABEL.agent}=~"$agent"}`,
       LABEL.tool,
     ),
