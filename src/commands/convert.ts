@@ -12,9 +12,9 @@ import { plural } from "../text/figures.ts";
 import { printable, writeLines } from "../text/terminal.ts";
 
 export interface ConvertOptions {
-  /** Who sent payloads that do not say so. */
+  /** The agent that sent the payloads, if they do not say. */
   readonly source?: string;
-  /** The agent's name of their event, where they do not say so. */
+  /** The native event name, if the payloads do not say. */
   readonly event?: string;
   /** Check envelopes instead of making them. */
   readonly validate: boolean;
@@ -24,7 +24,7 @@ export interface ConvertOptions {
 
 /**
  * `openhook-otel convert`: native payloads → OpenHook v0.1 envelopes, one JSON line each; with `validate` a report on a
- * stream of envelopes. What is left out is told on stderr; no payload's content is.
+ * stream of envelopes. stderr lists what is left out, without content of payloads.
  *
  * @param file `-` or nothing: stdin
  * @returns exit code: 0; 1 when a payload was not understood, or an envelope is not valid
@@ -85,8 +85,8 @@ function* leftOut({ envelopes, signals, copies, silent, problems }: Conversion):
   const types = [...signals].map(([type, n]) => `${n} ${type}`).join(", ");
   const parts = [
     ...(types === "" ? [] : [`${types} (OpenHook has no such types)`]),
-    ...(copies === 0 ? [] : [plural(copies, "event told twice", "events told twice")]),
-    ...(silent === 0 ? [] : [plural(silent, "payload that tells nothing", "payloads that tell nothing")]),
+    ...(copies === 0 ? [] : [plural(copies, "duplicate event", "duplicate events")]),
+    ...(silent === 0 ? [] : [plural(silent, "payload without an event", "payloads without an event")]),
     ...(problems.length === 0 ? [] : [plural(problems.length, "payload not understood", "payloads not understood")]),
   ];
   if (parts.length > 0) yield `${plural(envelopes.length, "envelope")}; left out: ${parts.join("; ")}`;

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
-import { isLeftToAnother } from "../drain/repository-environment.ts";
+import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
 import { messageOf } from "../model/error-message.ts";
 import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
@@ -25,7 +25,7 @@ export interface DrainCommandOptions {
  * @returns exit code: 0; 1 when the store could not be used
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
-  if (options.quiet && (await isLeftToAnother(context))) return 0;
+  if (options.quiet && (await restartWithoutRepositoryVariables(context))) return 0;
   const log = new DrainLog(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;

@@ -6,7 +6,7 @@ import { agentsToImport, requireDestination } from "../import/choose.ts";
 import type { Exported } from "../import/export.ts";
 import { importJson } from "../import/json.ts";
 import { type ImportReport, importSessions } from "../import/run.ts";
-import { tellImport } from "../import/text.ts";
+import { printImport } from "../import/text.ts";
 import { readersFor } from "../import/threads.ts";
 import { asUserError } from "../import/user-error.ts";
 import { setImportV8Flags } from "../import/v8-flags.ts";
@@ -72,7 +72,7 @@ export async function importPast(
     const sent = isToSend ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
-    else tellImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
+    else printImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
     return exitCode(report, sent?.waiting ?? 0, options.stop);
   } catch (error) {
     log.line(messageOf(error));

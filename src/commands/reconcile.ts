@@ -6,7 +6,7 @@ import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
 import { compareAll } from "../reconcile/compare-all.ts";
 import { toJson } from "../reconcile/report.ts";
 import type { TimeRange } from "../reconcile/stored.ts";
-import { sentence, tell } from "../reconcile/text.ts";
+import { printReport, sentence } from "../reconcile/text.ts";
 import type { Looking } from "../reconcile/transcripts.ts";
 import { noStoreMessage } from "../sessions/open-store.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
@@ -57,7 +57,7 @@ export async function reconcile(
     return 0;
   }
   if (options.json) context.stdout.write(`${JSON.stringify(toJson(report))}\n`);
-  else tell(report, context);
+  else printReport(report, context);
   const [first] = report.differences;
   if (first !== undefined && options.json)
     context.stderr.write(`openhook-otel: first difference: ${sentence(first)}\n`);

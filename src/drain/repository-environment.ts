@@ -14,7 +14,7 @@ import { DrainLog } from "./log.ts";
  *
  * @returns whether that happened: then this process must do nothing more
  */
-export async function isLeftToAnother(context: Context): Promise<boolean> {
+export async function restartWithoutRepositoryVariables(context: Context): Promise<boolean> {
   const folder = context.env[HOOK_FOLDER];
   if (folder === undefined) return false;
   // Agents report the folder in which the session began, which may be another one by now

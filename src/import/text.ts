@@ -8,7 +8,7 @@ import { printable, terminalOf, wrapped } from "../text/terminal.ts";
 import type { Exported } from "./export.ts";
 import type { AgentImport, ImportReport } from "./run.ts";
 
-export interface ImportWords {
+export interface ImportOutput {
   readonly report: ImportReport;
   readonly agents: readonly Agent[];
   /** What the user has named; nothing: everything. */
@@ -18,7 +18,7 @@ export interface ImportWords {
 }
 
 /** What an import did, for people. */
-export function tellImport({ report, agents, names, isDryRun, sent }: ImportWords, context: Context): void {
+export function printImport({ report, agents, names, isDryRun, sent }: ImportOutput, context: Context): void {
   const terminal = terminalOf(context);
   const rows = agents
     .map((agent) => ({ agent, sums: report.agents.get(agent.source) }))

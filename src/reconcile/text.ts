@@ -7,7 +7,7 @@ import { type Difference, KIND_NAME, KINDS } from "./facts.ts";
 import type { Report, SessionReport } from "./report.ts";
 
 /** Prints the result: tokens by model, sessions, counters of the machine, and the differences. */
-export function tell(report: Report, context: Context): void {
+export function printReport(report: Report, context: Context): void {
   printLines(context, lines(report, terminalOf(context)));
 }
 

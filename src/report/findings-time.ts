@@ -50,8 +50,8 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
       findings.push({
         weight: share,
         text: time.isModelTimed
-          ? `${duration(agent)}, ${of}, passed outside of any model or tool call.`
-          : `${duration(agent)}, ${of}, passed outside of tools: the agent does not tell when the model was at work.`,
+          ? `${duration(agent)}, ${of}, passed outside model and tool calls.`
+          : `${duration(agent)}, ${of}, passed outside tools: the agent does not report when the model ran.`,
       });
     }
     if (top?.[0] !== "held" && held / workMs >= MIN_SHARE) {

@@ -75,8 +75,8 @@ function contextFindings({ habits, money, view }: Explanation): readonly Finding
     });
   }
   const { cacheRead } = money.total;
-  const told = view.calls.flatMap(({ call }) => (call.usage?.cacheRead === undefined ? [] : [call.usage.input]));
-  const input = told.reduce((a, b) => a + b, 0);
+  const inputs = view.calls.flatMap(({ call }) => (call.usage?.cacheRead === undefined ? [] : [call.usage.input]));
+  const input = inputs.reduce((a, b) => a + b, 0);
   if (input > 0 && cacheRead !== undefined) {
     findings.push({
       weight: 0.15,

@@ -74,7 +74,7 @@ describe("native payloads become envelopes", () => {
     expect(err.split("\n").slice(0, -1)).toEqual([
       expect.stringMatching(/^openhook-otel: line 2: the payload is not JSON/),
       "openhook-otel: line 4: no agent recognises it",
-      "openhook-otel: 1 envelope; left out: 1 event told twice; 2 payloads not understood",
+      "openhook-otel: 1 envelope; left out: 1 duplicate event; 2 payloads not understood",
     ]);
     expect(err).not.toContain("sk-secret");
   });
