@@ -1,12 +1,12 @@
+import type { OtlpSignal } from "../model/settings.ts";
 import type { LoadedConfig } from "./resolve.ts";
-import type { Signal } from "./setting.ts";
 
 /** Whether the user's value could not be read; the default does not replace it, so nothing may be deleted because of it. */
 export const isUnknown = ({ sources }: Pick<LoadedConfig, "sources">, key: string): boolean =>
   sources.get(key)?.kind === "unknown";
 
 /** Why a signal is not sent; `undefined` if it simply has no endpoint. */
-export function whyUnsent(signal: Signal, { config, sources }: LoadedConfig): string | undefined {
+export function whyUnsent(signal: OtlpSignal, { config, sources }: LoadedConfig): string | undefined {
   if (sources.get(`otlp.${signal}.enabled`)?.kind === "withheld") return "not sent until the configuration is fixed";
   if (config.disabled) return "not sent: export is switched off (disabled)";
   return config.otlp[signal].enabled ? undefined : `not sent: export is switched off (otlp.${signal}.enabled)`;

@@ -1,7 +1,8 @@
+import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
 import { parsePairs } from "./pairs.ts";
-import { PREFIX, SIGNALS, type Signal } from "./setting.ts";
+import { PREFIX } from "./setting.ts";
 import { misfit, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -24,9 +25,9 @@ export function readOwnVariables(env: Env): Layer {
 /** The settings in OpenTelemetry's variables. */
 export interface OtelLayer extends Layer {
   /** Signals with a protocol that we do not support (`grpc`), and the variable that sets it. */
-  readonly unspoken: ReadonlyMap<Signal, string>;
+  readonly unspoken: ReadonlyMap<OtlpSignal, string>;
   /** Which addresses (`""`: the general one) were given but cannot be used: their headers are not for us. */
-  readonly elsewhere: ReadonlySet<"" | Signal>;
+  readonly elsewhere: ReadonlySet<"" | OtlpSignal>;
 }
 
 /**
@@ -37,21 +38,21 @@ export interface OtelLayer extends Layer {
  */
 export function readOtelVariables(env: Env): OtelLayer {
   const layer = newLayer();
-  const unspoken = new Map<Signal, string>();
-  for (const signal of SIGNALS) {
+  const unspoken = new Map<OtlpSignal, string>();
+  for (const signal of OTLP_SIGNALS) {
     const variable = ["OTLP_PROTOCOL", `OTLP_${signal.toUpperCase()}_PROTOCOL`]
       .map((name) => `OTEL_EXPORTER_${name}`)
       .findLast((name) => isSet(env[name]));
     if (variable !== undefined && !isSpoken(env[variable])) unspoken.set(signal, variable);
   }
-  const elsewhere = new Set<"" | Signal>();
-  for (const scope of ["", ...SIGNALS] as const) {
+  const elsewhere = new Set<"" | OtlpSignal>();
+  for (const scope of ["", ...OTLP_SIGNALS] as const) {
     for (const [suffix, name] of Object.entries(EXPORTER)) {
       const taken = readExporterVariable(layer, env, { scope, suffix, name, unspoken });
       if (name === "endpoint" && !taken) elsewhere.add(scope);
     }
   }
-  for (const signal of SIGNALS) readExporterList(layer, env, signal);
+  for (const signal of OTLP_SIGNALS) readExporterList(layer, env, signal);
   readTemporality(layer, env);
   readResource(layer, env);
   readSwitches(layer, env);
@@ -86,10 +87,10 @@ const EXPORTER = {
 } as const;
 
 interface ExporterVariable {
-  readonly scope: "" | Signal;
+  readonly scope: "" | OtlpSignal;
   readonly suffix: string;
   readonly name: string;
-  readonly unspoken: ReadonlyMap<Signal, string>;
+  readonly unspoken: ReadonlyMap<OtlpSignal, string>;
 }
 
 /** False if the variable is set and its value was refused. */
@@ -100,7 +101,7 @@ function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, uns
   const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
   if (name === "protocol" && !isSpoken(text)) return false;
   // gRPC addresses may have no scheme ("localhost:4317"), which is right for the program they are meant for
-  const notForUs = scope === "" ? SIGNALS.every((signal) => unspoken.has(signal)) : unspoken.has(scope);
+  const notForUs = scope === "" ? OTLP_SIGNALS.every((signal) => unspoken.has(signal)) : unspoken.has(scope);
   if (name === "endpoint" && notForUs && misfit(target.setting, text) !== undefined) return false;
   const isWord = name === "compression" || name === "protocol";
   putText(layer, target, isWord ? text.toLowerCase() : text, foreign(variable));
@@ -108,7 +109,7 @@ function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, uns
 }
 
 /** `OTEL_TRACES_EXPORTER=none` switches a signal off. */
-function readExporterList(layer: Layer, env: Env, signal: Signal): void {
+function readExporterList(layer: Layer, env: Env, signal: OtlpSignal): void {
   const variable = `OTEL_${signal.toUpperCase()}_EXPORTER`;
   const names = (env[variable] ?? "").split(",").map((name) => name.trim().toLowerCase());
   if (names.includes("none")) put(layer, mustBe(`otlp.${signal}.enabled`), false, foreign(variable));

@@ -1,6 +1,5 @@
-import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
+import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { Config } from "./schema.ts";
-import type { Signal } from "./setting.ts";
 
 /** What the resource says about us, beside the user's attributes. */
 export interface Identity {
@@ -57,7 +56,7 @@ const HOST_ARCHES: Readonly<Record<string, string>> = {
   ppc: "ppc32",
 };
 
-function signalSettings({ otlp, disabled }: Config, signal: Signal): OtlpSignalSettings | undefined {
+function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSignalSettings | undefined {
   const own = otlp[signal];
   const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, `/v1/${signal}`));
   if (disabled || !own.enabled || url === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
 import { suggest } from "../model/suggest.ts";
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
@@ -6,7 +7,6 @@ import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
 import type { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
-import { SIGNALS, type Signal } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** The effective configuration, complete and valid whatever was wrong with its sources. */
@@ -71,9 +71,9 @@ const highestFirst = ({ flags, own, otel, file }: Layers): readonly Layer[] => [
 const owned = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
 
 /** A signal's key and the general one behind it: `otlp.traces.endpoint`, `otlp.endpoint`. */
-const keysFor = (signal: Signal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
+const keysFor = (signal: OtlpSignal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
 
-const says = (layers: readonly Layer[], signal: Signal, name: string): boolean =>
+const says = (layers: readonly Layer[], signal: OtlpSignal, name: string): boolean =>
   layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
 
 // 1. Each place alone
@@ -87,7 +87,7 @@ function prepare(given: Layers): Layers {
   for (const signal of otel.unspoken.keys()) {
     if (!says(owned(given), signal, "endpoint")) continue;
     otel.values.delete(`otlp.${signal}.endpoint`);
-    if (otel.unspoken.size === SIGNALS.length) otel.values.delete("otlp.endpoint");
+    if (otel.unspoken.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
   }
   return {
     flags: withServiceName(given.flags),
@@ -153,9 +153,9 @@ function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): Read
 
 /** A signal whose address, from OpenTelemetry's variables, is for another protocol, without a choice of ours. */
 function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
-  const stopped: Signal[] = [];
+  const stopped: OtlpSignal[] = [];
   const ignored = new Set<string>();
-  const stopping = new Map<string, Signal[]>();
+  const stopping = new Map<string, OtlpSignal[]>();
   for (const [signal, variable] of otel.unspoken) {
     const owns = (name: string) => says(owned({ otel, ...others }), signal, name);
     if (owns("protocol") && !owns("endpoint")) continue;
@@ -178,11 +178,11 @@ function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
   return { stopped, warnings };
 }
 
-function stoppedByErrors(effective: Effective, layers: Layers): readonly Signal[] {
-  if (layers.file.unreadable) return SIGNALS;
+function stoppedByErrors(effective: Effective, layers: Layers): readonly OtlpSignal[] {
+  if (layers.file.unreadable) return OTLP_SIGNALS;
   const order = highestFirst(layers);
   const broken = SETTINGS.filter((setting) => decidesDestination(setting) && isBroken(order, setting));
-  return SIGNALS.filter((signal) =>
+  return OTLP_SIGNALS.filter((signal) =>
     broken.some(({ key, kind, path }) => {
       if (path[0] !== "otlp" || path[1] === signal) return true;
       // A general setting does not matter to a signal with its own
@@ -203,7 +203,7 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
   const warnings = new Set<string>();
   const order = highestFirst(layers);
-  const general = SIGNALS.map((signal) => {
+  const general = OTLP_SIGNALS.map((signal) => {
     const [own, shared] = keysFor(signal, "endpoint").map((key) => effective.get(key)?.value);
     const destination = own ?? shared;
     const allowed = order.filter((layer) => {
@@ -226,7 +226,7 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
 }
 
 /** Scheme, host and port to which a place itself sends a signal; `undefined` if it names none. */
-function originNamed(layer: Layer | OtelLayer, signal: Signal): string | undefined {
+function originNamed(layer: Layer | OtelLayer, signal: OtlpSignal): string | undefined {
   for (const [i, key] of keysFor(signal, "endpoint").entries()) {
     const value = layer.values.get(key)?.value;
     if (value !== undefined) return originOf(value);
@@ -260,7 +260,7 @@ function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
       `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant for the agent alone, set ${ours} as well`,
     );
   }
-  for (const signal of SIGNALS) {
+  for (const signal of OTLP_SIGNALS) {
     const has = (name: string) => keysFor(signal, name).some((key) => effective.has(key));
     if (has("clientCertificate") === has("clientKey")) continue;
     remarks.push(`otlp: clientCertificate and clientKey work only together; one of them is missing for ${signal}`);

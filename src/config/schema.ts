@@ -2,7 +2,7 @@ import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
 import { ruleProblem } from "../model/redaction.ts";
-import type { Signal } from "./setting.ts";
+import type { OtlpSignal } from "../model/settings.ts";
 
 /** What a setting's type cannot express: its unit, and whether it is secret. */
 export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();
@@ -52,7 +52,7 @@ const general = {
   clientKey: path.optional().describe("PEM file with the private key of the client certificate."),
 };
 
-const own = (signal: Signal) => ({
+const own = (signal: OtlpSignal) => ({
   enabled: z.boolean().default(true).describe(`Whether ${signal} are sent at all.`),
   endpoint: endpoint
     .optional()

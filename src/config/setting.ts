@@ -1,10 +1,6 @@
 /** The prefix of our own variables. */
 export const PREFIX = "OPENHOOK_OTEL_";
 
-/** The two kinds of records that are sent. */
-export const SIGNALS = ["traces", "metrics"] as const;
-export type Signal = (typeof SIGNALS)[number];
-
 /** What one setting, or one entry of a map, may contain. */
 export type SettingValue = string | number | boolean;
 

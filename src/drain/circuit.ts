@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import type { OtlpSignalSettings } from "../model/settings.ts";
+import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
-
-export type DestinationSignal = "traces" | "metrics";
 
 /** The state of a destination before a delivery. */
 export interface Circuit {
@@ -26,7 +24,7 @@ export interface Circuit {
  */
 export function circuitOf(
   db: Database,
-  signal: DestinationSignal,
+  signal: OtlpSignal,
   settings: OtlpSignalSettings,
   nowMs: number,
   isEager: boolean,
@@ -55,7 +53,7 @@ export function circuitOf(
  */
 export function recordDelivery(
   db: Database,
-  signal: DestinationSignal,
+  signal: OtlpSignal,
   settings: OtlpSignalSettings,
   summary: DeliverySummary,
   before: Circuit,

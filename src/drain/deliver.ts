@@ -1,7 +1,7 @@
 import { reportProblem } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
 import { step } from "../model/fault-points.ts";
-import type { OtlpSettings } from "../model/settings.ts";
+import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
 import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
@@ -18,7 +18,7 @@ import {
 } from "../store/outbox.ts";
 import { clampFutureTimes, markSent } from "../store/pending-streams.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
-import { type Circuit, circuitOf, type DestinationSignal, recordDelivery } from "./circuit.ts";
+import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
@@ -69,7 +69,7 @@ const REFUSED_TRIED = "outbox.refused_tried_ms";
 /** Delivers to one destination, unless it is not due yet: see `circuitOf`. */
 async function deliverSignal(
   drain: Drain,
-  signal: DestinationSignal,
+  signal: OtlpSignal,
   settings: OtlpSettings,
   isEager: boolean,
   send: (circuit: Circuit) => Promise<DeliverySummary>,

@@ -1,9 +1,9 @@
+import type { OtlpSignal } from "../model/settings.ts";
 import { isNotThere } from "../otlp/answer.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
-import type { DestinationSignal } from "./circuit.ts";
 
 /** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
-export function adviceOn(signal: DestinationSignal, { httpStatus, kept, oversized }: DeliverySummary): string {
+export function adviceOn(signal: OtlpSignal, { httpStatus, kept, oversized }: DeliverySummary): string {
   const advice = isNotThere(httpStatus)
     ? `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`
     : ADVICE[httpStatus ?? 0];

@@ -1,4 +1,4 @@
-import type { OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
+import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { deliverMetrics, deliverSpans } from "../otlp/deliver.ts";
 import { createSender } from "../otlp/send.ts";
 import type { Drain } from "./context.ts";
@@ -6,7 +6,7 @@ import { deliverySettings, metricRows, spanRows } from "./delivery-rows.ts";
 
 /** One request as it would be sent, its body as OTLP/JSON. */
 export interface PreviewedRequest {
-  readonly signal: "traces" | "metrics";
+  readonly signal: OtlpSignal;
   readonly body: string;
 }
 

@@ -59,7 +59,7 @@ export const Extras = z.object({
 export type Extras = z.infer<typeof Extras>;
 
 /** Same shape as an envelope, for what OpenHook v0.1 has no type for. Signals are never shown as envelopes. */
-export const Signal = z.object({
+export const SignalEvent = z.object({
   id: z.string().min(1),
   source: z.string().min(1),
   type: z.enum([
@@ -79,9 +79,9 @@ export const Signal = z.object({
   cwd: z.string().optional(),
   extensions: Extras.optional(),
 });
-export type Signal = z.infer<typeof Signal>;
+export type SignalEvent = z.infer<typeof SignalEvent>;
 
 /** One event from an agent: an OpenHook envelope or a signal. */
-export const Event = z.union([Envelope, Signal]);
+export const Event = z.union([Envelope, SignalEvent]);
 export type Event = z.infer<typeof Event>;
 export type EventType = Event["type"];

@@ -1,7 +1,7 @@
 import type { Envelope } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
 
-export type { Event, EventType, Extras, Signal } from "./event-schema.ts";
+export type { Event, EventType, Extras, SignalEvent } from "./event-schema.ts";
 export { extrasOf } from "./extras.lazy.ts";
 
 /** True for the five OpenHook types. */

@@ -1,3 +1,7 @@
+/** The two kinds of records that are sent. */
+export const OTLP_SIGNALS = ["traces", "metrics"] as const;
+export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
+
 /** One signal's OTLP destination, complete. */
 export interface OtlpSignalSettings {
   /** Full URL, signal path included. */

@@ -4,12 +4,9 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { ExportOutcome, OtlpSignalSettings } from "../model/settings.ts";
+import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { HttpAnswer, SendError } from "./transport.ts";
-
-/** The signal of a response. */
-export type Signal = "traces" | "metrics";
 
 /**
  * What a response means for the records of its request.
@@ -17,7 +14,7 @@ export type Signal = "traces" | "metrics";
  * Only 429, 502, 503 and 504 (OTLP specification) and requests without a response are worth retrying with the same bytes. A 2xx
  * has accepted them even if its body makes no sense. Neither `reason` nor `message` contains a configured secret.
  */
-export function toOutcome(answer: HttpAnswer, signal: Signal, settings: OtlpSignalSettings): ExportOutcome {
+export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: OtlpSignalSettings): ExportOutcome {
   switch (answer.status) {
     case "success":
       return { status: "ok", ...readSuccess(answer, signal, settings) };
@@ -51,7 +48,7 @@ const UNREADABLE: Success = { rejected: 0, message: "unreadable answer" };
 
 function readSuccess(
   { data, contentType, complete }: Extract<HttpAnswer, { status: "success" }>,
-  signal: Signal,
+  signal: OtlpSignal,
   settings: OtlpSignalSettings,
 ): Success {
   if (!complete) return UNREADABLE;

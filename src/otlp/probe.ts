@@ -1,5 +1,5 @@
-import type { ExportOutcome, OtlpSignalSettings } from "../model/settings.ts";
-import { type Signal, toOutcome } from "./answer.ts";
+import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import { toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { createTransport } from "./transport.ts";
 
@@ -19,7 +19,7 @@ export interface ProbeAnswer {
  * @param timeoutMs of the whole exchange
  */
 export async function probe(
-  signal: Signal,
+  signal: OtlpSignal,
   settings: OtlpSignalSettings,
   { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
 ): Promise<ProbeAnswer> {

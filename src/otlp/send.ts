@@ -1,7 +1,7 @@
 import { asLabelled } from "../model/series-labels.ts";
-import type { ExportOutcome, OtlpSettings, OtlpSignalSettings } from "../model/settings.ts";
+import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
-import { type Signal, toOutcome } from "./answer.ts";
+import { toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
@@ -19,7 +19,7 @@ export interface Sender {
 
 /** The outcome of one request; `dateMs`: the backend's clock, to the second, if known. */
 export type OnAnswer = (answer: {
-  readonly signal: Signal;
+  readonly signal: OtlpSignal;
   readonly outcome: ExportOutcome;
   readonly dateMs?: number;
 }) => void;
@@ -41,13 +41,13 @@ export function createSender(
     readonly version: string;
     readonly signal?: AbortSignal;
     readonly onAnswer?: OnAnswer;
-    readonly transport?: (signal: Signal) => Pick<HttpTransport, "send" | "shutdown">;
+    readonly transport?: (signal: OtlpSignal) => Pick<HttpTransport, "send" | "shutdown">;
   },
 ): Sender {
   const scope = scopeOf(options.version);
   const resourceOf = resourcesOver(settings.resource);
   const resourceOfPoint = resourcesOver(withoutSeriesLabels(settings.resource));
-  const open = (signal: Signal, of: OtlpSignalSettings | undefined): Channel | undefined =>
+  const open = (signal: OtlpSignal, of: OtlpSignalSettings | undefined): Channel | undefined =>
     of && {
       signal,
       settings: of,
@@ -80,7 +80,7 @@ export function createSender(
 // --- internal ---
 
 interface Channel {
-  readonly signal: Signal;
+  readonly signal: OtlpSignal;
   readonly settings: OtlpSignalSettings;
   readonly transport: Pick<HttpTransport, "send" | "shutdown">;
   readonly onAnswer: OnAnswer;
@@ -98,6 +98,6 @@ async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promi
   return outcome;
 }
 
-function noDestination(signal: Signal): ExportOutcome {
+function noDestination(signal: OtlpSignal): ExportOutcome {
   return { status: "refused", reason: `no OTLP address is set for ${signal}` };
 }

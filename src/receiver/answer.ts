@@ -1,10 +1,9 @@
 import { create, type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import type { OtlpSignal } from "../model/settings.ts";
 import type { Encoding } from "./decode.ts";
 import { RpcStatusSchema } from "./proto/common.ts";
 import { MetricsResponseSchema } from "./proto/metrics.ts";
 import { TraceResponseSchema } from "./proto/trace.ts";
-
-export type Signal = "traces" | "metrics";
 
 /** The content of a partial success. */
 export interface PartialSuccess {
@@ -19,7 +18,7 @@ export const CONTENT_TYPES = { protobuf: "application/x-protobuf", json: "applic
 >;
 
 /** The body of a 200: empty for full success, as the specification requires. */
-export function successBody(signal: Signal, encoding: Encoding, partial: PartialSuccess | undefined): Uint8Array {
+export function successBody(signal: OtlpSignal, encoding: Encoding, partial: PartialSuccess | undefined): Uint8Array {
   const rejected = BigInt(partial?.rejected ?? 0);
   const errorMessage = partial?.message ?? "";
   if (signal === "traces") {

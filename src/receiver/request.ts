@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { CONTENT_TYPES, type Signal } from "./answer.ts";
+import type { OtlpSignal } from "../model/settings.ts";
+import { CONTENT_TYPES } from "./answer.ts";
 import {
   DecodeError,
   decodePoints,
@@ -40,8 +41,8 @@ export type Reading =
   | { readonly fault: { readonly status: number; readonly message: string } };
 
 /** The signal of a path; undefined for any other path. */
-export function signalOf(path: string): Signal | undefined {
-  return SIGNALS[path];
+export function signalOf(path: string): OtlpSignal | undefined {
+  return SIGNAL_OF_PATH[path];
 }
 
 /** From the content type; undefined if it is neither of OTLP's two. */
@@ -85,7 +86,7 @@ export async function readRequest(
 
 // --- internal ---
 
-const SIGNALS: Readonly<Record<string, Signal>> = { "/v1/traces": "traces", "/v1/metrics": "metrics" };
+const SIGNAL_OF_PATH: Readonly<Record<string, OtlpSignal>> = { "/v1/traces": "traces", "/v1/metrics": "metrics" };
 
 const unzip = promisify(gunzip);
 
