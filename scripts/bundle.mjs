@@ -67,9 +67,9 @@ async function commonJs(out, path, text) {
  * Exports are getters, called each time another part uses one: 4 % of an import. Once a part has run, they become plain
  * values; what is still undefined then stays a getter.
  */
-const PLAIN_EXPORTS = `{const e=module.exports,v=Object.defineProperty({},"__esModule",{value:true});
-for(const k of Object.keys(e)){const x=e[k];Object.defineProperty(v,k,x===void 0?{get:()=>e[k],enumerable:true}:{value:x,enumerable:true})}
-module.exports=v}
+const PLAIN_EXPORTS = `{const e=module.exports,v={};
+for(const k in e){const x=e[k];if(x===void 0)Object.defineProperty(v,k,{get:()=>e[k],enumerable:true});else v[k]=x}
+Object.defineProperty(v,"__esModule",{value:true});module.exports=v}
 `;
 
 /** The files that `openhook-otel view` serves: one script, one style sheet, no requests to other hosts. */
