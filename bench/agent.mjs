@@ -188,7 +188,7 @@ async function harness() {
   const outfile = join(root, "node_modules", ".cache", "openhook-live", "harness.mjs");
   await build({
     stdin: {
-      contents: [...parts, "./src/receiver/receiver.ts"].map((file) => `export * from "${file}";`).join("\n"),
+      contents: [...parts, "./test/receiver/receiver.ts"].map((file) => `export * from "${file}";`).join("\n"),
       resolveDir: root,
     },
     outfile,

@@ -219,6 +219,21 @@ describe("nobody outside its folder names an agent", () => {
   });
 });
 
+describe("connections open in src/network", () => {
+  test("no file calls fetch, except in the page, which runs in a browser", () => {
+    const found = filesBelow(join(ROOT, "src"))
+      .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(network|view\/page)\//.test(file))
+      .flatMap((file) => connectionsIn(readFileSync(join(ROOT, file), "utf8")).map((text) => `${file}: ${text}`));
+    expect(found).toEqual([]);
+  });
+
+  test("such a call would be found, words in texts and comments would not", () => {
+    expect(connectionsIn("const answer = await fetch(url);")).toEqual(["fetch"]);
+    expect(connectionsIn("const get = globalThis.fetch; new WebSocket(url);")).toEqual(["fetch", "WebSocket"]);
+    expect(connectionsIn('const text = "fetch(url)"; // fetch(url)\nagent.fetched(url); db.fetch();')).toEqual([]);
+  });
+});
+
 describe("the store is the only writer of store.db", () => {
   test("no string outside src/store changes a database", () => {
     const found = filesBelow(join(ROOT, "src"))
@@ -291,6 +306,22 @@ function namedIn(text: string, names: readonly string[]): readonly string[] {
   const name = new RegExp(`(?<![\\w-])(?:${names.join("|")})(?![\\w-])`);
   return stringsIn(text).filter((string) => name.test(string.replaceAll(/\be\.g\. [\w-]+/g, "")));
 }
+
+/** Uses of globals that open a connection. */
+function connectionsIn(text: string): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) && CONNECTING.has(node.text)) {
+      const owner =
+        ts.isPropertyAccessExpression(node.parent) && node.parent.name === node ? node.parent.expression : undefined;
+      if (owner === undefined || owner.getText() === "globalThis") found.push(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile("planted.ts", text, ts.ScriptTarget.ES2022, true));
+  return found;
+}
+const CONNECTING: ReadonlySet<string> = new Set(["fetch", "WebSocket", "EventSource"]);
 
 /** String literals and pieces of templates with an SQL statement that writes. */
 const writesIn = (text: string): readonly string[] => stringsIn(text).filter((string) => WRITES.test(string));

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { type Context, UserError } from "../context.ts";
 import { makeDemoFolders } from "../demo/places.ts";
+import { type DemoReceiver, startDemoReceiver } from "../demo/receiver.ts";
 import { type DemoResult, runDemo } from "../demo/run.ts";
-import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { printLines } from "../text/ascii.ts";
 import { printable } from "../text/terminal.ts";
 
@@ -40,9 +40,9 @@ export async function demo(
 
 // --- internal ---
 
-async function listening(): Promise<Receiver> {
+async function listening(): Promise<DemoReceiver> {
   try {
-    return await startReceiver();
+    return await startDemoReceiver();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserError("E_DEMO", `cannot listen on 127.0.0.1 for the demo's receiver: ${reason}`, 1, { cause: error });

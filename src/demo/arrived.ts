@@ -1,5 +1,4 @@
-import { type Attributes, AttributeValue, type SpanRecord } from "../model/telemetry.ts";
-import type { PlainAttributes, ReceivedPoint, ReceivedSpan } from "../receiver/receiver.ts";
+import type { Attributes } from "../model/telemetry.ts";
 import { counterValues } from "../store/counters.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 import { SELF_PREFIX } from "../telemetry/self.ts";
@@ -8,12 +7,22 @@ import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { dollars } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
 import { printable, type Terminal } from "../text/terminal.ts";
+import type { ReceivedPoint } from "./otlp-json.ts";
+import type { Received } from "./receiver.ts";
 import type { RecordedSession, Totals } from "./recordings.ts";
 
-/** What the receiver has decoded. Only the last point of each metric stream, because they are cumulative. */
-export interface Arrived {
-  readonly spans: readonly ReceivedSpan[];
-  readonly points: readonly ReceivedPoint[];
+/** What has arrived, with only the last point of each metric stream, because they are cumulative. */
+export type Arrived = Pick<Received, "spans" | "points">;
+
+/** The same with the latest point of each stream; of two with the same time, the one received last. */
+export function withLatestPoints({ spans, points }: Received): Arrived {
+  const latest = new Map<string, ReceivedPoint>();
+  for (const point of points) {
+    const stream = JSON.stringify([streamKey(point.metric, point.attributes), sorted(point.resource)]);
+    const former = latest.get(stream);
+    if (former === undefined || former.timeNs <= point.timeNs) latest.set(stream, point);
+  }
+  return { spans, points: [...latest.values()] };
 }
 
 /** The important metrics as lines of a table. */
@@ -21,9 +30,9 @@ export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<s
   const rows = TABLE.flatMap(({ metric, by }) => {
     const sums = new Map<string, number>();
     for (const point of points) {
-      if (point.name !== metric || point.data.kind !== "sum") continue;
+      if (point.metric !== metric || point.kind !== "sum") continue;
       const label = by.map((name) => printable(String(point.attributes[name] ?? "-"))).join(", ");
-      sums.set(label, (sums.get(label) ?? 0) + point.data.value);
+      sums.set(label, (sums.get(label) ?? 0) + point.value);
     }
     const isCost = METRIC_SHAPES.get(metric)?.unit === "USD";
     return [...sums].sort().map(([label, value], i) => ({
@@ -83,36 +92,7 @@ export function check(
   }
 }
 
-/** A span for the waterfall; attributes that our exporter never sends are left out. */
-export function toRecord({ kind, startNs, endNs, status, attributes, resource, ...span }: ReceivedSpan): SpanRecord {
-  return {
-    ...span,
-    kind: kind === "client" ? "client" : "internal",
-    startMs: msOf(startNs),
-    endMs: msOf(endNs),
-    status: status.code === "error" ? { ...status, code: "error" } : { code: "unset" },
-    attributes: plain(attributes),
-    resource: plain(resource),
-    links: span.links.map((link) => ({ ...link, attributes: plain(link.attributes) })),
-    events: span.events.map(({ name, timeNs, ...event }) => ({
-      name,
-      timeMs: msOf(timeNs),
-      attributes: plain(event.attributes),
-    })),
-  };
-}
-
 // --- internal ---
-
-const msOf = (ns: bigint): number => Number(ns / 1000n) / 1000;
-
-const plain = (attributes: PlainAttributes): Attributes =>
-  Object.fromEntries(
-    Object.entries(attributes).flatMap(([name, value]) => {
-      const known = AttributeValue.safeParse(value);
-      return known.success ? [[name, known.data]] : [];
-    }),
-  );
 
 /** The metrics of the table, and the attributes by which they are split. */
 const TABLE: readonly { readonly metric: string; readonly by: readonly string[] }[] = [
@@ -188,15 +168,15 @@ const inSpans = ({ spans }: Arrived, attribute: string): number =>
 const inMetrics = ({ points }: Arrived, type: string): number =>
   sumOf(
     points
-      .filter((p) => p.name === "openhook.token.usage" && p.attributes[semconv.OPENHOOK_TOKEN_TYPE] === type)
-      .map((p) => (p.data.kind === "sum" ? p.data.value : undefined)),
+      .filter((p) => p.metric === "openhook.token.usage" && p.attributes[semconv.OPENHOOK_TOKEN_TYPE] === type)
+      .map((p) => p.value),
   );
 
 const sumOf = (values: readonly unknown[]): number =>
   values.reduce<number>((sum, value) => sum + (typeof value === "number" ? value : 0), 0);
 
 function unequalStreams(db: Database, { points }: Arrived): { readonly count: number; readonly unequal: string[] } {
-  const arrived = new Map(points.map((point) => [streamKey(point.name, point.attributes), amountOf(point)]));
+  const arrived = new Map(points.map((point) => [streamKey(point.metric, point.attributes), point.value]));
   // What a drain counts about itself while sending is sent by the next one
   const agents = counterValues(db).filter(({ metric }) => !metric.startsWith(SELF_PREFIX));
   const stored = agents.map(({ metric, attributes, value }) => ({
@@ -212,10 +192,9 @@ function unequalStreams(db: Database, { points }: Arrived): { readonly count: nu
 }
 
 /** One agent and one resource, so name and attributes identify a stream. */
-const streamKey = (name: string, attributes: PlainAttributes): string =>
-  JSON.stringify([name, Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))]);
+const streamKey = (metric: string, attributes: Attributes): string => JSON.stringify([metric, sorted(attributes)]);
 
-const amountOf = ({ data }: ReceivedPoint): number => (data.kind === "histogram" ? data.count : data.value);
+const sorted = (attributes: Attributes): unknown => Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** `1,234,567`, independent of the locale. */
 const grouped = (n: number): string => n.toLocaleString("en-US");

@@ -1,13 +1,13 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "../context.ts";
-import type { Receiver } from "../receiver/receiver.ts";
 import { printLines } from "../text/ascii.ts";
 import { plural } from "../text/figures.ts";
 import { printable, terminalOf } from "../text/terminal.ts";
-import { check, metricLines } from "./arrived.ts";
+import { check, metricLines, withLatestPoints } from "./arrived.ts";
 import { deliverToUser, ownEndpoint } from "./own-endpoint.ts";
 import type { DemoFolders } from "./places.ts";
+import type { DemoReceiver } from "./receiver.ts";
 import { unpackRecordings } from "./recordings.ts";
 import { drainOnce, replay } from "./replay.ts";
 import { heading, introduction, nextSteps, sessionLines } from "./text.ts";
@@ -31,7 +31,7 @@ export async function runDemo(
   context: Context,
   packageRoot: string,
   places: DemoFolders,
-  receiver: Receiver,
+  receiver: DemoReceiver,
 ): Promise<DemoResult> {
   const terminal = terminalOf(context);
   const endMs = context.now() - ENDED_AGO_MS;
@@ -43,9 +43,13 @@ export async function runDemo(
   if (endpoint !== undefined) {
     await cp(places.stateDir, places.secondStateDir, { recursive: true, preserveTimestamps: true });
   }
-  const drained = await drainOnce(places, context, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
-  const arrived = { spans: receiver.spans, points: receiver.latestPoints() };
-  const requests = plural(receiver.requests.length, "OTLP request");
+  const drained = await drainOnce(places, context, {
+    OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,
+    OPENHOOK_OTEL_OTLP_PROTOCOL: "http/json",
+  });
+  const received = receiver.received();
+  const arrived = withLatestPoints(received);
+  const requests = plural(received.requests, "OTLP request");
   const sessions = recordings.flatMap((recording) => recording.sessions);
   const checked = check(sessions, join(places.stateDir, "store.db"), arrived, terminal);
   const own = endpoint === undefined ? undefined : await deliverToUser(endpoint, places, context);

@@ -1,10 +1,9 @@
 import { suggest } from "../model/suggest.ts";
-import type { ReceivedSpan } from "../receiver/receiver.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
 import { waterfall } from "../report/waterfall/waterfall.ts";
 import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
 import { plural } from "../text/figures.ts";
 import { lineOf, type Terminal } from "../text/terminal.ts";
-import { toRecord } from "./arrived.ts";
 import type { Recording } from "./recordings.ts";
 
 /** What the demo is about to do. */
@@ -26,7 +25,7 @@ export function introduction(recordings: readonly Recording[], terminal: Termina
 /** One session as the receiver has it. Each of its segments is a trace; all share one time axis. */
 export function* sessionLines(
   recording: Recording,
-  spans: readonly ReceivedSpan[],
+  spans: readonly SpanRecord[],
   terminal: Terminal,
 ): Generator<string> {
   for (const [index, { sessionId }] of recording.sessions.entries()) {
@@ -43,7 +42,7 @@ export function* sessionLines(
       terminal.colour,
     );
     yield* waterfall(
-      own.map((span) => ({ record: toRecord(span) })),
+      own.map((span) => ({ record: span })),
       terminal,
     );
   }

@@ -22,9 +22,9 @@ import { placesOf } from "../../src/config/places.ts";
 import type { Context } from "../../src/context.ts";
 import { agentReports } from "../../src/health/doctor/agents.ts";
 import type { Agent, Installer } from "../../src/model/agent.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 
 let receiver: Receiver | undefined;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
 const ENVIRONMENT = "deployment.environment.name";

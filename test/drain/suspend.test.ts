@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, ROOT, until } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { demo } from "../../src/commands/demo.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { check } from "../../src/demo/arrived.ts";
-import { startReceiver } from "../../src/receiver/receiver.ts";
+import { startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt, Machine, PROGRAM, ROOT } from "../support/program.ts";
 

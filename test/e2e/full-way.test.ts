@@ -4,11 +4,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ReceivedSpan, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, RECORDINGS, RecordedAgent } from "../support/program.ts";
 import type { Expected, ExpectedSession } from "../support/summary.ts";
 

@@ -4,13 +4,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import {
   GEN_AI_CONVERSATION_ID,
   GEN_AI_TOOL_CALL_ID,
   GEN_AI_USAGE_INPUT_TOKENS,
   OPENHOOK_SPAN_KIND,
 } from "../../src/telemetry/semconv.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import {
   ensureBuilt,
   type Finished,

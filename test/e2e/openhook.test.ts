@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { startReceiver } from "../../src/receiver/receiver.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, PROGRAM, RECORDINGS, RecordedAgent } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";
 

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { GEN_AI_TOOL_NAME, GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND } from "../../src/telemetry/semconv.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";
 

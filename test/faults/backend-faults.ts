@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import type { Reply } from "../../src/receiver/receiver.ts";
+import type { Reply } from "../receiver/receiver.ts";
 import { absent, type Backend, behaving, raw, unreachable } from "./backend-server.ts";
 
 /** One kind of backend trouble, and the expected result. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from "../receiver/receiver.ts";
 
 /** A failing backend that recovers on the same port. */
 export interface Backend {

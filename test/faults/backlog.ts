@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { decodeSpans } from "../../src/receiver/decode.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { enqueue } from "../../src/store/outbox.ts";
+import { decodeSpans } from "../receiver/decode.ts";
 import type { Machine } from "../support/program.ts";
 
 /** A tool call, of which sessions have thousands; `n` is its position in the outbox, and part of its span id. */

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Disturbed, disturbed, undisturbed } from "./disturbed.ts";
 import type { Fault } from "./fault.ts";
 import type { Outcome } from "./outcome.ts";

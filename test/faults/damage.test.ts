@@ -1,6 +1,6 @@
 // The bounded part of long/damage.faults.ts.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { garbage, overwritten, PAGE_BYTES, truncated } from "./damage.ts";
 import type { Outcome } from "./outcome.ts";
 import { FaultBuild } from "./program.ts";

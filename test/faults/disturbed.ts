@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Fault, nameOf } from "./fault.ts";
 import { type Outcome, outcomeOf, waitingIn, withoutReason } from "./outcome.ts";
 import type { FaultBuild } from "./program.ts";

@@ -1,6 +1,6 @@
 // Sixteen agents at the same time through the real hook, while real drains run. The long form has 10,000 calls: load.faults.ts.
 import { beforeAll, expect, test } from "vitest";
-import { startReceiver } from "../../src/receiver/receiver.ts";
+import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
 import { booksOf } from "../support/summary.ts";
 import { booksOfAll, Drains, eventsIn, installHook, lanesOf, play, putAll } from "./load.ts";

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ReceivedPoint, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
 import { type Database, filesOf, openDatabase, StoreError } from "../../src/store/database.ts";
 import { lostEvents } from "../../src/store/self.ts";
+import type { ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { booksOf } from "../support/summary.ts";
 import type { State } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Receiver } from "../../src/receiver/receiver.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import type { Damage } from "./damage.ts";
 import { envFor } from "./disturbed.ts";
 import { type Fault, nameOf } from "./fault.ts";

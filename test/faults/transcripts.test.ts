@@ -1,7 +1,7 @@
 // A drain that is killed in the middle of a transcript that it reads in slices; see also long/transcripts.faults.ts.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { envFor } from "./disturbed.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { FaultBuild } from "./program.ts";

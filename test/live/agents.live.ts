@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import { startReceiver } from "../../src/receiver/receiver.ts";
+import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { booksOfBackend, booksOfServer } from "./books.ts";
 import { type Installed, install, NoProgramError } from "./install.ts";

@@ -1,5 +1,5 @@
-import type { PlainAttributes, ReceivedSpan, Receiver } from "../../src/receiver/receiver.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import type { PlainAttributes, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { sums } from "./apis/api.ts";
 import type { Served } from "./model-server.ts";
 import type { Program } from "./programs.ts";

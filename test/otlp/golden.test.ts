@@ -7,7 +7,7 @@ import { metrics, resources, type tracing as Tracing, tracing } from "@opentelem
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import { createSender } from "../../src/otlp/send.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { DURATION, spanRecord, TOKENS } from "./records.ts";
 

@@ -9,7 +9,7 @@ import {
   type ReceivedSpan,
   type Receiver,
   startReceiver,
-} from "../../src/receiver/receiver.ts";
+} from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { runs } from "../support/whole.ts";
 import * as arbitrary from "./arbitrary.ts";

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.ts";
-import { type Receiver, type Reply, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, type Reply, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { spanRecord } from "./records.ts";

@@ -1,6 +1,6 @@
 // One case of each agent; all of them, at every level: test/faults/long/privacy.faults.ts
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { canaryRun } from "./canary.ts";
 
 let receiver: Receiver;

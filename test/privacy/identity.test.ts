@@ -4,8 +4,8 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { userAttributes } from "../../src/privacy/identity.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { personHere } from "../../src/repository/person.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 
 const EMAIL = "Jane.Doe@Example.com";

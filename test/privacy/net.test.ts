@@ -1,7 +1,7 @@
 // The second net: what a station before has overlooked does not go further.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Teller } from "../support/told.ts";
 
 const SECRET = "AKIAKANARIENVOGEL";

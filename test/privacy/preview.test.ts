@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { preview } from "../../src/commands/preview.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { VERSION } from "../../src/version.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

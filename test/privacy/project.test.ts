@@ -14,8 +14,8 @@ import {
 import { PROJECT_FILE } from "../../src/config/project-files.ts";
 import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
 import type { DrainOptions } from "../../src/pipeline.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Teller } from "../support/told.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";

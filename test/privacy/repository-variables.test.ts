@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { variablesOfRepositories } from "../../src/config/repository-variables.ts";
 import { letThrough } from "../../src/drain/repository-environment.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";

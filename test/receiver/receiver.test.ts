@@ -4,8 +4,8 @@ import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otl
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { scopeOf, toReadableSpans } from "../../src/otlp/readable.ts";
 import { resourcesOver } from "../../src/otlp/resource.ts";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { spanRecord } from "../otlp/records.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
 
 let receiver: Receiver;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ReceivedPoint, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { type ReceivedPoint, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import {
   type Backend,

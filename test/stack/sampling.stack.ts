@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { type Gateway, ownMetrics, post, shipped, startGateway, TOKEN, until } from "./gateway.ts";
 import { freePorts } from "./process.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claude from "../../src/agents/claude-code/index.ts";
 import type { DrainDeps } from "../../src/drain/context.ts";
-import { type ReceivedPoint, type Receiver, startReceiver } from "../../src/receiver/receiver.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { writeMeta } from "../../src/store/meta.ts";
 import { readDrift } from "../../src/store/self.ts";
+import { type ReceivedPoint, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
 const NOW_MS = Date.now();

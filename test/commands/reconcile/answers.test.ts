@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reconcile } from "../../../src/commands/reconcile.ts";
-import { startReceiver } from "../../../src/receiver/receiver.ts";
 import { namesOf } from "../../../src/reconcile/prometheus.ts";
 import { spansIn } from "../../../src/reconcile/traces.ts";
 import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
+import { startReceiver } from "../../receiver/receiver.ts";
 import { contextAt } from "../../support/context.ts";
 import { Replay } from "../../support/replay.ts";
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { type Certificates, makeCertificates, type Pair } from "../../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent } from "../../support/program.ts";
 import {

@@ -1,7 +1,7 @@
 // A store that is damaged between two drains. Whatever the damage: the drain continues, reports what it did, keeps the damaged
 // files, and salvages what can be read. The losses are counted.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import {
   type Damage,
   deleted,

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { ensureBuilt, ROOT } from "../../support/program.ts";
 import { bound, limited, type SmallDisk, smallDisk } from "../disk.ts";
 import { differences, envFor } from "../disturbed.ts";

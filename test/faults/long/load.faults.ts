@@ -1,6 +1,6 @@
 // The guaranteed load: 10,000 hook calls of 16 agents' sessions in parallel, with drains all the time.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startReceiver } from "../../../src/receiver/receiver.ts";
+import { startReceiver } from "../../receiver/receiver.ts";
 import { ensureBuilt, Machine } from "../../support/program.ts";
 import { booksOf } from "../../support/summary.ts";
 import { booksOfAll, CAT, Drains, eventsIn, installHook, lanesOf, play, putAll, share } from "../load.ts";

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../../src/receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { envFor } from "../disturbed.ts";
 import { booksIn, type Outcome, outcomeOf } from "../outcome.ts";
 import { FaultBuild } from "../program.ts";
