@@ -124,6 +124,15 @@ type Files = Readonly<Record<string, string>>;
 /** A command that needs more lines holds logic that belongs to another room. */
 const MAX_COMMAND_LINES = 120;
 
+/** A file is one thought. */
+const MAX_LINES = 400;
+const MAX_MEDIAN_LINES = 90;
+const MAX_P90_LINES = 250;
+/** Written by scripts/wasm.mjs. */
+const GENERATED: ReadonlySet<string> = new Set(["src/agents/shared/transcript/shorten/module.ts"]);
+/** `enable` copies it into another program's folder, where every file is a plugin, so it cannot be split. */
+const COPIED_WHOLE: ReadonlySet<string> = new Set(["src/agents/opencode/plugin.js"]);
+
 /** A cycle of types alone, which the compiler would accept. */
 const CYCLE_OF_TYPES: Files = {
   "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
@@ -194,6 +203,31 @@ describe("commands parse, call and print", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     }
+  });
+});
+
+describe("files are short", () => {
+  const paths = filesBelow(join(ROOT, "src")).filter(
+    (file) => /\.(tsx?|c?js|sh|sql|wat)$/.test(file) && !GENERATED.has(file),
+  );
+  const sizes = paths.map((file) => ({ file, lines: linesOf(join(ROOT, file)) }));
+
+  test(`no file in src has more than ${MAX_LINES} lines`, () => {
+    expect(paths.length).toBeGreaterThan(500);
+    expect(above(sizes, MAX_LINES).filter((file) => !COPIED_WHOLE.has(file))).toEqual([]);
+  });
+
+  test(`half have less than ${MAX_MEDIAN_LINES} lines, nine in ten less than ${MAX_P90_LINES}`, () => {
+    expect(quantile(sizes, 0.5)).toBeLessThan(MAX_MEDIAN_LINES);
+    expect(quantile(sizes, 0.9)).toBeLessThan(MAX_P90_LINES);
+  });
+
+  test("a longer file, and too many long ones, would be found", () => {
+    const planted = { file: "src/drain/planted.ts", lines: MAX_LINES + 1 };
+    expect(above([...sizes, planted], MAX_LINES)).toContain(planted.file);
+    const grown = sizes.map(({ file, lines }) => ({ file, lines: lines * 2 }));
+    expect(quantile(grown, 0.5)).toBeGreaterThan(MAX_MEDIAN_LINES);
+    expect(quantile(grown, 0.9)).toBeGreaterThan(MAX_P90_LINES);
   });
 });
 
@@ -282,12 +316,26 @@ function cruise(root: string): { readonly violations: readonly Violation[]; read
   };
 }
 
+interface Size {
+  readonly file: string;
+  readonly lines: number;
+}
+
+const linesOf = (path: string): number => readFileSync(path, "utf8").split("\n").length - 1;
+
+const above = (sizes: readonly Size[], maxLines: number): readonly string[] =>
+  sizes.filter(({ lines }) => lines > maxLines).map(({ file }) => file);
+
+/** Lines of the file at this share of all, the shortest first. */
+function quantile(sizes: readonly Size[], share: number): number {
+  const sorted = sizes.map(({ lines }) => lines).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * share)] ?? 0;
+}
+
 /** Files below a folder with more lines than that, as paths from the folder, with slashes. */
 function longer(folder: string, maxLines: number): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter(
-      (path) => path.endsWith(".ts") && readFileSync(join(folder, path), "utf8").split("\n").length - 1 > maxLines,
-    )
+    .filter((path) => path.endsWith(".ts") && linesOf(join(folder, path)) > maxLines)
     .map((path) => path.split(sep).join("/"));
 }
 
