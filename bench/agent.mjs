@@ -1,6 +1,6 @@
 // node bench/agent.mjs [--runs N] [--calls N] [--agents a,b] [--think-ms N] [--program FILE]
-// What we cost an agent: the real program with and without our hooks, interleaved, against a model server on loopback
-// that answers at once. And what our own processes take of the processor for one such session.
+// What our hooks cost an agent: the real program with and without them, interleaved, against a model server on loopback
+// that answers immediately; and the processor time of our own processes in one such session.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, type } from "node:os";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
-/** Of the wall times. */
+/** Maximum ratio of wall times, with our hooks to without. */
 const GOAL = 1.02;
 const STEP = { prompt: "Run the commands" };
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -28,7 +28,7 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)];
 const inSeconds = (ms) => (Math.abs(ms) < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`);
 const spread = (ms) => `${inSeconds(Math.min(...ms))} to ${inSeconds(Math.max(...ms))}`;
-/** bash's `times`: of the shell itself, then of its children; user and system. To the millisecond, unlike sh's. */
+/** Parses bash's `times`: a line for the shell, a line for its children; user and system. In milliseconds, unlike sh's. */
 const childrenMs = (printed) => minutesToMs(printed.trim().split("\n").at(-1) ?? "");
 const minutesToMs = (line) =>
   sum([...line.matchAll(/(\d+)m([\d.]+)s/g)].map(([, minutes, seconds]) => Number(minutes) * 60_000 + seconds * 1000));
@@ -54,7 +54,7 @@ async function bench(program, installed) {
     const kinds = Object.keys(wallMs);
     for (const hooks of n % 2 === 0 ? kinds : [...kinds].reverse()) {
       const session = await oneSession(program, installed, hooks);
-      if (n === 0) continue; // warms up
+      if (n === 0) continue; // warm-up
       wallMs[hooks].push(session.wallMs);
       if (hooks === "ours") drains.push(session.drains);
     }
@@ -64,7 +64,7 @@ async function bench(program, installed) {
   const ratio = ours / none;
   const drainMs = median(drains.map((each) => sum(each)));
   const drainCount = median(drains.map((each) => each.length));
-  // an answer takes the same time with and without us, so this much of it makes our share small enough
+  // The model's time is the same with and without hooks, so from this time per answer on our share is below the goal
   const enoughMs = Math.max(0, ((ours - none) / (GOAL - 1) - none) / calls + thinkMs);
   const row = (name, ms, more) => console.log(`  ${name.padEnd(31)} ${inSeconds(ms).padStart(8)}   ${more}`);
   console.log(`${program.source}: ${installed.version}`);
@@ -76,11 +76,11 @@ async function bench(program, installed) {
     `${spread(wallMs.ours)}, ratio ${ratio.toFixed(3)}, goal ${GOAL}: ${ratio <= GOAL ? "met" : "missed"}`,
   );
   row(
-    "ours more than none, a tool call",
+    "added by our hooks, per tool call",
     (ours - none) / calls,
     `with hooks that only read stdin ${inSeconds((bare - none) / calls)}`,
   );
-  row("goal met by computation from", enoughMs, "per answer of the model");
+  row("goal met (computed) from", enoughMs, "per answer of the model");
   row(
     "our processor time",
     hooks.ms + drainMs,
@@ -93,8 +93,8 @@ async function bench(program, installed) {
 }
 
 /**
- * @param hooks none; "bare": as ours, but they only read stdin, so that what the agent itself does for a hook shows
- * @returns how long the agent took, and the processor time of each drain that its hooks started
+ * @param hooks "none"; "bare": registered like ours but only read stdin, which shows the agent's own cost of a hook; "ours"
+ * @returns the agent's duration, and the processor time of each drain that its hooks started
  */
 async function oneSession(program, installed, hooks) {
   return inSession(program, installed, async ({ machine, place, server }) => {
@@ -108,9 +108,9 @@ async function oneSession(program, installed, hooks) {
       await machine.drained();
       const trouble = server.trouble();
       if (trouble.length > 0) throw new Error(`${program.source} left the script: ${trouble.join("; ")}`);
-      // a hook that does nothing is fast
+      // A hook that does nothing is fast, so check that everything arrived
       const tools = backend.spans.filter(({ name }) => name.startsWith("execute_tool")).length;
-      if (hooks === "ours" && tools !== calls) throw new Error(`${calls} tools ran, ${tools} arrived`);
+      if (hooks === "ours" && tools !== calls) throw new Error(`${calls} tool calls were made, ${tools} arrived`);
       return { wallMs, drains: hooks === "ours" ? drainTimes(machine) : [] };
     } finally {
       await backend.close();
@@ -118,7 +118,7 @@ async function oneSession(program, installed, hooks) {
   });
 }
 
-/** The processor time of every hook of one session: its events are kept, then handed to the hook once more, timed. */
+/** The processor time of all hooks of one session: records its events, then runs the hook again with each of them. */
 async function hookCost(program, installed) {
   return inSession(program, installed, async ({ machine, place }) => {
     await machine.openhook("enable", program.source);
@@ -126,7 +126,7 @@ async function hookCost(program, installed) {
     await play({ ...program, environment: () => environment }, STEP, machine, place);
     const inbox = machine.places.inboxDir;
     const events = readdirSync(inbox).map((name) => readFileSync(join(inbox, name), "utf8"));
-    if (events.length < calls) throw new Error(`${calls} tools ran, ${events.length} events lie in the inbox`);
+    if (events.length < calls) throw new Error(`${calls} tool calls were made, the inbox has ${events.length} events`);
     const folder = join(machine.home, "events");
     mkdirSync(folder);
     for (const [index, event] of events.entries()) {
@@ -136,8 +136,8 @@ async function hookCost(program, installed) {
       appendFileSync(join(folder, "list"), `${index} ${word("source")} ${word("event")}\n`);
     }
     rmSync(inbox, { recursive: true });
-    const replay = `cd ${folder}; while read -r file told; do
-      sh -c "h=~/.local/share/openhook-otel/hook;[ ! -x \\"\\$h\\" ]||exec \\"\\$h\\" $told" <"$file" >/dev/null
+    const replay = `cd ${folder}; while read -r file words; do
+      sh -c "h=~/.local/share/openhook-otel/hook;[ ! -x \\"\\$h\\" ]||exec \\"\\$h\\" $words" <"$file" >/dev/null
     done <list; times`;
     const { stdout, stderr } = spawnSync("bash", ["-c", replay], { encoding: "utf8", env: machine.env });
     if (readdirSync(inbox).length !== events.length) throw new Error(`the hooks were not run again: ${stderr}`);
@@ -164,7 +164,7 @@ async function inSession(program, installed, work) {
   }
 }
 
-/** The hooks' drains run below a shell that writes down what they took; nobody waits for them. */
+/** Makes hooks start their drains through a shell that records their processor time. */
 function timeDrains(machine) {
   const { home } = machine;
   const timed = join(home, "timed-node");
@@ -178,11 +178,11 @@ function timeDrains(machine) {
 function drainTimes({ home }) {
   const file = join(home, "drain-times");
   const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-  if (lines.length === 0) throw new Error("no hook has started a drain");
+  if (lines.length === 0) throw new Error("no hook started a drain");
   return lines.filter((_, index) => index % 2 === 1).map((line) => minutesToMs(line));
 }
 
-/** The live tests' own parts, which are TypeScript. */
+/** Parts of the live tests, bundled because they are TypeScript. */
 async function harness() {
   const parts = ["install", "machine", "model-server", "play", "programs"].map((name) => `./test/live/${name}.ts`);
   const outfile = join(root, "node_modules", ".cache", "openhook-live", "harness.mjs");

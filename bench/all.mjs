@@ -1,6 +1,6 @@
 // node bench/all.mjs [names…] [--mb N] [--runs N] [--quick] [--check] [--write] [--program FILE]
-// All benchmarks, or those that are named, one after the other, and how they stand to the goals. What comes out wrong, a total
-// above all, fails; a goal that is missed fails with --check. `--write` puts the figures into docs/benchmarks.md.
+// Runs all benchmarks, or the named ones, one after the other, and compares them with their goals. A wrong result, e.g. a wrong
+// total, is a failure; a missed goal is one only with --check. `--write` puts the figures into docs/benchmarks.md.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -31,7 +31,7 @@ async function main() {
     },
   });
   const program = resolve(values.program);
-  if (!existsSync(program)) throw new Error(`there is no ${program}: run "npm run build" first, or give --program`);
+  if (!existsSync(program)) throw new Error(`${program} is missing: run "npm run build" first, or give --program`);
   const { quick } = values;
   const mb = countOf("--mb", values.mb ?? (quick ? "30" : "300"));
   const runsOr = (usual, few) => countOf("--runs", values.runs ?? String(quick ? few : usual));
@@ -45,14 +45,12 @@ async function main() {
   const names = positionals.length > 0 ? positionals : Object.keys(benchmarks);
   const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
   if (unknown !== undefined) {
-    throw new Error(
-      `there is no benchmark ${JSON.stringify(unknown)}; there are ${Object.keys(benchmarks).join(", ")}`,
-    );
+    throw new Error(`unknown benchmark ${JSON.stringify(unknown)}: use one of ${Object.keys(benchmarks).join(", ")}`);
   }
 
   const machine = machineLine();
   console.log(machine);
-  if (loadavg()[0] > cpus().length / 2) console.log("OTHERS ARE AT WORK HERE: ratios stand, times do not");
+  if (loadavg()[0] > cpus().length / 2) console.log("THE MACHINE IS BUSY: ratios are valid, times are not");
   const reports = [];
   let failed = 0;
   for (const name of names) {
@@ -75,7 +73,7 @@ async function main() {
 
 // --- internal ---
 
-/** Has a table of its own, with its goals in it. */
+/** A separate program, whose table includes its goals. */
 async function benchHook({ runs, program }) {
   const command = [join(ROOT, "bench", "hook.mjs"), "--runs", String(runs), "--program", program, "--check"];
   const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
@@ -89,7 +87,7 @@ async function benchHook({ runs, program }) {
   return { title: "Hook", text, goals: [goal("a hook: at most 2 × sh, at most 0.25 × node", figure, code === 0)] };
 }
 
-/** Each benchmark has its own place on the page: one that did not run keeps its last figures. */
+/** Replaces the figures of the benchmarks that ran; the others keep their last ones. */
 function writePage(reports, machine) {
   const day = new Date().toISOString().slice(0, 10);
   let page = readFileSync(PAGE, "utf8");

@@ -1,21 +1,21 @@
 // node bench/drain.mjs [--runs N] [--sizes 10,1000,100000] [--program FILE]
-// What one new turn costs in a session that has told 10, 1,000 and 100,000 events before: the program's own drain, started as
-// a hook starts it, with a backend that takes everything. Interleaved, so that a busy machine is busy for all sizes alike;
-// beside each a drain that finds nothing, since most of a drain is the start of Node.
+// The cost of one new turn in a session with 10, 1,000 and 100,000 earlier events: the program's drain, started the way a hook
+// starts it, with a backend that accepts everything. Runs are interleaved, so that other load on the machine affects all sizes.
+// Each is followed by an empty drain, because most of a drain is the start of Node.
 import { startBackend } from "./lib/backend.mjs";
 import { goal, inMiB, inRatio, inTime, inWhole, median, printReport, ratios, spread, table } from "./lib/figures.mjs";
 import { EVENTS_PER_TURN, LINES_PER_TURN, LongSession, SPANS_PER_TURN } from "./lib/long-session.mjs";
 import { countOf, isCalled, optionsOf, started } from "./lib/options.mjs";
 
-/** The longest session to the shortest. */
+/** Maximum ratio, the longest session to the shortest. */
 const GOAL = 1.5;
 const WARM_UP_RUNS = 2;
-/** Shorter sessions are made anew each round: with each turn that is measured they would grow by as much. */
+/** Sessions up to this length are made again each round, because a measured turn would lengthen them too much. */
 const SHORT_EVENTS = 200;
 const SLOW_EVENTS = 20_000;
 export const SIZES = "10,1000,100000";
 
-/** @param sizes events before, the fewest first */
+/** @param sizes numbers of earlier events, ascending */
 export async function benchDrain({ runs, sizes, program }) {
   const backend = await startBackend();
   const sessions = [];
@@ -30,7 +30,7 @@ export async function benchDrain({ runs, sizes, program }) {
     for (let n = 0; n < WARM_UP_RUNS + runs; n++) {
       for (const [index, events] of sizes.entries()) {
         const session = await sessionOf(index, events);
-        session.tellTurn();
+        session.addTurn();
         const turn = await sending(session, SPANS_PER_TURN, `round ${n}, a turn after ${events} events`, backend);
         const empty = await sending(session, 0, `round ${n}, nothing after ${events} events`, backend);
         if (n < WARM_UP_RUNS) continue;
@@ -47,7 +47,7 @@ export async function benchDrain({ runs, sizes, program }) {
 
 // --- internal ---
 
-/** A session that has told so many events, all of which are drained. */
+/** A session with this many events, all of them drained. */
 async function drainedSession(events, program, backend) {
   const turns = Math.ceil(events / EVENTS_PER_TURN);
   if (events > SLOW_EVENTS) console.log(`making a session of ${inWhole(events)} events, which takes minutes`);
@@ -56,18 +56,18 @@ async function drainedSession(events, program, backend) {
   return session;
 }
 
-/** @throws when other spans arrive than it is to send: a drain that does nothing is fast */
+/** @throws if another number of spans arrives: a drain that does nothing is fast */
 async function sending(session, spans, what, backend) {
   const before = await backend.counts();
   const measured = await session.drain(backend.url);
   const arrived = (await backend.counts()).spans - before.spans;
   if (arrived === spans) return measured;
-  throw new Error(`${what}: ${spans} spans were to arrive, ${arrived} did. Its drains said:\n${session.log()}`);
+  throw new Error(`${what}: expected ${spans} spans, ${arrived} arrived. The drain log:\n${session.log()}`);
 }
 
 function reportOf(rows, runs) {
   const of = (row, kind, name) => row[kind].map((one) => one[name]);
-  // Most of a drain is Node's start and is the same for all: the part that is the turn's own, over the shortest session's start
+  // Most of a drain is the start of Node: subtract the empty drain of the shortest session to get the turn's own cost
   const ownOf = (row, name) => of(row, "turn", name).map((value) => value - median(of(rows[0], "empty", name)));
   const cells = rows.map((row) => {
     const wallMs = of(row, "turn", "wallMs");
@@ -121,11 +121,11 @@ function reportOf(rows, runs) {
   };
 }
 
-/** @throws where it is no list of two sizes or more */
+/** @throws if it is not a list of at least two sizes */
 export function sizesOf(text) {
   const sizes = text.split(",").map((size) => countOf("--sizes", size));
   if (sizes.length < 2)
-    throw new Error(`--sizes is to be two numbers or more, with commas, not ${JSON.stringify(text)}`);
+    throw new Error(`--sizes must be at least two numbers separated by commas, not ${JSON.stringify(text)}`);
   return sizes.toSorted((a, b) => a - b);
 }
 

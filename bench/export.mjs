@@ -1,6 +1,6 @@
 // node bench/export.mjs [--runs N] [--spans N] [--program FILE]
-// How fast spans that have waited for a backend leave: the program's own drain, from start to exit, beside the OpenTelemetry
-// SDK's exporter that sends as many spans out of memory, stores nothing and remembers nothing.
+// How fast queued spans are sent: the program's drain, from start to exit, compared with the OpenTelemetry SDK's exporter, which
+// sends as many spans from memory and stores nothing.
 import { cpSync, rmSync } from "node:fs";
 import { startBackend } from "./lib/backend.mjs";
 import { bundled } from "./lib/bundle.mjs";
@@ -13,10 +13,10 @@ import { inRounds } from "./lib/rounds.mjs";
 
 export const SPANS = "10000";
 const [OURS, UNBOUND, BARE] = ["our drain", "the same, unbound", "the SDK's exporter"];
-/** As shipped a drain sends no more than 2,000 spans a second, so that a backend that was away is not flooded. */
+/** Lifts the default limit of 2,000 spans a second, which protects a backend that comes back after an outage. */
 const FASTEST = { OPENHOOK_OTEL_OUTBOX_MAX_SPANS_PER_SECOND: "1000000" };
-/** Nobody listens there. */
-const AWAY = "http://127.0.0.1:9";
+/** Nothing listens on this port. */
+const UNREACHABLE = "http://127.0.0.1:9";
 
 export async function benchExport({ runs, spans, program }) {
   const turns = Math.ceil(spans / SPANS_PER_TURN);
@@ -26,19 +26,19 @@ export async function benchExport({ runs, spans, program }) {
   const session = new LongSession(turns, program);
   try {
     const exporter = await bundled("bare-export", scratch);
-    await session.drain(AWAY);
-    const waiting = `${session.stateDir}.waiting`;
-    cpSync(session.stateDir, waiting, { recursive: true });
+    await session.drain(UNREACHABLE);
+    const queued = `${session.stateDir}.queued`;
+    cpSync(session.stateDir, queued, { recursive: true });
     const sending = async (send) => {
       const before = await backend.counts();
       const measured = await send();
       const arrived = (await backend.counts()).spans - before.spans;
-      if (arrived !== count) throw new Error(`${count} spans were to arrive, ${arrived} did`);
+      if (arrived !== count) throw new Error(`expected ${count} spans, ${arrived} arrived`);
       return measured;
     };
     const ours = (settings) => {
       rmSync(session.stateDir, { recursive: true, force: true });
-      cpSync(waiting, session.stateDir, { recursive: true });
+      cpSync(queued, session.stateDir, { recursive: true });
       return sending(() => session.drainByHand(backend.url, settings));
     };
     const measured = await inRounds(
@@ -53,7 +53,7 @@ export async function benchExport({ runs, spans, program }) {
     return {
       title: "Export",
       text: [
-        `${inWhole(count)} spans that waited, to a backend on loopback; medians of ${runs}, interleaved; all arrived. As shipped no more than 2,000 a second are sent; "unbound" is without that limit.`,
+        `${inWhole(count)} queued spans, to a backend on loopback; medians of ${runs}, interleaved; all arrived. By default at most 2,000 a second are sent; "unbound" is without that limit.`,
         comparison(measured, BARE),
         `spans per second, start of the process included: ${Object.keys(measured).map(perSecond).join(", ")}`,
       ].join("\n\n"),

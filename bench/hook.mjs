@@ -1,6 +1,6 @@
 // node bench/hook.mjs [--runs N] [--program FILE] [--check]
-// What one event costs the agent, from start to exit, beside the cheapest thing that reads stdin and a bare node.
-// Interleaved, so that a busy machine is busy for all rows alike; only the rows with -d run by themselves.
+// The time an agent waits for the hook, from start to exit, compared with the cheapest program that reads stdin and with a bare
+// node. Runs are interleaved, so that other load on the machine affects all rows; only the rows with -d run separately.
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -22,9 +22,9 @@ import { parseArgs } from "node:util";
 const GOAL = { sh: 2.0, node: 0.25 };
 const WARM_UP_RUNS = 3;
 const PAYLOAD_BYTES = 1700;
-/** Between two runs that start a drain: a very short turn. */
+/** Pause between two runs that start a drain: a very short turn. */
 const TURN_MS = 400;
-/** The rows of a turn's end, beside those of any event. */
+/** The rows for the end of a turn, which starts a drain. */
 const PACED = { sh: "sh paced", node: "node paced", hook: "our hook -d" };
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -33,7 +33,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "40" },
     program: { type: "string", default: join(root, "dist", "openhook-otel.cjs") },
     check: { type: "boolean", default: false },
-    backend: { type: "string" }, // internal: be that backend
+    backend: { type: "string" }, // internal: serve as that backend
   },
 });
 
@@ -46,7 +46,7 @@ async function bench() {
   const hasProgram = existsSync(program);
   if (!hasProgram) {
     console.log(
-      `NOT MEASURED: rows with -d, as there is no ${program}: run "npm run build" first, or give --program\n`,
+      `NOT MEASURED: rows with -d, because ${program} is missing: run "npm run build" first, or give --program\n`,
     );
   }
 
@@ -81,7 +81,7 @@ async function measure({ backend, home, runs, program, hasProgram, endpoint }) {
   };
   const input = JSON.stringify({ session_id: "bench", hook_event_name: "PostToolUse", filler: "" });
   const payload = input.replace('"filler":""', `"filler":"${"x".repeat(PAYLOAD_BYTES - input.length)}"`);
-  // the user's own environment, as an agent hands it down, but for what leads elsewhere or makes node slower
+  // The user's environment, as an agent passes it on, without what redirects the program or slows node down
   const dropped = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENHOOK_OTEL_HOME", "NODE_OPTIONS", "NODE_EXTRA_CA_CERTS"];
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !dropped.includes(name)));
   const env = { ...inherited, HOME: home, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
@@ -98,13 +98,13 @@ async function measure({ backend, home, runs, program, hasProgram, endpoint }) {
   for (let n = 0; n < WARM_UP_RUNS + runs; n += 1) {
     for (const [name, command] of Object.entries(commands)) once(name, command);
   }
-  // a hook that does nothing is fast: without a drain every event must lie in the inbox
+  // A hook that does nothing is fast: without a drain every event must be in the inbox
   const found = readdirSync(join(home, "state", "inbox")).length;
   const events = WARM_UP_RUNS + runs;
   if (found !== events) throw new Error(`${events} events were sent, ${found} are in the inbox`);
-  // Afterwards, since the drains it starts go on for a while: beside them the rows above would look slow and our ratio
-  // good. A turn's end comes alone, on a machine that has been idle, where everything starts slower: sh and node are
-  // measured again at that pace, in turn with ours, when the drain before is over.
+  // Measured last, because the drains keep running: next to them the rows above would look slow and our ratio good. A turn ends
+  // on an idle machine, where every program starts slower, so sh and node are measured again at this pace, after the previous
+  // drain has ended.
   const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
   for (let n = 0; hasProgram && n < WARM_UP_RUNS + runs; n += 1) {
     await pause(TURN_MS);
@@ -132,7 +132,7 @@ async function measure({ backend, home, runs, program, hasProgram, endpoint }) {
   });
 }
 
-/** A home as `enable` leaves it. */
+/** Prepares a home the way `enable` does. */
 function install(home, program, endpoint) {
   const hookDir = join(home, ".local", "share", "openhook-otel");
   const configDir = join(home, ".config", "openhook-otel");
@@ -145,7 +145,7 @@ function install(home, program, endpoint) {
   writeFileSync(join(configDir, "config.json"), `${JSON.stringify({ otlp: { endpoint } })}\n`);
 }
 
-/** The last drain may still be at work in there. */
+/** Retries, because the last drain may still write there. */
 async function removeHome(home) {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -193,7 +193,7 @@ function print(rows) {
   }
 }
 
-/** In a process of its own: ours stands still while spawnSync waits. */
+/** A separate process, because spawnSync blocks this one. */
 async function startBackend(backend) {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--backend", backend], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -212,11 +212,11 @@ function serve(backend) {
           request.resume();
           request.on("end", () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end());
         })
-      : createServer(() => {}); // accepts, never answers
+      : createServer(() => {}); // Accepts and never answers
   server.listen(0, "127.0.0.1", () => {
     const { port } = server.address();
     if (backend !== "refusing") return console.log(port);
-    // a port that was free a moment ago
+    // Nothing listens on this port any more
     server.close(() => {
       console.log(port);
       setInterval(() => {}, 1 << 30);

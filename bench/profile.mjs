@@ -1,6 +1,6 @@
 // node bench/profile.mjs [--top N] -- <command of the program…>, e.g. node bench/profile.mjs -- import claude-code
-// Where the program spends its time: runs it with Node's own profiler, every thread of it, and adds the samples up by function.
-// The environment is the caller's: set HOME and OPENHOOK_OTEL_HOME for a home that may be written to.
+// Where the program spends its time: runs it under Node's profiler and sums the samples of all threads by function.
+// The command writes to the current HOME: set HOME and OPENHOOK_OTEL_HOME to directories for the purpose.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

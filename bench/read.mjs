@@ -1,6 +1,6 @@
 // node bench/read.mjs [--runs N] [--mb N]
-// Reading transcripts alone, with nothing stored: our readers, as drains and as imports read, bare JSON.parse of every line,
-// only the lines that tell tokens, and ccusage; each a process of its own, from start to exit, over the same files.
+// Reading transcripts without storing anything: our readers the way drains and imports use them, JSON.parse of every line,
+// JSON.parse of lines with token usage, and ccusage; each a separate process, from start to exit, over the same files.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundled } from "./lib/bundle.mjs";

@@ -1,5 +1,5 @@
-// npm run bench:view [spans]: how fast the page is with one long session, in real Chromium: from the click to the painted
-// waterfall, the longest task of the main thread while one scrolls, zooms, searches and walks, and what it holds in memory.
+// npm run bench:view [spans]: how fast the page is with one long session in Chromium: time from the click to the painted
+// waterfall, the longest main-thread task while scrolling, zooming, searching and moving by keyboard, and memory.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const RUNS = 5;
 const MAX_OPEN_MS = 1000;
 const MAX_TASK_MS = 50;
 
-/** Until there are rows, and the frame that shows them has been drawn. */
+/** Resolves when rows exist and the frame that shows them has been drawn. */
 const PAINTED = `new Promise((done) => {
   const look = () => document.querySelector(".row .bar") === null ? requestAnimationFrame(look) : requestAnimationFrame(() => setTimeout(() => done(performance.now())));
   look();
@@ -51,7 +51,7 @@ try {
     await page.goto(`${base}#/sessions`);
     await page.locator(".who a").waitFor();
     opens.push(await page.evaluate(OPEN_BY_CLICK));
-    // A page of its own: script, style and data anew
+    // A new page loads script, style and data again
     const other = await context.newPage();
     await other.goto(`${base}#/session?source=claude-code&id=${id}`, { waitUntil: "commit" });
     cold.push(await other.evaluate(SINCE_NAVIGATION));
@@ -111,11 +111,11 @@ try {
   const report = [
     ["spans", `${Number(rows) - 1}`],
     ["load before, cores", `${load}, ${availableParallelism()}`],
-    ["click to painted waterfall", `${list(opens)} ms, median ${median(opens)} (bar ${MAX_OPEN_MS})`],
-    ["new page to painted waterfall", `${list(cold)} ms, median ${median(cold)} (bar ${MAX_OPEN_MS})`],
+    ["click to painted waterfall", `${list(opens)} ms, median ${median(opens)} (limit ${MAX_OPEN_MS})`],
+    ["new page to painted waterfall", `${list(cold)} ms, median ${median(cold)} (limit ${MAX_OPEN_MS})`],
     ...Object.entries(tasks).map(([name, { ms, cpuMs }]) => [
       `longest task: ${name}`,
-      `${ms.toFixed(1)} ms, at most ${cpuMs.toFixed(1)} ms at work${name === "open" ? "" : ` (bar ${MAX_TASK_MS})`}`,
+      `${ms.toFixed(1)} ms, at most ${cpuMs.toFixed(1)} ms CPU${name === "open" ? "" : ` (limit ${MAX_TASK_MS})`}`,
     ]),
     ["heap after all of it", `${(usedSize / 1e6).toFixed(1)} MB`],
     ["elements in the document", String(nodes)],
@@ -127,7 +127,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** The longest task of the page's main thread meanwhile, as Chromium's own trace has it. */
+/** The longest task of the page's main thread during `work`, according to Chromium's trace. */
 async function longestTask(page, work) {
   await browser.startTracing(page, {
     categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"],
@@ -143,9 +143,9 @@ async function longestTask(page, work) {
   const tasks = traceEvents.filter(
     ({ name, ph, pid, tid }) => ph === "X" && /(^|::)RunTask$/.test(name) && mains.has(`${pid}/${tid}`),
   );
-  if (tasks.length === 0) throw new Error("the trace holds no task");
+  if (tasks.length === 0) throw new Error("the trace contains no task");
   const most = (pick) => Math.max(...tasks.map((task) => pick(task) ?? 0)) / 1000;
-  // Time at work beside it: on a busy machine most of a long task is waiting for a core
+  // CPU time too: on a busy machine most of a long task is waiting for a core
   return { ms: most(({ dur }) => dur), cpuMs: most(({ tdur }) => tdur) };
 }
 

@@ -1,7 +1,7 @@
 // node bench/wrapper.mjs [--runs N] [--check]
-// What a wrapper costs the program behind it, from start to exit: a program that does nothing and one that takes as long
-// as a command-line client does, each alone, behind the plainest script that keeps an exit code, and behind our wrapper.
-// Interleaved, so that a busy machine is busy for all rows alike.
+// What a wrapper adds to the wrapped program, from start to exit: a program that does nothing and one that takes as long as a
+// command-line client, each alone, behind the simplest script that passes on an exit code, and behind our wrapper.
+// Runs are interleaved, so that other load on the machine affects all rows.
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -20,10 +20,10 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { textOfFiles } from "../scripts/text-of-files.mjs";
 
-/** A wrapper may take this much longer than the plainest script: its own start and what it reads, no hook and no drain. */
+/** A wrapper may take this much longer than the simplest script: its start and its files, without hook and drain. */
 const GOAL_MS = 5;
 const WARM_UP_RUNS = 3;
-/** The wrapper goes on beside the program for some milliseconds; not into the next row's time. */
+/** The wrapper works for some milliseconds after the program's exit; the pause keeps that out of the next row. */
 const PAUSE_MS = 25;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -68,10 +68,10 @@ async function measure(home, runs) {
       }
     }
   }
-  // a wrapper that tells nothing is fast: both phases of every call must lie in the inbox
+  // A wrapper that records nothing is fast: both events of every call must be in the inbox
   const events = 2 * Object.keys(programs).length * (WARM_UP_RUNS + runs);
   const found = readdirSync(join(home, ".local", "state", "openhook-otel", "inbox")).length;
-  if (found !== events) throw new Error(`${events} events were to be told, ${found} are in the inbox`);
+  if (found !== events) throw new Error(`expected ${events} events, the inbox has ${found}`);
 
   const median = (row) =>
     durationsMs
@@ -94,7 +94,7 @@ function program(path, text) {
   chmodSync(path, 0o755);
 }
 
-/** A home as `wrap` leaves it, by the command itself. */
+/** Wraps the programs with the `wrap` command. */
 async function install(home, bin, names, env) {
   const bundle = join(home, "cli", "cli.cjs");
   await build({

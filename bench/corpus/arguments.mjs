@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** `DIRECTORY [--mb N] [--seed N]`, for the generators when they are called by hand. */
+/** `DIRECTORY [--mb N] [--seed N]`, for a generator that is started from the command line. */
 export function corpusArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -9,7 +9,7 @@ export function corpusArguments() {
   const [directory] = positionals;
   const [mb, seed] = [Number(values.mb), Number(values.seed)];
   if (directory === undefined) throw new Error("the directory to write the corpus to is missing");
-  if (!(mb > 0)) throw new Error(`--mb is to be a number above 0, not ${JSON.stringify(values.mb)}`);
-  if (!Number.isInteger(seed)) throw new Error(`--seed is to be an integer, not ${JSON.stringify(values.seed)}`);
+  if (!(mb > 0)) throw new Error(`--mb must be a number above 0, not ${JSON.stringify(values.mb)}`);
+  if (!Number.isInteger(seed)) throw new Error(`--seed must be an integer, not ${JSON.stringify(values.seed)}`);
   return { directory, bytes: mb * 1e6, seed };
 }

@@ -1,7 +1,7 @@
 // node bench/corpus/claude.mjs DIRECTORY [--mb N] [--seed N]
-// Transcripts as Claude Code 2.1.329 writes them, below DIRECTORY/projects, and DIRECTORY/totals.json with what they add up to.
-// As in real ones: a line for each content block, each with the usage of the whole answer again, output counts that grow from
-// line to line, parallel calls, subagents with files of their own, sessions that begin with a copy of another one's lines.
+// Writes transcripts in the format of Claude Code 2.1.329 to DIRECTORY/projects and their totals to DIRECTORY/totals.json.
+// Like real ones they have a line per content block, each with the usage of the whole answer; output counts that grow from
+// line to line; parallel calls; subagents in separate files; sessions that start with a copy of another session's lines.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,19 +12,19 @@ import { randomOf } from "./random.mjs";
 const VERSION = "2.1.329";
 const MODELS = ["claude-sonnet-4-5-20250929", "claude-opus-4-1-20250805", "claude-haiku-4-5-20251001"];
 const PROJECTS = 12;
-/** Sessions that begin with the lines of the one before. */
+/** Share of sessions that start with the lines of the previous one. */
 const FORKED = 0.05;
-/** Answers that start a subagent. */
+/** Share of answers that start a subagent. */
 const DELEGATED = 0.02;
 const FAILED = 0.08;
 const LONG_RESULTS = 0.1;
 
 /**
  * @param {object} options
- * @param {string} options.directory made where it is missing; what is in it stays
- * @param {number} options.bytes stops behind the session that goes beyond it
+ * @param {string} options.directory created if missing; existing files stay
+ * @param {number} options.bytes stops after the session that exceeds it
  * @param {number} [options.seed]
- * @returns what all of it adds up to: each answer once, with its last output count; copies not at all
+ * @returns totals: each answer once, with its last output count, without copies
  */
 export function makeClaudeCorpus({ directory, bytes, seed = 7 }) {
   const random = randomOf(seed);
@@ -40,11 +40,11 @@ export function makeClaudeCorpus({ directory, bytes, seed = 7 }) {
     const copied = before !== undefined && random.isIn(FORKED) ? before : [];
     for (const line of copied) main.put(session.copyOf(line));
     totals.copied_lines += copied.length;
-    const told = [];
+    const lines = [];
     for (let turns = random.integer(3, 12); turns > 0; turns--) {
       const turn = session.turn({ steps: random.integer(2, 14), canDelegate: true });
       for (const line of turn.lines) main.put(line);
-      told.push(...turn.lines);
+      lines.push(...turn.lines);
       for (const agent of turn.subagents) {
         const below = join(folder, session.sessionId, "subagents");
         mkdirSync(below, { recursive: true });
@@ -60,20 +60,20 @@ export function makeClaudeCorpus({ directory, bytes, seed = 7 }) {
     }
     main.close();
     totals.sessions++;
-    before = told;
-    // Some work at once
+    before = lines;
+    // Some sessions overlap
     startMs += Math.round((session.timeMs - startMs) * (0.2 + random.share()));
   }
   writeFileSync(join(directory, "totals.json"), `${JSON.stringify(totals, null, 2)}\n`);
   return totals;
 }
 
-/** One session, turn by turn; its clock goes on by itself. */
+/** One session, generated turn by turn, with its own clock. */
 export class ClaudeSession {
   #random;
   #cwd;
   #parent = null;
-  /** Of its last line. */
+  /** Time of its last line. */
   timeMs;
 
   constructor(random, { cwd, startMs, sessionId = random.uuid() }) {
@@ -120,7 +120,7 @@ export class ClaudeSession {
     return { lines, promptId, prompt, promptMs, endMs: this.timeMs, calls, subagents, sums };
   }
 
-  /** Of another session, as a fork writes it to the head of its own file. */
+  /** Another session's lines, as a fork copies them to the start of its own file. */
   copyOf(line) {
     return line.replace(/"sessionId":"[^"]*"/, `"sessionId":"${this.sessionId}"`);
   }
@@ -181,7 +181,7 @@ export class ClaudeSession {
         content: [block],
         stop_reason: tools > 0 ? "tool_use" : "end_turn",
         stop_sequence: null,
-        // What was written so far: only the last line has all of it
+        // The count so far: only the last line has all of it
         usage: { ...usage, output_tokens: isLast ? output : Math.min(output, 1 + n) },
       };
       return this.#line({ message, requestId, type: "assistant" }, at(), agentId);
@@ -216,7 +216,7 @@ export class ClaudeSession {
     return { line, subagent, outcome: { isError, text, startMs, endMs: this.timeMs } };
   }
 
-  /** Its lines lie in a file of its own and have parents of their own. */
+  /** Its lines are in a separate file and link to each other only. */
   #subagent({ callId }, promptId, stepMs) {
     const random = this.#random;
     const agentId = `a${random.hex(16)}`;

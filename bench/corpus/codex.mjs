@@ -1,7 +1,7 @@
 // node bench/corpus/codex.mjs DIRECTORY [--mb N] [--seed N]
-// Session files as Codex 0.169.0 and 0.110.0 write them, below DIRECTORY/sessions/YYYY/MM/DD, and DIRECTORY/totals.json with what
-// they add up to. As in real ones: a record for each request and running totals beside it (the old version has the totals alone,
-// each of them twice), instructions and snapshots that are most of the bytes, threads of subagents in files of their own.
+// Writes session files in the format of Codex 0.169.0 and 0.110.0 to DIRECTORY/sessions/YYYY/MM/DD and their totals to
+// DIRECTORY/totals.json. Like real ones they have a record per request with running totals (the old version has only the totals,
+// each twice); instructions and snapshots that are most of the bytes; subagents' threads in separate files.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,9 +11,9 @@ import { randomOf } from "./random.mjs";
 
 const VERSIONS = { new: "0.169.0", old: "0.110.0" };
 const MODELS = ["gpt-5.5", "gpt-5.5", "gpt-5.2-codex"];
-/** Sessions of the old version. */
+/** Share of sessions of the old version. */
 const OLD = 0.25;
-/** Answers that start a subagent. */
+/** Share of answers that start a subagent. */
 const DELEGATED = 0.02;
 const FAILED = 0.08;
 const LONG_OUTPUTS = 0.1;
@@ -21,10 +21,10 @@ const INSTRUCTIONS_CHARACTERS = 20_000;
 
 /**
  * @param {object} options
- * @param {string} options.directory made where it is missing; what is in it stays
- * @param {number} options.bytes stops behind the session that goes beyond it
+ * @param {string} options.directory created if missing; existing files stay
+ * @param {number} options.bytes stops after the session that exceeds it
  * @param {number} [options.seed]
- * @returns what all of it adds up to. `input` holds what was read from a cache, `output` holds the reasoning
+ * @returns totals; `input` includes cache reads, `output` includes reasoning
  */
 export function makeCodexCorpus({ directory, bytes, seed = 7 }) {
   const random = randomOf(seed);
@@ -50,7 +50,7 @@ export function makeCodexCorpus({ directory, bytes, seed = 7 }) {
     for (const subagent of thread.subagents) write(subagent);
     totals.sessions++;
     totals.subagents += thread.subagents.length;
-    // Some work at once
+    // Some sessions overlap
     startMs += Math.round((thread.timeMs - startMs) * (0.2 + random.share()));
   }
   writeFileSync(join(directory, "totals.json"), `${JSON.stringify(totals, null, 2)}\n`);
@@ -83,7 +83,7 @@ const ZERO = {
 };
 const plus = (a, b) => Object.fromEntries(Object.keys(ZERO).map((name) => [name, a[name] + b[name]]));
 
-/** One file: a session's main thread, or that of a subagent. */
+/** One file: the main thread of a session, or a subagent's. */
 class Thread {
   #random;
   #isOld;
@@ -144,7 +144,7 @@ class Thread {
     this.timeMs += ms;
   }
 
-  /** No model answers within a second; usage in the same second as other usage is a copy to some readers. */
+  /** At least a second, because some readers treat usage in the same second as a copy. */
   #think() {
     this.#tick(this.#random.integer(1_200, 6_000));
   }
@@ -205,7 +205,7 @@ class Thread {
       this.#completed({ type: "UserMessage", id: this.#random.uuidAt(this.timeMs), content: [{ type: "text", text }] });
   }
 
-  /** An answer that asks for tools, and the tools. */
+  /** An answer that calls tools, and the tools' results. */
   #step() {
     const random = this.#random;
     this.#think();
@@ -313,7 +313,7 @@ class Thread {
     });
   }
 
-  /** The totals so far; the old version writes them before and behind the tools, the new one behind them. */
+  /** The totals so far. The old version writes them before and after the tools, the new one after them. */
   #count() {
     const info = { total_token_usage: this.#used, last_token_usage: this.#last, model_context_window: 258_400 };
     const rate_limits = { limit_id: "codex", primary: null, secondary: null, credits: null };

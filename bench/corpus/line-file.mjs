@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 
 /**
- * A file of lines. They go out in large pieces: one write for each would take longer than to make them.
+ * A file of lines, written in large pieces: one write per line would take longer than generating it.
  *
- * @param totals its `files`, `lines` and `bytes` are counted up
+ * @param totals `files`, `lines` and `bytes` are increased
  */
 export function lineFile(path, totals) {
   const file = openSync(path, "w");

@@ -1,5 +1,5 @@
 /**
- * A random generator with a seed: the same seed gives the same corpus, byte for byte, on every machine.
+ * A seeded random generator: the same seed gives the same corpus on every machine, byte for byte.
  *
  * @param {number} seed an integer
  */
@@ -27,24 +27,24 @@ export function randomOf(seed) {
     isIn: (part) => share() < part,
     pick: (values) => values[integer(0, values.length - 1)],
     hex,
-    /** As providers write theirs: letters and digits behind a prefix. */
+    /** An id in the style of providers: a prefix, then letters and digits. */
     id: (prefix) => {
       let text = prefix;
       for (let n = 0; n < 22; n++) text += ALPHABET[next() % ALPHABET.length];
       return text;
     },
     uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
-    /** Version 7: begins with the time, so that younger ones come later. */
+    /** UUID version 7, which sorts by time. */
     uuidAt: (ms) => {
       const time = ms.toString(16).padStart(12, "0");
       return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-a${hex(3)}-${hex(12)}`;
     },
-    /** About so many characters: code, quotes, control characters, other scripts, and words that stand for keys elsewhere. */
+    /** Text of about this length: code, quotes, control characters, other scripts, and words that are keys elsewhere. */
     text: (characters) => {
       const from = integer(0, LONG_TEXT.length - 1);
       let text = LONG_TEXT.slice(from, from + characters);
       while (text.length < characters) text += LONG_TEXT.slice(0, characters - text.length);
-      // Never half of a surrogate pair: that is no text
+      // Never half of a surrogate pair, which is not valid text
       return text.toWellFormed();
     },
   };
@@ -81,7 +81,7 @@ const WORDS = [
   "\u001b[32mok\u001b[0m",
 ];
 
-/** Cut up at random places: made once, since a word at a time would take longer than everything else. */
+/** Cut at random places. Made once, because adding word by word would take most of the time. */
 const LONG_TEXT = (() => {
   let state = 7;
   let text = "";

@@ -1,11 +1,11 @@
-// A backend on loopback that takes everything and counts the spans. A process of its own: what it does is not ours.
+// A backend on loopback that accepts everything and counts spans. A separate process, so that its work is not measured.
 import { spawn } from "node:child_process";
 import { createServer, get } from "node:http";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { spansIn } from "./spans-in.mjs";
 
-/** @returns its address; `counts()` gives what has come so far: requests, spans, bytes as sent */
+/** @returns its address; `counts()` returns what has arrived so far: requests, spans, bytes on the wire */
 export async function startBackend() {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--serve"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -17,15 +17,15 @@ export async function startBackend() {
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
-    counts: () => ask(port),
+    counts: () => fetchCounts(port),
     stop: () => child.kill(),
   };
 }
 
 // --- internal ---
 
-/** Over a connection of its own: a kept one is gone when we come back after minutes of work. */
-function ask(port) {
+/** Opens a new connection, because a kept one times out between two calls. */
+function fetchCounts(port) {
   return new Promise((done, fail) => {
     const request = get({ host: "127.0.0.1", port, path: "/counts", agent: false }, (response) => {
       const pieces = [];
@@ -33,23 +33,23 @@ function ask(port) {
       response.on("end", () => {
         const text = Buffer.concat(pieces).toString();
         if (response.statusCode === 200) done(JSON.parse(text));
-        else fail(new Error(`the backend cannot count what came: ${text}`));
+        else fail(new Error(`the backend cannot count the spans: ${text}`));
       });
     });
     request.on("error", fail);
   });
 }
 
-const isPacked = (body) => body[0] === 0x1f && body[1] === 0x8b;
+const isGzip = (body) => body[0] === 0x1f && body[1] === 0x8b;
 
 function serve() {
   const counts = { requests: 0, spans: 0, bytes: 0 };
-  // Looked into when somebody asks: not while a drain that is measured waits
+  // Decoded on request only, so that a measured drain does not wait for it
   let unread = [];
   const server = createServer((request, response) => {
     if (request.method === "GET") {
       try {
-        for (const body of unread) counts.spans += spansIn(isPacked(body) ? gunzipSync(body) : body);
+        for (const body of unread) counts.spans += spansIn(isGzip(body) ? gunzipSync(body) : body);
         unread = [];
         response.end(JSON.stringify(counts));
       } catch (error) {

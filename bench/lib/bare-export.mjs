@@ -1,4 +1,4 @@
-// node bare-export.cjs <url> <spans>: the OpenTelemetry SDK's exporter alone, in batches as ours are, out of memory.
+// node bare-export.cjs <url> <spans>: the OpenTelemetry SDK's exporter alone, from memory, in batches of our size.
 import { SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 import { OTLPExporterBase } from "@opentelemetry/otlp-exporter-base";
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
@@ -10,7 +10,7 @@ const [, , url, count] = process.argv;
 const resource = resourceFromAttributes({ "service.name": "claude-code", "service.namespace": "openhook" });
 const settings = { url: `${url}/v1/traces`, compression: "gzip" };
 const headers = { "Content-Type": "application/x-protobuf" };
-// The SDK's own exporter for protobuf is these parts and no more
+// The SDK's protobuf exporter consists of exactly these parts
 const exporter = new OTLPExporterBase(
   createOtlpHttpExportDelegate(
     convertLegacyHttpOptions(settings, "TRACES", "v1/traces", headers),
@@ -30,7 +30,7 @@ async function send() {
   await exporter.shutdown();
 }
 
-/** As many attributes as ours have, of the same kinds. */
+/** With the number and types of attributes that our spans have. */
 function spanOf(n) {
   const id = (n + 1).toString(16);
   const context = { traceId: "a".repeat(32), spanId: id.padStart(16, "0"), traceFlags: TraceFlags.SAMPLED };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "./options.mjs";
 
-/** One of the programs in this folder as the program itself is built: what it costs to start is then comparable. */
+/** Bundles a program of this folder the way the product is bundled, so that start times are comparable. */
 export async function bundled(name, folder) {
   const outfile = join(folder, `${name}.cjs`);
   await build({

@@ -4,9 +4,9 @@ import { measure } from "./measure.mjs";
 import { ROOT } from "./options.mjs";
 
 /**
- * The native reader that ours is measured against: started directly, and as its users start it, by the npm package's launcher.
+ * Finds ccusage, the native reader that ours is compared with: its binary, and the npm package's launcher that users start.
  *
- * @returns `undefined`, after saying so, where this platform has no native package
+ * @returns `undefined`, with a message, if this platform has no native package
  */
 export async function findCcusage() {
   const name = `@ccusage/ccusage-${process.platform}-${process.arch}`;
@@ -14,18 +14,18 @@ export async function findCcusage() {
   const launcher = join(ROOT, "node_modules", "ccusage", "src", "cli.js");
   const missing = [binary, launcher].find((path) => !existsSync(path));
   if (missing !== undefined) {
-    console.log(`\nNOT MEASURED AGAINST ccusage: there is no ${missing}. Goals that compare with it stay open.\n`);
+    console.log(`\nNOT COMPARED WITH ccusage: ${missing} is missing. Goals that compare with it stay open.\n`);
     return undefined;
   }
-  // Its launcher makes the binary executable, which npm does not
+  // The launcher makes the binary executable; npm does not
   const { stdout } = await measure([process.execPath, launcher, "--version"], { env: process.env });
   return { version: stdout.trim(), native: [binary], launcher: [process.execPath, launcher] };
 }
 
-/** What it is asked for: one agent's days, as JSON, without the network. */
+/** Arguments for one agent's usage per day, as JSON, without network access. */
 export const dailyOf = ({ folder }) => [folder.slice(1), "daily", "--offline", "--json"];
 
-/** What it said, under the names of our totals. Its input leaves out what was read from a cache. */
+/** Its output under the names of our totals. For Codex, its input excludes cache reads. */
 export function totalsOfCcusage({ source }, stdout) {
   const { inputTokens, outputTokens, cacheReadTokens, ...rest } = JSON.parse(stdout).totals;
   const both = { output: outputTokens, cache_read: cacheReadTokens };

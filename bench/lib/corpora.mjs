@@ -5,16 +5,16 @@ import { makeClaudeCorpus } from "../corpus/claude.mjs";
 import { makeCodexCorpus } from "../corpus/codex.mjs";
 import { ROOT } from "./options.mjs";
 
-/** Agents with a corpus. `folder` below the home is what the agent's files and the totals lie in. */
+/** Agents with a corpus. `folder`, relative to the home, contains the agent's files and the totals. */
 export const AGENTS = [
   { source: "claude-code", folder: ".claude", make: makeClaudeCorpus },
   { source: "codex", folder: ".codex", make: makeCodexCorpus },
 ];
 
 /**
- * A home directory that holds nothing but a corpus, made once for each size and generator; its files have been read once.
+ * A home directory with a corpus only, made once per size and version of the generators; its files are in the page cache.
  *
- * @returns the home, all files of lines, and what they add up to
+ * @returns the home, all JSONL files, and their totals
  */
 export function corpusOf({ source, folder, make }, mb) {
   const home = join(CACHE, `${source}-${mb}mb-${digestOfGenerators()}`);
@@ -29,12 +29,12 @@ export function corpusOf({ source, folder, make }, mb) {
     renameSync(unfinished, home);
   }
   const paths = filesBelow(directory).filter((path) => path.endsWith(".jsonl"));
-  // Whoever comes first must not be the one who waits for the disk
+  // Fill the page cache, so that the first reader does not wait for the disk
   for (const path of paths) readFileSync(path);
   return { home, paths, totals: JSON.parse(readFileSync(join(directory, "totals.json"), "utf8")) };
 }
 
-/** @throws where a figure is not what the corpus holds: what is wrong may be as fast as it likes */
+/** @throws if a figure differs from the corpus's: a wrong reader's speed means nothing */
 export function checkTotals(who, found, totals) {
   for (const [name, figure] of Object.entries(found)) {
     if (figure !== totals[name]) throw new Error(`${who}: ${name} is ${figure}, the corpus has ${totals[name]}`);

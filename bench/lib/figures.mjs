@@ -1,8 +1,8 @@
-/** How figures are put together and written, the same in every benchmark. */
+/** How all benchmarks compute and print their figures. */
 
 export const median = (values) => sorted(values)[Math.floor((values.length - 1) / 2)];
 
-/** Of pairs measured in the same round: what held a round up held up both. */
+/** Of pairs from the same round, so that other load on the machine affects both. */
 export const ratios = (values, baseline) => values.map((value, n) => value / baseline[n]);
 
 export const inTime = (ms) =>
@@ -15,13 +15,13 @@ export const inMiB = (kib) => (kib === undefined ? "not measured" : `${(kib / 10
 export const inWhole = (number) => Math.round(number).toLocaleString("en-US");
 export const inRatio = (ratio) => `${ratio.toFixed(2)} x`;
 
-/** The two ends between which half of all runs lie. */
+/** The quartiles: half of all runs are between them. */
 export function spread(values, format) {
   const last = values.length - 1;
   return [Math.floor(last / 4), Math.ceil((3 * last) / 4)].map((n) => format(sorted(values)[n])).join(" to ");
 }
 
-/** Columns that line up: the first to the left, the others to the right. */
+/** A table: first column left-aligned, the others right-aligned. */
 export function table(head, rows) {
   const widths = head.map((title, n) => Math.max(title.length, ...rows.map((row) => row[n].length)));
   return [head, widths.map((width) => "-".repeat(width)), ...rows]
@@ -34,14 +34,14 @@ export function table(head, rows) {
     .join("\n");
 }
 
-/** @returns a row of the list of goals; `isMet` undefined where it was not measured */
+/** @returns an entry of the list of goals; `isMet` is undefined if it was not measured */
 export const goal = (text, figure, isMet) => ({ text, figure, isMet });
 
 /**
- * What was measured of several things in the same rounds, each beside one of them.
+ * A table of everything measured in the same rounds, each compared with the baseline.
  *
  * @param measured by `inRounds`
- * @param baseline name of the one that the others are compared with
+ * @param baseline name of the row that the others are compared with
  */
 export function comparison(measured, baseline) {
   const of = (name, figure) => measured[name].map((one) => one[figure]);
@@ -66,12 +66,12 @@ export function comparison(measured, baseline) {
   );
 }
 
-/** On the terminal, for a benchmark that was called by itself. */
+/** Prints a benchmark that was started on its own. */
 export function printReport({ text, goals }) {
   console.log(`${text}\n\n${goalLines(goals)}`);
 }
 
-/** One line a goal. */
+/** One line per goal. */
 export const goalLines = (goals) =>
   goals
     .map(({ text, figure, isMet }) => `${isMet === undefined ? "OPEN" : isMet ? "met" : "MISSED"}: ${text}: ${figure}`)

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What leads elsewhere, or makes node slower. */
+/** Variables that redirect the program or slow node down. */
 const DROPPED = /^(?:XDG_|OPENHOOK_|OTEL_|CLAUDE|CODEX_|NODE_)/;
 
-/** A home directory of its own, and the user's environment with it. `remove` may come while somebody still writes there. */
+/** A temporary home, and the user's environment pointing to it. `remove` retries while a process still writes there. */
 export function makeHome(more = {}) {
   const home = mkdtempSync(join(tmpdir(), "openhook-bench-"));
   const stateDir = join(home, "state");

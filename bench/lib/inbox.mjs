@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Puts payloads where the hook program puts them, in its form, at the times when they were told. */
+/** Writes payloads into the inbox the way the hook does, with the given times. */
 export class Inbox {
   #inboxDir;
   #home;

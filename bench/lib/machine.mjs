@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 
-/** One line: figures mean nothing without it. */
+/** The machine in one line, which every report needs. */
 export function machineLine() {
   const [first, ...rest] = cpus();
   const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB`;

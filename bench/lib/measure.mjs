@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const GNU_TIME = "/usr/bin/time";
-/** In milliseconds, unlike GNU time; of the command and all that it waited for. */
+/** To the millisecond, unlike GNU time; includes the children that the command waited for. */
 const TIMED = "TIMEFORMAT='%3R %3U %3S'; time \"$@\" 2>&3";
 
 /**
@@ -14,20 +14,19 @@ const TIMED = "TIMEFORMAT='%3R %3U %3S'; time \"$@\" 2>&3";
  * @param {object} options
  * @param {NodeJS.ProcessEnv} options.env
  * @param {string} [options.cwd]
- * @returns {Promise<{ wallMs: number, cpuMs: number, peakKib: number | undefined, stdout: string }>} processor time of all its
- *          processes, user and system; the largest resident memory that one of them had, by the kernel's own count, where
- *          GNU time is installed
- * @throws when it fails, with what it said
+ * @returns {Promise<{ wallMs: number, cpuMs: number, peakKib: number | undefined, stdout: string }>} user and system time of
+ *          all its processes; the largest peak resident memory of one of them, if GNU time is installed
+ * @throws with its output if it fails
  */
 export async function measure(command, { env, cwd }) {
   const folder = mkdtempSync(join(tmpdir(), "openhook-measured-"));
   try {
     const peakFile = join(folder, "peak");
-    // Between us and the command: a process that is forked from a large one begins with the large one's peak
+    // GNU time as the parent, because a process forked from a large one starts with that one's peak
     const counted = hasGnuTime ? [GNU_TIME, "-f", "%M", "-o", peakFile, ...command] : command;
-    const { code, stdout, stderr, said } = await run(["bash", "-c", TIMED, "bash", ...counted], { env, cwd });
+    const { code, stdout, stderr, commandStderr } = await run(["bash", "-c", TIMED, "bash", ...counted], { env, cwd });
     if (code !== 0) {
-      throw new Error(`${command.join(" ")} ended with ${code}: ${`${said}${stdout}`.trim().slice(-2_000)}`);
+      throw new Error(`${command.join(" ")} ended with ${code}: ${`${commandStderr}${stdout}`.trim().slice(-2_000)}`);
     }
     const [wall, user, system] = stderr.trim().split("\n").at(-1).split(" ").map(Number);
     const peakKib = hasGnuTime ? Number(readFileSync(peakFile, "utf8").trim().split("\n").at(-1)) : undefined;
@@ -51,8 +50,8 @@ function run([file, ...args], { env, cwd }) {
     });
     child.on("error", fail);
     child.on("close", (code, signal) => {
-      const [stdout, stderr, said] = texts.map((pieces) => Buffer.concat(pieces).toString());
-      done({ code: code ?? signal, stdout, stderr, said });
+      const [stdout, stderr, commandStderr] = texts.map((pieces) => Buffer.concat(pieces).toString());
+      done({ code: code ?? signal, stdout, stderr, commandStderr });
     });
   });
 }

@@ -5,10 +5,10 @@ import { parseArgs } from "node:util";
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
 
-/** Whether a module is what node was started with. */
+/** Whether node was started with this module. */
 export const isCalled = (url) => process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(url);
 
-/** A wrong option, a wrong total: one line, no stack. */
+/** Runs `main`; prints an error's message without a stack. */
 export async function started(main) {
   try {
     process.exitCode = await main();
@@ -18,7 +18,7 @@ export async function started(main) {
   }
 }
 
-/** Options that all benchmarks have, with some of one's own. */
+/** Options of all benchmarks, and `more`. */
 export function optionsOf(more = {}) {
   const { values } = parseArgs({
     options: {
@@ -30,10 +30,10 @@ export function optionsOf(more = {}) {
   return { ...values, runs: countOf("--runs", values.runs), program: resolve(values.program) };
 }
 
-/** @throws where it is none */
+/** @throws if the text is not a whole number above 0 */
 export function countOf(name, text) {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1)
-    throw new Error(`${name} is to be a whole number from 1 on, not ${JSON.stringify(text)}`);
+    throw new Error(`${name} must be a whole number above 0, not ${JSON.stringify(text)}`);
   return count;
 }

@@ -1,5 +1,5 @@
-// node reader.cjs ours|rows|parse|usage <agent> <file with paths>: reads transcripts one way and prints what they add up to.
-// `parse` and `usage` are no readers: they show what a line costs before anything is made of it.
+// node reader.cjs ours|rows|parse|usage <agent> <file with paths>: reads transcripts in one of four ways and prints totals.
+// `parse` and `usage` are lower bounds: they only parse lines.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
@@ -11,7 +11,7 @@ import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 const READERS = { "claude-code": claudeCode, codex };
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
-/** What a line with tokens has, and no other; in a text the quotes are escaped. */
+/** Only lines with token usage contain it: inside a string the quotes would be escaped. */
 const MARKS = { "claude-code": '"usage":{', codex: '"total_token_usage":' };
 
 const [, , kind, agent, list] = process.argv;
@@ -20,7 +20,7 @@ const read = { ours: readByEntries, rows: readByRows }[kind] ?? (async () => rea
 read().then((totals) => console.log(JSON.stringify(totals)));
 
 async function readByEntries() {
-  // Of an answer that is told several times, in one file or in two, the fullest
+  // An answer may be recorded several times, in one file or two: use the one with most output
   const answers = new Map();
   for (const path of paths) {
     const agentId = /^agent-(.*)\.jsonl$/.exec(basename(path))?.[1];
@@ -47,7 +47,7 @@ function totalsOf(answers) {
     : { ...both, input: sum((u) => u.input - u.cacheRead - u.cacheWrite), cache_creation: sum((u) => u.cacheWrite) };
 }
 
-/** As imports read: facts go into tables. */
+/** The way imports read: facts go into tables. */
 async function readByRows() {
   const answers = new Map();
   const clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
@@ -116,7 +116,7 @@ function addAnswer(answers, { id, usage }) {
   if (known === undefined || known.output_tokens < usage.output_tokens) answers.set(id, usage);
 }
 
-/** Views of one chunk, good until the next one is asked for. */
+/** Yields views of a chunk, valid until the next one is requested. */
 function* linesOf(path) {
   const file = openSync(path, "r");
   let chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -1,9 +1,8 @@
 /**
- * Measures several things in turn, round after round, in another order each time: a machine that is busy for a while is busy
- * for all of them.
+ * Measures several things in rounds, in another order each time, so that other load on the machine affects all of them.
  *
  * @param {Record<string, () => Promise<object>>} things
- * @returns what each gave, by its name, without the warm-up rounds
+ * @returns the results by name, without the warm-up rounds
  */
 export async function inRounds(things, runs, warmUps = 1) {
   const names = Object.keys(things);

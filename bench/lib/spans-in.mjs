@@ -1,8 +1,8 @@
 /**
- * How many spans an ExportTraceServiceRequest holds: counted by its field numbers, nothing is decoded.
+ * Counts the spans of an ExportTraceServiceRequest by field numbers, without decoding them.
  *
- * @param {Buffer} request protobuf, unpacked
- * @throws when it is none
+ * @param {Buffer} request protobuf, uncompressed
+ * @throws if it is not protobuf
  */
 export function spansIn(request) {
   let spans = 0;
@@ -21,7 +21,7 @@ const RESOURCE_SPANS = 1;
 const SCOPE_SPANS = 2;
 const SPANS = 2;
 
-/** Length of what follows a tag, by its wire type; of the second kind the length stands there. */
+/** Bytes after a tag by wire type. Wire type 2 is followed by its length. */
 const FIXED_BYTES = { 1: 8, 5: 4 };
 
 function* fieldsOf(message, wanted) {
@@ -34,7 +34,7 @@ function* fieldsOf(message, wanted) {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new Error("this is no protobuf message");
+    throw new Error("not a protobuf message");
   };
   while (at < message.length) {
     const tag = varint();
@@ -44,7 +44,7 @@ function* fieldsOf(message, wanted) {
       continue;
     }
     const bytes = wireType === 2 ? varint() : FIXED_BYTES[wireType];
-    if (bytes === undefined || at + bytes > message.length) throw new Error("this is no protobuf message");
+    if (bytes === undefined || at + bytes > message.length) throw new Error("not a protobuf message");
     if (wireType === 2 && Math.floor(tag / 8) === wanted) yield message.subarray(at, at + bytes);
     at += bytes;
   }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { ROOT } from "./options.mjs";
 
 /**
- * What a store holds, under the names of a corpus' totals: sums of its views, which give imported sessions and others alike.
+ * A store's totals under the names of a corpus's: sums over its views, which include imported sessions.
  *
- * @param agent as in `corpora.mjs`
+ * @param agent an entry of AGENTS in corpora.mjs
  */
 export function totalsOfStore({ source }, stateDir) {
   const Database = createRequire(join(ROOT, "package.json"))("libsql");
@@ -16,7 +16,7 @@ export function totalsOfStore({ source }, stateDir) {
       one(`SELECT sum(calls) AS calls, sum(input) AS input, sum(output) AS output, sum(reasoning) AS reasoning,
       sum(cache_read) AS cache_read, sum(cache_write) AS cache_write FROM usage`);
     const tools = one("SELECT sum(calls) AS calls, sum(errors) AS errors FROM tool_usage");
-    const told = {
+    const common = {
       sessions: one("SELECT count(*) AS n FROM sessions WHERE parent IS NULL").n,
       turns: one("SELECT sum(turns) AS n FROM turn_usage WHERE origin IN ('human', 'machine')").n,
       responses: usage.calls,
@@ -26,8 +26,8 @@ export function totalsOfStore({ source }, stateDir) {
       cache_read: usage.cache_read,
     };
     return source === "codex"
-      ? { ...told, input: usage.input, reasoning: usage.reasoning }
-      : { ...told, input: usage.input - usage.cache_read - usage.cache_write, cache_creation: usage.cache_write };
+      ? { ...common, input: usage.input, reasoning: usage.reasoning }
+      : { ...common, input: usage.input - usage.cache_read - usage.cache_write, cache_creation: usage.cache_write };
   } finally {
     db.close();
   }

@@ -19,8 +19,8 @@ afterAll(() => {
 
 const counts = async (): Promise<unknown> => (await fetch(`${url}/counts`)).json();
 
-test("the backend of the benchmarks counts the spans of what our own encoder makes, packed or not", async () => {
-  // Of two resources, with every field that a span can have
+test("the benchmarks' backend counts the spans of our own encoder's requests, compressed or not", async () => {
+  // Two resources, every field that a span can have
   const records = Array.from({ length: 300 }, (_, n) =>
     spanRecord(n + 1, {
       parentSpanId: "b".repeat(16),

@@ -19,18 +19,18 @@ afterAll(() => folders.forEach(removeFolder));
 
 const Totals = z.record(z.string(), z.number());
 
-test("what our reader finds in a Claude Code corpus is what its totals say, to the token", async () => {
+test("our reader's totals of a Claude Code corpus are exact", async () => {
   const { home, totals } = await make("claude", ".claude", 6, 1);
   const read = await readAll(claudeCode, home, join(home, ".claude", "projects"));
 
   expect(totals).toMatchObject({ ...sums(read.entries), lines: read.lines, bytes: read.bytes, files: read.files });
   expect(count(read.entries, "prompt")).toBe(totals["turns"]);
   expect(read.unreadable).toBe(0);
-  // Without one of them the corpus would be easier than what agents write
+  // Without one of these the corpus would be easier than real transcripts
   for (const name of ["subagents", "copied_lines", "tool_errors"]) expect(totals[name], name).toBeGreaterThan(0);
 });
 
-test("what our reader finds in a Codex corpus is what its totals say, to the token", async () => {
+test("our reader's totals of a Codex corpus are exact", async () => {
   const { home, totals } = await make("codex", ".codex", 6);
   const read = await readAll(codex, home, join(home, ".codex", "sessions"));
 
@@ -40,7 +40,7 @@ test("what our reader finds in a Codex corpus is what its totals say, to the tok
   for (const name of ["subagents", "tool_errors"]) expect(totals[name], name).toBeGreaterThan(0);
 });
 
-test("the same seed gives the same corpus, byte for byte; another one another", async () => {
+test("the same seed gives the same corpus, byte for byte; another seed another corpus", async () => {
   const texts = async (seed: number) => {
     const { home } = await make("codex", ".codex", 0.5, seed);
     return filesBelow(home).map((path) => [path.slice(home.length), readFileSync(path, "utf8")]);
@@ -50,11 +50,11 @@ test("the same seed gives the same corpus, byte for byte; another one another", 
   expect(await texts(2)).not.toEqual(first);
 });
 
-test("a corpus without a directory, or of no size, is refused", async () => {
+test("a missing directory or an invalid size is an error", async () => {
   const generate = (...args: string[]) =>
     promisify(execFile)(process.execPath, ["bench/corpus/claude.mjs", ...args], { cwd: ROOT });
   await expect(generate("--mb", "1")).rejects.toThrow("the directory to write the corpus to is missing");
-  await expect(generate("corpus", "--mb", "none")).rejects.toThrow('--mb is to be a number above 0, not "none"');
+  await expect(generate("corpus", "--mb", "none")).rejects.toThrow('--mb must be a number above 0, not "none"');
 });
 
 // --- internal ---
@@ -68,7 +68,7 @@ async function make(corpus: string, folder: string, mb: number, seed = 7) {
   return { home, totals: Totals.parse(JSON.parse(readFileSync(join(directory, "totals.json"), "utf8"))) };
 }
 
-/** Every session's files, as `files` finds them; entries that are the same in several are one. */
+/** Reads every session's files; entries that several files share count once. */
 async function readAll(reader: TranscriptReader, home: string, root: string) {
   const entries = new Map<string, TranscriptEntry>();
   const read = new Set<string>();
@@ -76,7 +76,7 @@ async function readAll(reader: TranscriptReader, home: string, root: string) {
   for (const path of filesBelow(root).filter((name) => name.endsWith(".jsonl"))) {
     const sessionId = basename(path, ".jsonl").slice(-36);
     for (const file of await reader.files({ sessionId, path, home })) {
-      // A subagent's file belongs to its session alone
+      // A subagent's file belongs to one session only
       if (read.has(file.path) || file.key !== undefined) continue;
       read.add(file.path);
       bytes += statSync(file.path).size;

@@ -5,13 +5,13 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { ROOT } from "../support/replay.ts";
 
-/** The benchmarks are plain JavaScript: run as they run, not imported. */
+/** Runs the benchmarks' JavaScript the way they run, without importing it. */
 async function evaluated(code: string): Promise<unknown> {
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd: ROOT });
   return JSON.parse(stdout);
 }
 
-test("what a command took is counted with its children: processor time and the largest of them", async () => {
+test("processor time and peak memory include a command's children", async () => {
   const child = "const held = Buffer.alloc(200 << 20, 1); while (process.cpuUsage().user < 200_000) held[0]++;";
   const parent = `require("node:child_process").spawnSync(process.execPath, ["-e", ${JSON.stringify(child)}])`;
   const measured = z
@@ -32,7 +32,7 @@ test("what a command took is counted with its children: processor time and the l
   }
 });
 
-test("a command that fails is no measurement", async () => {
+test("a failed command is an error", async () => {
   const failing = evaluated(`
     import { measure } from "./bench/lib/measure.mjs";
     const command = [process.execPath, "-e", "console.error('no such shop'); process.exit(3)"];
@@ -40,12 +40,12 @@ test("a command that fails is no measurement", async () => {
   await expect(failing).rejects.toThrow(/ended with 3: no such shop/);
 });
 
-test("the middle of all runs, and of half of them", async () => {
+test("median and quartiles", async () => {
   const found = await evaluated(`
     import { median, ratios, spread } from "./bench/lib/figures.mjs";
-    const told = (value) => String(value);
+    const plain = (value) => String(value);
     console.log(JSON.stringify([
-      median([9, 1, 5]), median([4, 1, 3, 2]), median([10, 9]), spread([5, 1, 4, 2, 3], told), spread([7], told),
+      median([9, 1, 5]), median([4, 1, 3, 2]), median([10, 9]), spread([5, 1, 4, 2, 3], plain), spread([7], plain),
       ratios([2, 9], [4, 3]),
     ]));`);
   expect(found).toEqual([5, 2, 9, "2 to 4", "7 to 7", [0.5, 3]]);
