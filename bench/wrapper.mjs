@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
-import { textOfFiles } from "../scripts/text-of-files.mjs";
+import { textOfFiles } from "../scripts/import-bundled.mjs";
 
 /** A wrapper may take this much longer than the simplest script: its start and its files, without hook and drain. */
 const GOAL_MS = 5;

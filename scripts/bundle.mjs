@@ -2,10 +2,9 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
-import { computed } from "./computed.mjs";
+import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedOnUse } from "./esbuild-plugins.mjs";
+import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
-import { LAZY_MODULE, LAZY_SUFFIX, loadedOnUse } from "./loaded-on-use.mjs";
-import { textOfFiles } from "./text-of-files.mjs";
 
 /**
  * Builds the program: one entry each for the commands, the hook and the reader threads, and in `lib/` the parts that several
@@ -100,9 +99,7 @@ const OPTIONS = {
   bundle: true,
   platform: "node",
   target: "node20",
-  mainFields: ["module", "main"],
-  conditions: ["import", "node"],
-  external: ["libsql"],
+  ...AS_THE_PROGRAM,
   minifySyntax: true,
   minifyWhitespace: true,
   // All of them are in LICENCES.txt
@@ -111,7 +108,7 @@ const OPTIONS = {
   logLevel: "warning",
 };
 
-/** Every `*.lazy.ts`, see loaded-on-use.mjs, by its unique name. */
+/** Every `*.lazy.ts`, see esbuild-plugins.mjs, by its unique name. */
 const LAZY = {};
 for (const path of readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })) {
   if (!path.endsWith(LAZY_SUFFIX)) continue;

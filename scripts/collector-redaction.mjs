@@ -1,12 +1,11 @@
-// Writes collector-config/redaction.yaml (what the gateway lets through, from the names that src/telemetry emits, and what it
-// masks, from the rules of src/privacy) and collector-config/kubernetes/config/ (all plain files as the Helm chart wants
-// them). `--check` writes nothing and exits 1 when one is stale.
+// Writes collector-config/redaction.yaml (the attributes that the gateway allows, from the names in src/telemetry, and the texts
+// that it masks, from the rules in src/privacy) and collector-config/kubernetes/config/ (all configurations in the form of the
+// Helm chart). `--check` writes nothing and exits 1 if one is stale.
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
-import { textOfFiles } from "./text-of-files.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -16,7 +15,6 @@ const { redactionYaml, helmConfigs } = await importBundled({
   stdin: typescript(
     `export * from "./collector-config/src/redaction.ts"; export * from "./collector-config/src/helm.ts";`,
   ),
-  plugins: [textOfFiles],
   ...AS_THE_PROGRAM,
 });
 const redaction = redactionYaml();

@@ -1,5 +1,5 @@
 // Writes dashboards/*.json, dashboards/rules/*.yaml and dashboards/grafana-alerting/*.yaml from dashboards/src. `--check`
-// writes nothing and exits 1 when one is stale.
+// writes nothing and exits 1 if one is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -4,7 +4,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
-import { textOfFiles } from "./text-of-files.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const hook = join(root, "src", "intake", "hook.sh");
@@ -13,7 +12,6 @@ const END = "# /variables\n";
 
 const { RECORDED_VARIABLES } = await importBundled({
   entryPoints: [join(root, "src", "agents", "intake.const.ts")],
-  plugins: [textOfFiles],
   ...AS_THE_PROGRAM,
 });
 // One line each, without a loop: `eval` would cost the agent time

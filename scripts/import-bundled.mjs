@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -26,11 +26,27 @@ export async function importBundled(options) {
 /** TypeScript source for `stdin`; imports are relative to the repository's root. */
 export const typescript = (contents) => ({ contents, resolveDir: ROOT, loader: /** @type {const} */ ("ts") });
 
+/** `import text from "./file?raw"` as in Vite: bundles a file as text, so that the program need not find and read it. */
+export const textOfFiles = {
+  name: "text-of-files",
+  setup(building) {
+    building.onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path.slice(0, -"?raw".length)),
+      namespace: "text",
+    }));
+    building.onLoad({ filter: /./, namespace: "text" }, async ({ path }) => ({
+      contents: await readFile(path, "utf8"),
+      loader: "text",
+    }));
+  },
+};
+
 /** Options for importing parts of the program as its own bundle contains them. */
 export const AS_THE_PROGRAM = {
   mainFields: ["module", "main"],
   conditions: ["import", "node"],
   external: ["libsql"],
+  plugins: [textOfFiles],
 };
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");

@@ -21,7 +21,7 @@ const browser = await chromium.launch({
 try {
   const { stdout } = spawnSync(process.execPath, [PROGRAM, "demo", "--keep"], { env, encoding: "utf8" });
   const state = /OPENHOOK_OTEL_HOME=(\S+)/.exec(stdout)?.[1];
-  if (state === undefined) throw new Error(`the demo did not say where its state is:\n${stdout}`);
+  if (state === undefined) throw new Error(`the demo printed no OPENHOOK_OTEL_HOME:\n${stdout}`);
   const kept = { ...env, OPENHOOK_OTEL_HOME: state };
   try {
     await pictureOfExplain(kept);

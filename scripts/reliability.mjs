@@ -1,8 +1,8 @@
-// npm run test:faults: runs test/faults/long, and writes what it showed into docs/reliability.md, between its markers.
+// npm run test:faults: runs test/faults/long and writes its results into docs/reliability.md, between the markers.
 //
-//   node scripts/reliability.mjs                    all of it, then the report
-//   node scripts/reliability.mjs <vitest's words>   a part, e.g. `-t settle`: no report
-//   node scripts/reliability.mjs --from <file>      the report alone, from results that were kept
+//   node scripts/reliability.mjs                    all tests, then the report
+//   node scripts/reliability.mjs <vitest arguments> some tests, e.g. `-t settle`, without a report
+//   node scripts/reliability.mjs --from <file>      only the report, from a file of results
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const PAGE = join(ROOT, "docs", "reliability.md");
 
-function run(words) {
+function run(vitestArguments) {
   const folder = mkdtempSync(join(tmpdir(), "openhook-results-"));
   const results = join(folder, "results.jsonl");
   try {
@@ -20,11 +20,11 @@ function run(words) {
     const startMs = Date.now();
     const { status } = spawnSync(
       process.execPath,
-      [vitest, "run", "--config", join(ROOT, "test", "faults", "vitest.config.ts"), ...words],
+      [vitest, "run", "--config", join(ROOT, "test", "faults", "vitest.config.ts"), ...vitestArguments],
       { cwd: ROOT, stdio: "inherit", env: { ...process.env, OPENHOOK_FAULTS_RESULTS: results } },
     );
     if (status !== 0) return status ?? 1;
-    if (words.length > 0) return 0;
+    if (vitestArguments.length > 0) return 0;
     report(readResults(results), Date.now() - startMs);
     return 0;
   } finally {
@@ -43,15 +43,14 @@ function report(results, tookMs) {
   let page = before;
   for (const [name, text] of Object.entries(sections)) {
     const marked = new RegExp(`(<!-- ${name}: generated -->\n)[^]*?(<!-- /${name} -->)`);
-    if (!marked.test(page))
-      throw new Error(`${PAGE} has no place for ${name}: <!-- ${name}: generated --> … <!-- /${name} -->`);
+    if (!marked.test(page)) throw new Error(`${PAGE} has no markers <!-- ${name}: generated --> … <!-- /${name} -->`);
     page = page.replace(marked, (_, begin, end) => `${begin}${text}\n${end}`);
   }
   writeFileSync(PAGE, page);
-  process.stdout.write(`written: ${PAGE}\n`);
+  process.stdout.write(`wrote ${PAGE}\n`);
 }
 
-/** When, where, and of what. */
+/** Day, machine and commit of the run. */
 function madeOf(tookMs) {
   const git = (...words) => execFileSync("git", words, { cwd: ROOT, encoding: "utf8" }).trim();
   const isChanged = git("status", "--porcelain", "--untracked-files=no") !== "";
@@ -109,16 +108,16 @@ const inputs = (results) =>
     ]),
   );
 
-/** Tests run side by side: the order of the table is not that of their ends. */
+/** Sorted, because tests run in parallel and end in any order. */
 const ordered = (results, areas) =>
   areas.flatMap((area) => results.filter((row) => row.area === area).sort((a, b) => (a.fault < b.fault ? -1 : 1)));
 
 function remark({ note, figures = {} }) {
-  const told = Object.entries(figures).map(([name, value]) => `${words(name)} ${unitOf(name, value)}`);
-  return [...(note ? [note] : []), ...told].join("; ");
+  const parts = Object.entries(figures).map(([name, value]) => `${words(name)} ${unitOf(name, value)}`);
+  return [...(note ? [note] : []), ...parts].join("; ");
 }
 
-/** `tokensMissing` → `tokens missing`; the unit stands behind the number. */
+/** `tokensMissing` → `tokens missing`; the unit follows the number. */
 const words = (name) =>
   name
     .replace(/(Ms|MiB|Bytes)$/, "")

@@ -1,4 +1,4 @@
-// Writes the JSON Schemas in schema/ from the zod schemas in src/. `--check` writes nothing and exits 1 when one is stale.
+// Writes the JSON Schemas in schema/ from the zod schemas in src/. `--check` writes nothing and exits 1 if one is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 // node scripts/sizing.mjs [--sessions N] [--turns N] [--model-calls N] [--tool-calls N] [--subagents N] [--write]
-// What a developer's day weighs: events, spans, bytes, series. Measured on the recorded sessions, each drained into a store and
-// sent to a receiver on loopback that counts; multiplied by a working day that the options change. `--write` puts both tables
-// into docs/sizing.md, between their markers.
+// Estimates events, spans, bytes and series of a developer's day. Drains each recorded session into a store, sends it to a
+// counting receiver on loopback, and multiplies the averages by a working day, which options change. `--write` puts both
+// tables into docs/sizing.md, between their markers.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
@@ -9,20 +9,20 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { textOfFiles } from "./text-of-files.mjs";
+import { AS_THE_PROGRAM } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const page = join(root, "docs", "sizing.md");
-/** One developer's working day with coding agents, on the busy side. Per session, and per turn. Assumed, not measured. */
+/** A busy working day of one developer; turns per session, the others per turn. Assumed, not measured. */
 const DAY = { sessions: 10, turns: 6, "model-calls": 12, "tool-calls": 10, subagents: 0.2 };
-/** Sizes of team, in developers. */
+/** Team sizes in developers. */
 const TEAMS = [10, 1_000, 100_000];
-/** Assumed of all of them: who works on one day, for how long, and how much more the busiest hour has than the mean. */
+/** Assumed: share of developers active on a day, hours per day, and the busiest hour's ratio to the mean. */
 const TEAM = { active: 0.8, hours: 8, peak: 3, workingDays: 22 };
-/** Prometheus' documentation: 1 to 2 bytes a sample on disk. */
+/** According to the documentation of Prometheus: 1 to 2 bytes per sample on disk. */
 const BYTES_PER_SAMPLE = 2;
 const RETENTION_DAYS = { traces: 30, metrics: 365 };
-/** Assumed: what a store of traces takes of the protobuf that came in. Columns and compression do better, indexes worse. */
+/** Assumed size of stored traces relative to the received protobuf. Columns and compression reduce it, indexes increase it. */
 const TRACE_STORE_FACTOR = 0.5;
 const SCRAPE_SECONDS = 60;
 
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 const day = Object.fromEntries(Object.keys(DAY).map((name) => [name, Number(values[name])]));
-if (Object.values(day).some((value) => !(value >= 0))) throw new Error("every option takes a number from 0 on");
+if (Object.values(day).some((value) => !(value >= 0))) throw new Error("every option must be a number, 0 or more");
 
 const measured = await measure();
 const developer = dayOf(measured);
@@ -49,7 +49,7 @@ if (values.write) {
     text = text.replace(marked, (_, begin, end) => `${begin}\n${table}\n\n${end}`);
   }
   writeFileSync(page, text);
-  console.log(`written: ${page}`);
+  console.log(`wrote ${page}`);
 }
 
 // --- internal ---
@@ -90,7 +90,7 @@ async function measure() {
       await replay.drain({ endIdle: true, isEager: true });
       wire.traces.gzip += backend.traces.gzip;
       wire.traces.plain += backend.traces.plain;
-      // What every later delivery is: all streams once more. The first one has a zero point for each as well
+      // Measure the second delivery: all streams once more. The first one also contains a zero point for each
       backend.metrics.gzip = 0;
       await replay.drain({ endIdle: true, isEager: true });
       const db = openDatabase(replay.places.storePath);
@@ -100,7 +100,7 @@ async function measure() {
       wire.metrics.points += rows.length;
       if (!streams.has(source)) streams.set(source, new Map());
       for (const { identity, histogram } of rows) {
-        // As Prometheus has it: a series for each bucket, the last of them +Inf; the sum, the count
+        // As in Prometheus: one series per bucket, including +Inf, and two for sum and count
         const series = histogram === null ? 1 : JSON.parse(String(histogram)).bucketCounts.length + 2;
         streams.get(source).set(String(identity), series);
       }
@@ -120,14 +120,14 @@ async function measure() {
   return { recordings: recordings.length, sums, wire, streams };
 }
 
-/** What one developer's day is, by what was measured of a span, an event, a stream. */
+/** One developer's day, from the measured averages per span, event and stream. */
 function dayOf({ sums, wire, streams }) {
   const turns = day.sessions * day.turns;
   const [models, tools, subagents] = ["model-calls", "tool-calls", "subagents"].map((name) => turns * day[name]);
   const spans = day.sessions + turns + models + tools + subagents;
-  // Hooks tell starts and ends of sessions, turns, tool calls and subagents
+  // Hooks report starts and ends of sessions, turns, tool calls and subagents
   const events = 2 * (day.sessions + turns + tools + subagents);
-  // A drain at each turn's and each session's end sends what is new, and every stream
+  // A drain at the end of each turn and session sends new spans and every stream
   const deliveries = turns + day.sessions;
   const largest = [...streams.values()].sort((a, b) => b.size - a.size)[0];
   const count = (of) => ({
@@ -169,29 +169,25 @@ function developerTable({ recordings, sums }, of) {
     ["model calls", `${whole(of.turns)} turns × ${day["model-calls"]}`, whole(of.models)],
     ["tool calls", `${whole(of.turns)} turns × ${day["tool-calls"]}`, whole(of.tools)],
     ["subagents", `${whole(of.turns)} turns × ${day.subagents}`, whole(of.subagents)],
-    ["**spans**", "one each of all of these, and of the sessions", `**${whole(of.spans)}**`],
-    ["events (hook calls)", "a start and an end of each but model calls", whole(of.events)],
+    ["**spans**", "one for each of these and for each session", `**${whole(of.spans)}**`],
+    ["events (hook calls)", "a start and an end of each except model calls", whole(of.events)],
     ["in the inbox until the next drain", `events × ${whole(of.bytes.event)} bytes measured`, mega(of.inboxBytes)],
     ["deliveries", "at each turn's and session's end, two requests each", whole(of.deliveries)],
     ["traces on the wire, gzip", `spans × ${whole(of.bytes.spanGzip)} bytes measured`, mega(of.traceGzip)],
-    ["the same, unpacked protobuf", `spans × ${whole(of.bytes.spanPlain)} bytes measured`, mega(of.traceBytes)],
+    ["the same, uncompressed protobuf", `spans × ${whole(of.bytes.spanPlain)} bytes measured`, mega(of.traceBytes)],
     [
       "metrics on the wire, gzip",
       `deliveries × ${of.one.streams} streams × ${of.bytes.point.toFixed(1)} bytes measured`,
       mega(of.metricGzip),
     ],
-    [
-      "outbox, for each day without a backend",
-      `spans × ${whole(of.bytes.record)} bytes measured`,
-      mega(of.outboxBytes),
-    ],
+    ["queue, per day without a backend", `spans × ${whole(of.bytes.record)} bytes measured`, mega(of.outboxBytes)],
     [
       "**series in Prometheus**, one agent",
       `${of.one.streams} streams, histograms by bucket`,
       `**${whole(of.one.series)}**`,
     ],
-    ["the same without histograms", "counters alone", whole(of.one.counters)],
-    ["series, every agent that was recorded", `${of.all.streams} streams`, whole(of.all.series)],
+    ["the same without histograms", "counters only", whole(of.one.counters)],
+    ["series, all recorded agents", `${of.all.streams} streams`, whole(of.all.series)],
   ];
   const from = `Measured on ${recordings} recordings: ${sums.sessions} sessions, ${whole(sums.spans)} spans, ${whole(sums.events)} events, at \`capture: metadata\`.`;
   return `${from}\n\n${table(["one developer, one day", "how", ""], rows)}`;
@@ -204,7 +200,7 @@ function teamTable(of) {
     const peak = (perDay) => (active * perDay * TEAM.peak) / seconds;
     const series = developers * of.one.series;
     const days = (retention) => (retention * TEAM.workingDays * 12) / 365;
-    // Pushed: a sample of each series with each delivery. Scraped: one a minute, day and night, whatever happens
+    // Pushed: one sample per series and delivery. Scraped: one per minute, day and night
     const pushed = active * of.deliveries * of.one.series * days(RETENTION_DAYS.metrics);
     const scraped = (series / SCRAPE_SECONDS) * 86_400 * RETENTION_DAYS.metrics;
     return [
@@ -273,7 +269,7 @@ function mega(n) {
   return `${(n / 1e6).toFixed(2)} MB`;
 }
 
-/** A receiver that takes everything and counts bytes. */
+/** A receiver that accepts everything and counts bytes. */
 async function counting() {
   const found = { traces: { gzip: 0, plain: 0 }, metrics: { gzip: 0 } };
   const server = createServer(async (request, response) => {
@@ -291,9 +287,9 @@ async function counting() {
   return { ...found, url, close: () => new Promise((done) => server.close(done)) };
 }
 
-/** The program's own parts, and the tests' way of putting a recording into a home. */
+/** Parts of the program, and the tests' `Replay`, which puts a recording into a home. */
 async function program() {
-  // Beside the modules, since SQLite's binary is found from there
+  // Below node_modules, so that libsql finds its binary
   const folder = join(root, "node_modules", ".cache", `openhook-sizing-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const outfile = join(folder, "entry.mjs");
@@ -310,15 +306,12 @@ async function program() {
       format: "esm",
       platform: "node",
       target: "node20",
-      mainFields: ["module", "main"],
-      conditions: ["import", "node"],
-      external: ["libsql"],
+      ...AS_THE_PROGRAM,
       define: { "import.meta.url": JSON.stringify(pathToFileURL(join(root, "test", "support", "replay.ts")).href) },
       banner: {
         js: 'import { createRequire } from "node:module"; const require = createRequire(process.cwd() + "/");',
       },
       logLevel: "warning",
-      plugins: [textOfFiles],
     });
     return await import(pathToFileURL(outfile).href);
   } finally {

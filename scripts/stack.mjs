@@ -1,8 +1,8 @@
-// npm run test:stack: gets the real Collector, Jaeger and Prometheus into a cache, then runs test/stack with them.
+// npm run test:stack: builds or downloads the Collector, Jaeger and Prometheus into a cache, then runs test/stack with them.
 //
-//   node scripts/stack.mjs                    all of it
-//   node scripts/stack.mjs <vitest's words>   a part, e.g. `pipeline` or `-t restart`
-//   node scripts/stack.mjs --programs         the programs alone
+//   node scripts/stack.mjs                      all tests
+//   node scripts/stack.mjs <vitest arguments>   some tests, e.g. `pipeline` or `-t restart`
+//   node scripts/stack.mjs --programs           only fills the cache
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,25 +11,25 @@ import { importBundled } from "./import-bundled.mjs";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const FOLDER = join(ROOT, "test", "stack");
 const GET = join(FOLDER, "get.ts");
-const say = (line) => process.stdout.write(`${line}\n`);
+const print = (line) => process.stdout.write(`${line}\n`);
 
-async function main(words) {
+async function main(vitestArguments) {
   const { getPrograms } = await importBundled({
     entryPoints: [GET],
     format: "esm",
-    // It finds the repository by where it lies itself
+    // It finds the repository by its own path
     define: { "import.meta.url": JSON.stringify(pathToFileURL(GET).href) },
   });
-  const got = await getPrograms(say);
+  const got = await getPrograms(print);
   report(got);
-  if (words.includes("--programs")) return 0;
+  if (vitestArguments.includes("--programs")) return 0;
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
   const { status } = spawnSync(
     process.execPath,
-    [vitest, "run", "--config", join(FOLDER, "vitest.config.ts"), ...words],
+    [vitest, "run", "--config", join(FOLDER, "vitest.config.ts"), ...vitestArguments],
     { cwd: ROOT, stdio: "inherit" },
   );
-  sayUncovered(got);
+  reportUncovered(got);
   return status ?? 1;
 }
 
@@ -37,14 +37,14 @@ function report(got) {
   for (const { state, source, version, tookMs } of got) {
     if (state === "none") continue;
     const how = state === "new" ? `, made in ${Math.round(tookMs / 1_000)} s` : "";
-    say(`${source.name} ${version}${how}`);
+    print(`${source.name} ${version}${how}`);
   }
-  sayUncovered(got);
+  reportUncovered(got);
 }
 
-function sayUncovered(got) {
+function reportUncovered(got) {
   for (const { state, source, reason } of got) {
-    if (state === "none") say(`NOT COVERED, as ${reason}: ${source.uncovered} (${source.name})`);
+    if (state === "none") print(`NOT COVERED, because ${reason}: ${source.uncovered} (${source.name})`);
   }
 }
 

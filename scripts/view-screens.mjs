@@ -1,5 +1,5 @@
-// node scripts/view-screens.mjs <folder> [name…]: pictures of every view of `openhook-otel view`, light and dark, wide and
-// narrow, with recorded sessions and with one of 10,000 spans. They are for looking at; the tests look at the page itself.
+// node scripts/view-screens.mjs <folder> [name…]: screenshots of every view of `openhook-otel view`, light and dark, wide and
+// narrow, with recorded sessions and one of 10,000 spans. For manual review; tests check the page itself.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +109,7 @@ try {
   for (const home of [recorded, empty]) rmSync(home, { recursive: true, force: true });
 }
 
-/** @returns the address that it prints */
+/** Starts `openhook-otel view`. @returns the address that it prints */
 function view(home) {
   const program = join(dist, "openhook-otel.cjs");
   const env = { PATH: process.env.PATH, HOME: home, TZ: "Europe/Berlin" };

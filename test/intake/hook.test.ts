@@ -17,7 +17,7 @@ import {
 import { basename, join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { computed } from "../../scripts/computed.mjs";
+import { computed } from "../../scripts/esbuild-plugins.mjs";
 import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { placesOf } from "../../src/config/places.ts";
 import {

@@ -1,5 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
+
+/**
+ * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards
+ * at every start (about 15 ms).
+ */
+export const computed = {
+  name: "computed",
+  setup(building) {
+    building.onLoad({ filter: /\.const\.ts$/ }, async ({ path }) => {
+      const { default: values } = await importBundled({ ...AS_THE_PROGRAM, entryPoints: [path] });
+      return { contents: Object.entries(values).map(constant).join("\n") };
+    });
+  },
+};
 
 /**
  * Loads a `*.lazy.ts` module when one of its functions is first called, which saves its load time in every run that never calls
@@ -24,6 +39,20 @@ export const LAZY_SUFFIX = ".lazy.ts";
 export const LAZY_MODULE = /"loaded-on-use:([^"]+)"/g;
 
 // --- internal ---
+
+function constant([name, value]) {
+  if (!isPlain(value)) throw new Error(`${name} is not a JSON value`);
+  return `export const ${name} = ${JSON.stringify(value)};`;
+}
+
+/** `undefined` members are allowed; JSON drops them. */
+function isPlain(value) {
+  if (Array.isArray(value)) return value.every((item) => item !== undefined && isPlain(item));
+  if (typeof value === "object" && value !== null) {
+    return [Object.prototype, null].includes(Object.getPrototypeOf(value)) && Object.values(value).every(isPlain);
+  }
+  return typeof value === "number" ? Number.isFinite(value) : !["function", "symbol", "bigint"].includes(typeof value);
+}
 
 const NAME = "loaded-on-use";
 
