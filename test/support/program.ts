@@ -337,7 +337,7 @@ function isBuilt(): boolean {
 const sources = (): string[] => [
   ...filesBelow(join(ROOT, "src")).map((path) => join(ROOT, "src", path)),
   join(ROOT, "package.json"),
-  ...["build", "bundle", "computed", "import-bundled", "loaded-on-use", "text-of-files"].map((name) =>
+  ...["build", "bundle", "esbuild-plugins", "import-bundled", "licences"].map((name) =>
     join(ROOT, "scripts", `${name}.mjs`),
   ),
 ];
