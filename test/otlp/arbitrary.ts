@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Attributes, MetricPoint, MetricShape, SpanRecord } from "../../src/model/telemetry.ts";
 
-// What the wire can say: zero has no sign in an int64, text is well formed
+// Values that OTLP can represent: an int64 has no negative zero, text is well formed
 const text = fc.string({ unit: "binary", maxLength: 30 });
 const number = fc
   .oneof(
@@ -11,7 +11,7 @@ const number = fc
   )
   .map((value) => (value === 0 ? 0 : value));
 
-/** A key that objects keep as their own. */
+/** Not `__proto__`, which would not become an own property. */
 const key = text.filter((name) => name !== "" && name !== "__proto__");
 
 export const attributes: fc.Arbitrary<Attributes> = fc.dictionary(
@@ -20,7 +20,7 @@ export const attributes: fc.Arbitrary<Attributes> = fc.dictionary(
   { maxKeys: 6, noNullPrototype: true },
 );
 
-/** Milliseconds of this century with up to microseconds. */
+/** Milliseconds in this century, with microseconds. */
 export const timeMs = fc
   .tuple(fc.integer({ min: 946_684_800_000, max: 4_102_444_800_000 }), fc.integer({ min: 0, max: 999 }))
   .map(([ms, micros]) => Number(`${ms}.${String(micros).padStart(3, "0")}`));

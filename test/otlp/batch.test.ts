@@ -12,7 +12,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test("every row once and in order; no request over its bounds, but for a single row; none that could take the next row", async () => {
+test("every row once and in order; no request over its bounds, except a single row; each as large as the bounds allow", async () => {
   await fc.assert(
     fc.asyncProperty(sizes, bounds, async (rows, { maxRecords, maxBytes }) => {
       const requests = await collect(intoRequests(rows, { maxRecords, maxBytes }, (row) => row));
@@ -28,7 +28,7 @@ test("every row once and in order; no request over its bounds, but for a single 
   );
 });
 
-test("rows are pulled as they are needed: one beyond the request, not the whole outbox", async () => {
+test("reads at most one row beyond a request, not the whole outbox", async () => {
   let pulled = 0;
   async function* outbox() {
     for (let seq = 0; ; seq++) {
@@ -43,7 +43,7 @@ test("rows are pulled as they are needed: one beyond the request, not the whole 
   expect(pulled).toBe(4);
 });
 
-test("halves are in order, and both smaller", () => {
+test("halves are in order, and both are smaller", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { minLength: 2 }), (rows) => {
       const [first, second] = halves(rows);

@@ -54,7 +54,7 @@ const seqs = (deliveries: readonly Delivery[], result: Delivery["result"]) =>
     .sort((a, b) => a - b);
 
 describe("a healthy backend", () => {
-  test("takes everything, in requests of the bounded size", async () => {
+  test("gets everything, in requests within the bounds", async () => {
     const { summary, deliveries } = await deliver(rowsOf(95), { maxSpansPerRequest: 10, concurrency: 4 });
     expect(summary).toEqual({ sent: 95, rejected: 0, oversized: 0, kept: 0 });
     expect(seqs(deliveries, "settled")).toEqual(rowsOf(95).map((row) => row.seq));
@@ -62,11 +62,11 @@ describe("a healthy backend", () => {
     expect(receiver.spansById().size).toBe(95);
   });
 
-  test("nothing to deliver", async () => {
+  test("gets no request if there is nothing to deliver", async () => {
     expect(await deliver([])).toEqual({ summary: { sent: 0, rejected: 0, oversized: 0, kept: 0 }, deliveries: [] });
   });
 
-  test("has at most so many requests at once, and really that many", async () => {
+  test("gets the configured number of concurrent requests, and no more", async () => {
     let open = 0;
     let most = 0;
     const sendSpans = async (): Promise<ExportOutcome> => {
@@ -80,7 +80,7 @@ describe("a healthy backend", () => {
     expect(most).toBe(3);
   });
 
-  test("is read from as requests become free, not ahead of them", async () => {
+  test("the outbox is read when a request can start, not ahead", async () => {
     let pulled = 0;
     let begun = 0;
     let ahead = 0;
@@ -102,7 +102,7 @@ describe("a healthy backend", () => {
     expect(ahead).toBeLessThanOrEqual(3);
   });
 
-  test("that rejects some settles all of them, and says how many are lost", async () => {
+  test("a partial success settles all rows and reports how many were rejected", async () => {
     receiver.setBehaviour(() => ({ partial: { rejected: 2, message: "too old" } }));
     const { summary, deliveries } = await deliver(rowsOf(10), { maxSpansPerRequest: 5 });
     expect(summary).toEqual({ sent: 6, rejected: 4, oversized: 0, kept: 0, reason: "too old" });
@@ -110,7 +110,7 @@ describe("a healthy backend", () => {
   });
 });
 
-describe("a backend in trouble", () => {
+describe("a failing backend", () => {
   test("that hangs costs one timeout, not one per request", async () => {
     receiver.setBehaviour(() => ({ hang: true }));
     const begin = Date.now();
@@ -134,9 +134,9 @@ describe("a backend in trouble", () => {
     expect(summary.reason).toContain(`answered ${status}`);
   });
 
-  test("429 gives the wait on, and what went before it is settled", async () => {
-    let asked = 0;
-    receiver.setBehaviour(() => (++asked === 3 ? { status: 429, headers: { "retry-after": "30" } } : undefined));
+  test("429 returns the delay, and earlier requests are settled", async () => {
+    let requests = 0;
+    receiver.setBehaviour(() => (++requests === 3 ? { status: 429, headers: { "retry-after": "30" } } : undefined));
     const { summary, deliveries } = await deliver(rowsOf(20), { maxSpansPerRequest: 2, concurrency: 1 });
     expect(summary).toMatchObject({ sent: 4, kept: 2, afterMs: 30_000 });
     expect(seqs(deliveries, "settled")).toEqual([100, 101, 102, 103]);
@@ -144,31 +144,31 @@ describe("a backend in trouble", () => {
     expect(receiver.spans).toHaveLength(4);
   });
 
-  test("one poisoned span among many is found, and all others go out at once", async () => {
+  test("one poisoned span is isolated, and all others are sent in the same delivery", async () => {
     const poisoned = new Set([3, 107]);
     const rows = rowsOf(200);
     const sendSpans = async (spans: readonly SpanRecord[]): Promise<ExportOutcome> => {
-      asked++;
+      requests++;
       const isBad = spans.some((span) => poisoned.has(rows.findIndex((row) => row.record === span)));
       return isBad ? { status: "refused", httpStatus: 400, reason: "bad span" } : { status: "ok", rejected: 0 };
     };
-    let asked = 0;
-    const told: Delivery[] = [];
+    let requests = 0;
+    const deliveries: Delivery[] = [];
     const bounds = { maxSpansPerRequest: 100, maxBytesPerRequest: 1_000_000, concurrency: 2 };
-    const summary = await deliverSpans(rows, { sendSpans }, bounds, (delivery) => void told.push(delivery));
+    const summary = await deliverSpans(rows, { sendSpans }, bounds, (delivery) => void deliveries.push(delivery));
     expect(summary).toEqual({ sent: 198, rejected: 0, oversized: 0, kept: 2, reason: "bad span", httpStatus: 400 });
-    expect(seqs(told, "kept")).toEqual([103, 207]);
-    expect(asked).toBeLessThanOrEqual(2 * (1 + 2 * 7));
+    expect(seqs(deliveries, "kept")).toEqual([103, 207]);
+    expect(requests).toBeLessThanOrEqual(2 * (1 + 2 * 7));
   });
 
-  test("but one that finds everything bad is left alone after sixteen requests", async () => {
+  test("a backend that rejects everything gets no more than sixteen requests", async () => {
     receiver.setBehaviour(() => ({ status: 400 }));
     const { summary } = await deliver(rowsOf(500), { maxSpansPerRequest: 50, concurrency: 1 });
     expect(summary).toMatchObject({ sent: 0, stopped: "backend", httpStatus: 400 });
     expect(receiver.requests).toHaveLength(16);
   });
 
-  test("one that failed before is asked with one small request, and with more as it takes them", async () => {
+  test("after a failure the first request is small, and sizes grow with success", async () => {
     await deliver(rowsOf(200), { maxSpansPerRequest: 64, concurrency: 1, halvings: 3 });
     const sizes = receiver.requests.map((request) => request.spans.length);
     expect(sizes).toEqual([8, 8, 8, 8, 16, 16, 16, 16, 32, 32, 32, 8]);
@@ -180,23 +180,23 @@ describe("a backend in trouble", () => {
     expect(receiver.requests.map((request) => request.spans.length)).toEqual([16, 1]);
   });
 
-  test("one that has something to say although it takes all is quoted", async () => {
+  test("a warning with a full success is reported", async () => {
     receiver.setBehaviour(() => ({ partial: { rejected: 0, message: "please upgrade" } }));
     const { summary } = await deliver(rowsOf(5));
     expect(summary).toEqual({ sent: 5, rejected: 0, oversized: 0, kept: 0, remark: "please upgrade" });
   });
 });
 
-describe("a long backlog", () => {
-  test("goes no faster than it may", async () => {
+describe("a long queue", () => {
+  test("is sent no faster than the limit", async () => {
     const begin = performance.now();
     const { summary } = await deliver(rowsOf(300), { maxSpansPerRequest: 50, maxSpansPerSecond: 500 });
     expect(summary.sent).toBe(300);
-    // The last request begins when the five before it have had their time
+    // The last request starts after the time of the five before it
     expect(performance.now() - begin).toBeGreaterThan(490);
   });
 
-  test("stops when its time is over, and leaves the rest for the next", async () => {
+  test("stops at its deadline and leaves the rest for the next delivery", async () => {
     receiver.setBehaviour(() => ({ delayMs: 50 }));
     const bounds = { maxSpansPerRequest: 1, concurrency: 1, maxDeliveryMs: 300 };
     const { summary, deliveries } = await deliver(rowsOf(100), bounds);
@@ -207,7 +207,7 @@ describe("a long backlog", () => {
     expect(receiver.spans).toHaveLength(summary.sent);
   });
 
-  test("waits for its pace no longer than its time", async () => {
+  test("does not wait beyond its deadline", async () => {
     const begin = performance.now();
     const bounds = { maxSpansPerRequest: 10, maxSpansPerSecond: 1, maxDeliveryMs: 200 };
     expect((await deliver(rowsOf(100), bounds)).summary).toMatchObject({ sent: 10, stopped: "time" });
@@ -221,7 +221,7 @@ describe("requests that are too large", () => {
     ({ headers }) =>
       Number(headers["content-length"]) > bytes ? { status: 413 } : undefined;
 
-  test("are halved until they pass", async () => {
+  test("are halved until they are accepted", async () => {
     receiver.setBehaviour(tooLargeAbove(1000));
     const { summary, deliveries } = await deliver(rowsOf(40), { maxSpansPerRequest: 40 });
     expect(summary).toEqual({ sent: 40, rejected: 0, oversized: 0, kept: 0 });
@@ -229,18 +229,18 @@ describe("requests that are too large", () => {
     expect(receiver.spans.map((span) => span.spanId)).toEqual(rowsOf(40).map((row) => row.record.spanId));
   });
 
-  test("a single span that is too large is told, and the others go out", async () => {
+  test("a single span that is too large is reported, and the others are sent", async () => {
     receiver.setBehaviour(tooLargeAbove(5000));
     const rows = rowsOf(9);
     rows[4] = { seq: 104, record: spanRecord(4, { attributes: { text: "x".repeat(20_000) } }) };
     const { summary, deliveries } = await deliver(rows);
-    const reason = `${receiver.url}/v1/traces answered 413: answered 413 as told`;
+    const reason = `${receiver.url}/v1/traces answered 413: answered 413 as requested`;
     expect(summary).toEqual({ sent: 8, rejected: 0, oversized: 1, kept: 0, reason });
     expect(seqs(deliveries, "oversized")).toEqual([104]);
     expect(receiver.spansById().size).toBe(8);
   });
 
-  test("teach what the rest of the backlog is cut to", async () => {
+  test("determine the size of the next requests", async () => {
     receiver.setBehaviour(tooLargeAbove(3000));
     await deliver(rowsOf(400), { maxSpansPerRequest: 100, concurrency: 1 });
     const refused = receiver.requests.filter((request) => !request.taken).length;
@@ -248,14 +248,14 @@ describe("requests that are too large", () => {
     expect(receiver.spansById().size).toBe(400);
   });
 
-  test("even alone, all of them: not each is tried", async () => {
+  test("if every single span is too large, not every one is tried", async () => {
     receiver.setBehaviour(tooLargeAbove(10));
     const { summary } = await deliver(rowsOf(400), { maxSpansPerRequest: 4, concurrency: 1 });
     expect(summary).toMatchObject({ sent: 0, oversized: 50, stopped: "backend" });
   });
 
-  test("by our own bound are never sent: the estimate is checked on the bytes", async () => {
-    // In JSON, attributes take far more than in our records
+  test("by our own bound are never sent: the encoded size is checked", async () => {
+    // In OTLP's JSON, attributes are much larger than in our records
     const attributes = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, n]));
     const bounds = { maxBytesPerRequest: 6000, concurrency: 1 };
     const { summary } = await deliver(rowsOf(30, { attributes }), bounds, { protocol: "http/json" });
@@ -263,7 +263,7 @@ describe("requests that are too large", () => {
     for (const request of receiver.requests) expect(request.body.length).toBeLessThanOrEqual(6000);
   });
 
-  test("whatever the sizes and bounds, every row ends in exactly one delivery and nothing arrives twice", async () => {
+  test("for any sizes and bounds, every row is settled exactly once and nothing arrives twice", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 30 }),
@@ -298,35 +298,35 @@ describe("requests that are too large", () => {
   });
 });
 
-test("a failing store ends the delivery with its error, after what is under way was offered to it", async () => {
-  const told: number[] = [];
+test("a failing store ends the delivery with its error, after all requests in flight were settled", async () => {
+  const settled: number[] = [];
   const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 1, concurrency: 2 });
   const sender = createSender(settings, { version: "0.1.0" });
   const delivering = deliverSpans(rowsOf(20), sender, settings, ({ seqs: [seq = 0] }) => {
-    told.push(seq);
+    settled.push(seq);
     throw new Error("disk full");
   });
   await expect(delivering).rejects.toThrow("disk full");
   sender.close();
-  expect(told.length).toBe(receiver.requests.length);
-  expect(told.length).toBeLessThanOrEqual(3);
+  expect(settled.length).toBe(receiver.requests.length);
+  expect(settled.length).toBeLessThanOrEqual(3);
 });
 
-test("a failing outbox ends the delivery with its error, after what is under way came back", async () => {
+test("a failing outbox ends the delivery with its error, after all requests in flight were answered", async () => {
   const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 1, concurrency: 2 });
   const sender = createSender(settings, { version: "0.1.0" });
-  const told: number[] = [];
+  const settled: number[] = [];
   async function* outbox() {
     yield* rowsOf(2);
     throw new Error("the store is gone");
   }
-  const delivering = deliverSpans(outbox(), sender, settings, (delivery) => void told.push(...delivery.seqs));
+  const delivering = deliverSpans(outbox(), sender, settings, (delivery) => void settled.push(...delivery.seqs));
   await expect(delivering).rejects.toThrow("the store is gone");
   sender.close();
-  expect(told).toEqual([100]);
+  expect(settled).toEqual([100]);
 });
 
-test("metric points go one request after the other, in order, whatever the concurrency", async () => {
+test("metric points are sent one request after the other, in order, at any concurrency", async () => {
   const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 2, concurrency: 4 });
   const sender = createSender(settings, { version: "0.1.0" });
   receiver.setBehaviour(({ index }) => ({ delayMs: index % 2 === 0 ? 10 : 0 }));

@@ -1,4 +1,4 @@
-// The SDK's tracer, meter and exporters are the second implementation: the same records must give the same bytes.
+// The SDK's tracer, meter and exporters are the reference: the same records must give the same bytes.
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace, ValueType } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -69,7 +69,7 @@ test("http/protobuf spans equal the SDK's to the byte", async () => {
   expect(receiver.requests[0]?.body.toString("hex")).toBe(Buffer.from(theirs ?? []).toString("hex"));
 });
 
-test("metrics of the SDK's instruments come out the same to the byte, in JSON and protobuf", async () => {
+test("metrics equal those of the SDK's instruments to the byte, in JSON and protobuf", async () => {
   const collected = await sdkMetrics();
   const points = collected.scopeMetrics.flatMap((scoped) => scoped.metrics).flatMap(pointsOf);
   expect(points).toHaveLength(4);
@@ -131,7 +131,7 @@ async function sdkSpans(records: readonly SpanRecord[]): Promise<Tracing.Readabl
   return ended;
 }
 
-/** Two counters' streams and one histogram's from real instruments. */
+/** Streams of two counters and a histogram, from the SDK's instruments. */
 async function sdkMetrics(): Promise<metrics.ResourceMetrics> {
   class Reader extends metrics.MetricReader {
     protected override async onForceFlush() {}

@@ -40,8 +40,8 @@ describe("network errors in plain words", () => {
   });
 });
 
-describe("secrets in the words of a backend", () => {
-  test("whatever a header's value is, it does not come through", () => {
+describe("secrets in a backend's message", () => {
+  test("any header value is removed", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 6 }), fc.string(), fc.string(), (value, before, after) => {
         const clean = withoutSecrets(`${before} ${value} ${after}`, settings({ headers: { "x-api-key": value } }));
@@ -50,20 +50,20 @@ describe("secrets in the words of a backend", () => {
     );
   });
 
-  test("short ones go only where they stand alone", () => {
+  test("short values are removed only as whole words", () => {
     expect(withoutSecrets("tenant 42 of 4242 (42)", settings({ headers: { "x-tenant": "42" } }))).toBe(
       "tenant *** of 4242 (***)",
     );
   });
 
-  test("the names of schemes stay readable", () => {
+  test("scheme names stay readable", () => {
     const headers = { authorization: "Bearer s3cret-token" };
     expect(withoutSecrets("Bearer s3cret-token is no Bearer token", settings({ headers }))).toBe(
       "*** is no Bearer token",
     );
   });
 
-  test("credentials of the address, encoded or not, and of a Basic header", () => {
+  test("credentials in the address, encoded or not, and in a Basic header are removed", () => {
     const basic = Buffer.from("admin:h3ader-pass").toString("base64");
     const url = "https://dev:pass%20word@collector.example/v1/traces?token=qu3ry-token";
     const ofUrl = Buffer.from("dev:pass word").toString("base64");
@@ -73,7 +73,7 @@ describe("secrets in the words of a backend", () => {
     );
   });
 
-  test("without secrets a text stays as it is", () => {
+  test("a message without secrets stays unchanged", () => {
     expect(withoutSecrets("a (b) [c] *", settings({}))).toBe("a (b) [c] *");
   });
 });

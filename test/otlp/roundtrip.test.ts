@@ -1,4 +1,4 @@
-// Every field of every record, through a real request, as the receiver decodes it.
+// Every field of every record, sent in a real request and decoded by the receiver.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Attributes, MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
@@ -68,8 +68,8 @@ describe.each([
     expect(values).toEqual([0, 500]);
   });
 
-  test("what no backend takes is left out", async () => {
-    // Records come back from a store as JSON, whatever their type says
+  test("values that backends reject are omitted", async () => {
+    // Records come from the store as JSON, which may contain more than the type allows
     const attributes: SpanRecord["attributes"] = JSON.parse(
       '{"kept":"yes","gone":null,"nested":{"a":1},"":"no key","list":["a",1]}',
     );
@@ -80,14 +80,14 @@ describe.each([
   });
 });
 
-test("an end before its start becomes a zero length", async () => {
+test("an end before the start becomes a zero duration", async () => {
   const sender = createSender(otlpSettings(receiver), { version: "0.1.0" });
   await sender.sendSpans([spanRecord(1, { startMs: 2000, endMs: 1000 })]);
   sender.close();
   expect(receiver.spans[0]).toMatchObject({ startNs: 2_000_000_000n, endNs: 2_000_000_000n });
 });
 
-test("points that are not finite are left out, and an empty histogram has no smallest and largest", async () => {
+test("points that are not finite are omitted, and an empty histogram has no min and max", async () => {
   const empty = { kind: "histogram" as const, count: 0, sum: 0, bucketCounts: [0, 0, 0] };
   const min = Number.POSITIVE_INFINITY;
   const sender = createSender(otlpSettings(receiver), { version: "0.1.0" });
@@ -102,7 +102,7 @@ test("points that are not finite are left out, and an empty histogram has no sma
   sender.close();
 });
 
-test("an update of the program begins no series anew: metrics come of no version", async () => {
+test("an update of the program starts no new series: the metrics' scope has no version", async () => {
   for (const version of ["0.1.0", "0.2.0"]) {
     const sender = createSender(otlpSettings(receiver), { version });
     await sender.sendMetrics([sumPoint(5)]);
@@ -112,7 +112,7 @@ test("an update of the program begins no series anew: metrics come of no version
   expect(scopes).toEqual([scopes[0], scopes[0]]);
 });
 
-test("temporality, monotony, and billionths as doubles", async () => {
+test("temporality, monotonicity, and billionths as doubles", async () => {
   const sender = createSender(otlpSettings(receiver, {}, { temporality: "delta" }), { version: "0.1.0" });
   await sender.sendMetrics([sumPoint(5), sumPoint(1_234_567_891, { shape: COST })]);
   sender.close();
@@ -141,11 +141,11 @@ describe("the resource", () => {
     expect(await received({ team: "settings", region: "eu" })).toEqual({ ...record, region: "eu" });
   });
 
-  test("but a service name of the settings stands for every agent", async () => {
+  test("but a configured service name replaces every agent's", async () => {
     expect(await received({ "service.name": "my-laptop" })).toEqual({ ...record, "service.name": "my-laptop" });
   });
 
-  test("counters keep what was said of them when they were counted, whatever the settings say now", async () => {
+  test("counters keep the attributes from the time they were counted, even if settings change", async () => {
     const resource = { "service.name": "new", "deployment.environment.name": "new", team: "new" };
     const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
     const attributes = { "deployment.environment.name": "old" };
@@ -158,7 +158,7 @@ describe("the resource", () => {
     expect(receiver.metricPoints.map((point) => point.attributes)).toEqual([sumPoint(1).attributes, attributes]);
   });
 
-  test("and then the counters of two agents are still two", async () => {
+  test("and the counters of two agents stay separate", async () => {
     const resource = { "service.name": "my-laptop" };
     const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
     const named = { attributes: resource };
@@ -223,7 +223,7 @@ function asReceivedPoint({ shape, data, ...point }: MetricPoint): ReceivedPoint 
   };
 }
 
-/** As the receiver shows whole numbers that a double does not hold exactly. */
+/** A bigint where a double is not exact, like the receiver. */
 function plain(attributes: Attributes): PlainAttributes {
   const entries = Object.entries(attributes).map(([key, value]) => {
     const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
@@ -232,7 +232,7 @@ function plain(attributes: Attributes): PlainAttributes {
   return Object.fromEntries(entries);
 }
 
-/** By way of decimal digits, so not by the code under test. */
+/** By decimal digits, independent of the code under test. */
 function nanosOf(ms: number): bigint {
   const [whole = "", fraction = ""] = String(ms).split(".");
   return BigInt(whole + fraction.padEnd(6, "0"));

@@ -33,8 +33,8 @@ async function sendPoint(signal: Partial<OtlpSignalSettings> = {}): Promise<Expo
 
 const answering = (reply: Reply) => receiver.setBehaviour(() => reply);
 
-describe("a request that is taken", () => {
-  test("says who sends, and carries the headers of the settings", async () => {
+describe("an accepted request", () => {
+  test("has a user agent and the configured headers", async () => {
     await sendSpan({ headers: { Authorization: "Bearer s3cret-token", "X-Scope-OrgID": "team-a" } });
     expect(receiver.requests[0]?.headers).toMatchObject({
       "user-agent": "openhook-otel/0.1.0",
@@ -45,20 +45,20 @@ describe("a request that is taken", () => {
     expect(receiver.requests[0]?.headers["content-length"]).toBe(String(receiver.requests[0]?.wireBytes));
   });
 
-  test("keeps its own framing, whatever the settings say", async () => {
+  test("keeps its framing headers, whatever headers are configured", async () => {
     const headers = { "Content-Type": "text/plain", "Transfer-Encoding": "chunked", "Content-Length": "3" };
     expect(await sendSpan({ headers })).toEqual({ status: "ok", rejected: 0 });
     expect(receiver.requests[0]?.headers["content-type"]).toBe("application/x-protobuf");
   });
 
-  test("uses user and password of the address", async () => {
+  test("sends the address's user and password", async () => {
     const url = `${receiver.url.replace("//", "//dev:pass%20word@")}/v1/traces`;
     await sendSpan({ url });
     const basic = Buffer.from("dev:pass word").toString("base64");
     expect(receiver.requests[0]?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  test("is gzipped when asked", async () => {
+  test("is compressed if configured", async () => {
     const sender = createSender(otlpSettings(receiver, { compression: "gzip" }), { version: VERSION });
     await sender.sendSpans(Array.from({ length: 100 }, (_, n) => spanRecord(n)));
     sender.close();
@@ -68,14 +68,14 @@ describe("a request that is taken", () => {
     expect(receiver.spans).toHaveLength(100);
   });
 
-  test("shares one connection with the next", async () => {
+  test("shares its connection with the next request", async () => {
     const sender = createSender(otlpSettings(receiver), { version: VERSION });
     for (let n = 0; n < 3; n++) await sender.sendSpans([spanRecord(n)]);
     sender.close();
     expect(new Set(receiver.requests.map((request) => request.clientPort)).size).toBe(1);
   });
 
-  test("nothing to send makes no request", async () => {
+  test("nothing to send, no request", async () => {
     const sender = createSender(otlpSettings(receiver), { version: VERSION });
     expect(await sender.sendSpans([])).toEqual({ status: "ok", rejected: 0 });
     expect(await sender.sendMetrics([])).toEqual({ status: "ok", rejected: 0 });
@@ -86,14 +86,14 @@ describe("a request that is taken", () => {
 
 describe("a 2xx answer", () => {
   describe.each(["http/protobuf", "http/json"] as const)("%s", (protocol) => {
-    test("with a partial success tells how many are lost and why", async () => {
+    test("with a partial success reports how many were rejected and why", async () => {
       answering({ partial: { rejected: 3, message: "attributes too long" } });
       const expected = { status: "ok", rejected: 3, message: "attributes too long" };
       expect(await sendSpan({ protocol })).toEqual(expected);
       expect(await sendPoint({ protocol })).toEqual(expected);
     });
 
-    test("with a warning alone rejects nothing", async () => {
+    test("with only a warning rejects nothing", async () => {
       answering({ partial: { rejected: 0, message: "please upgrade" } });
       expect(await sendSpan({ protocol })).toEqual({ status: "ok", rejected: 0, message: "please upgrade" });
     });
@@ -102,7 +102,7 @@ describe("a 2xx answer", () => {
       ["garbage", "\u0007\u00ff garbage"],
       ["words", "OK"],
       ["an array", "[]"],
-    ])("with %s for a body is a success all the same", async (_what, body) => {
+    ])("with %s as the body is still a success", async (_what, body) => {
       answering({ body });
       expect(await sendSpan({ protocol })).toEqual({ status: "ok", rejected: 0, message: "unreadable answer" });
       expect(await sendPoint({ protocol })).toEqual({ status: "ok", rejected: 0, message: "unreadable answer" });
@@ -120,14 +120,14 @@ describe("a 2xx answer", () => {
     ["a page", "text/html; charset=utf-8", "Please sign in"],
     ["a page that calls itself something else", "application/x-protobuf", "\n<!DOCTYPE html><title>Grafana</title>"],
     ["a page of the backend's own interface", "", "<html><body>ok</body></html>"],
-  ])("with %s is none: somebody else answered", async (_what, contentType, body) => {
+  ])("with %s is a failure: the response is not a backend's", async (_what, contentType, body) => {
     answering({ headers: { "content-type": contentType }, body, taken: false });
     const reason = `${receiver.url}/v1/traces answered 200 with a web page: nothing that takes OTLP does`;
     expect(await sendSpan()).toEqual({ status: "refused", httpStatus: 200, reason });
     expect(await sendPoint()).toMatchObject({ status: "refused", httpStatus: 200 });
   });
 
-  test("that is compressed although nobody asked for it is read all the same", async () => {
+  test("that is compressed without being requested is still read", async () => {
     const said = Buffer.from('{"partialSuccess":{"rejectedSpans":1,"errorMessage":"old"}}');
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     answering({ headers, body: gzipSync(said) });
@@ -138,7 +138,7 @@ describe("a 2xx answer", () => {
     }
   });
 
-  test("in JSON to a protobuf request is read as JSON, counts as numbers or strings", async () => {
+  test("in JSON to a protobuf request is read as JSON, with counts as numbers or strings", async () => {
     const headers = { "content-type": "application/json; charset=utf-8" };
     answering({ headers, body: '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}' });
     expect(await sendSpan()).toEqual({ status: "ok", rejected: 2, message: "old" });
@@ -146,7 +146,7 @@ describe("a 2xx answer", () => {
     expect(await sendSpan()).toEqual({ status: "ok", rejected: 2 });
   });
 
-  test("with a count that is none is unreadable", async () => {
+  test("with an invalid count is unreadable", async () => {
     answering({ body: '{"partialSuccess":{"rejectedSpans":"many"}}' });
     expect(await sendSpan({ protocol: "http/json" })).toEqual({
       status: "ok",
@@ -155,7 +155,7 @@ describe("a 2xx answer", () => {
     });
   });
 
-  test("that breaks off, drips or never stops has still taken the records", async () => {
+  test("that breaks off, drips or never ends still counts as accepted", async () => {
     const expected = { status: "ok", rejected: 0, message: "unreadable answer" };
     answering({ reset: "within-answer" });
     expect(await sendSpan()).toEqual(expected);
@@ -166,10 +166,10 @@ describe("a 2xx answer", () => {
   });
 });
 
-describe("an answer that asks to come back", () => {
+describe("a response that asks for a retry", () => {
   test.each([429, 502, 503, 504])("%d", async (status) => {
     answering({ status });
-    const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as told`;
+    const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
     expect(await sendSpan()).toEqual({ status: "retry", reason });
     expect(await sendSpan({ protocol: "http/json" })).toEqual({ status: "retry", reason });
   });
@@ -185,7 +185,7 @@ describe("an answer that asks to come back", () => {
     }
   });
 
-  test("Retry-After as a date, past or to come", async () => {
+  test("Retry-After as a date, past or future", async () => {
     answering({ status: 503, headers: { "retry-after": new Date(Date.now() + 60_000).toUTCString() } });
     const outcome = await sendSpan();
     const afterMs = outcome.status === "retry" ? (outcome.afterMs ?? 0) : 0;
@@ -195,20 +195,20 @@ describe("an answer that asks to come back", () => {
     expect(await sendSpan()).toMatchObject({ status: "retry", afterMs: 0 });
   });
 
-  test("an unreadable Retry-After is none", async () => {
+  test("an unreadable Retry-After is ignored", async () => {
     answering({ status: 503, headers: { "retry-after": "soon" } });
     expect(await sendSpan()).not.toHaveProperty("afterMs");
   });
 });
 
-describe("an answer that refuses", () => {
+describe("a response that rejects", () => {
   test.each([400, 401, 403, 404, 405, 415, 422, 500, 501])("%d", async (status) => {
     answering({ status });
-    const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as told`;
+    const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
     expect(await sendSpan()).toEqual({ status: "refused", reason, httpStatus: status });
   });
 
-  test("413 is told apart: smaller parts may pass", async () => {
+  test("413 is a separate outcome, because smaller requests may succeed", async () => {
     answering({ status: 413, body: "" });
     expect(await sendSpan()).toEqual({ status: "too-large", reason: `${receiver.url}/v1/traces answered 413` });
   });
@@ -216,18 +216,18 @@ describe("an answer that refuses", () => {
   test.each([
     ["a text", "text/plain", "invalid API key\nsee the docs", "invalid API key see the docs"],
     ["JSON", "application/json", '{"message":"no such tenant"}', "no such tenant"],
-    ["JSON of other kinds", "application/json", '{"error":{"message":"bad plan"}}', "bad plan"],
+    ["JSON of another form", "application/json", '{"error":{"message":"bad plan"}}', "bad plan"],
     ["JSON of FastAPI", "application/json", '{"detail":"no spans found"}', "no spans found"],
-    ["JSON without words", "application/json", '{"code":7}', undefined],
+    ["JSON without a message", "application/json", '{"code":7}', undefined],
     ["a page", "text/html", "<!doctype html><h1>Sign in</h1>", undefined],
     ["a long text", "text/plain", "n".repeat(5000), `${"n".repeat(200)}…`],
-  ])("the backend's own words are told: %s", async (_what, contentType, body, words) => {
+  ])("the backend's message is reported: %s", async (_what, contentType, body, words) => {
     answering({ status: 401, headers: { "content-type": contentType }, body });
-    const told = words === undefined ? "" : `: ${words}`;
-    expect(await sendSpan()).toMatchObject({ reason: `${receiver.url}/v1/traces answered 401${told}` });
+    const suffix = words === undefined ? "" : `: ${words}`;
+    expect(await sendSpan()).toMatchObject({ reason: `${receiver.url}/v1/traces answered 401${suffix}` });
   });
 
-  test("redirects are refused, and only their origin is told", async () => {
+  test("redirects are refused, and only their origin is reported", async () => {
     const other = await startReceiver();
     for (const [location, named] of [
       [`${other.url}/v1/traces?key=s3cret-key`, other.url],
@@ -250,7 +250,7 @@ describe("an answer that refuses", () => {
   });
 });
 
-describe("no answer at all", () => {
+describe("no response", () => {
   test("nothing listens", async () => {
     const gone = await startReceiver();
     await gone.close();
@@ -290,7 +290,7 @@ describe("no answer at all", () => {
     expect(Date.now() - begin).toBeLessThan(3000);
   });
 
-  test("the address takes connections but never reads", async () => {
+  test("the server accepts connections but never reads", async () => {
     const silent = createTcpServer({ pauseOnConnect: true });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const address = silent.address();
@@ -300,24 +300,24 @@ describe("no answer at all", () => {
     silent.close();
   });
 
-  test("the connection breaks before or after the request was read", async () => {
+  test("the connection breaks before or after the request is read", async () => {
     const reason = `connection broken by ${receiver.url}/v1/traces`;
     answering({ reset: "before-reading" });
     expect(await sendSpan()).toEqual({ status: "retry", reason });
     expect(receiver.spans).toHaveLength(0);
     answering({ reset: "after-reading", taken: true });
     expect(await sendSpan()).toEqual({ status: "retry", reason });
-    // Taken by the backend, unknown to us: the next try carries the same ids
+    // Accepted by the backend without a response: the next attempt has the same ids
     receiver.setBehaviour(undefined);
     await sendSpan();
     expect(receiver.spans).toHaveLength(2);
     expect(receiver.spansById().size).toBe(1);
   });
 
-  test("a kept connection that the backend has closed meanwhile costs nothing", async () => {
+  test("a kept connection that the backend has closed is replaced without an error", async () => {
     const sockets: Socket[] = [];
     let requests = 0;
-    // Closes without a word of it when the second request comes: what an idle timeout that just ran out looks like
+    // Closes the connection when the second request arrives, like an idle timeout that expires at that moment
     const server = createTcpServer((socket) => {
       sockets.push(socket.on("error", () => {}));
       let answered = false;
@@ -341,7 +341,7 @@ describe("no answer at all", () => {
     server.close();
   });
 
-  test("what answers is not HTTP", async () => {
+  test("the response is not HTTP", async () => {
     const parrot = createTcpServer((socket) => socket.on("error", () => {}).end("220 mail.example ESMTP\r\n"));
     await new Promise<void>((resolve) => parrot.listen(0, "127.0.0.1", resolve));
     const address = parrot.address();
@@ -353,7 +353,7 @@ describe("no answer at all", () => {
     parrot.close();
   });
 
-  test("an abort ends what is under way", async () => {
+  test("an abort ends requests in flight", async () => {
     answering({ hang: true });
     const controller = new AbortController();
     const sender = createSender(otlpSettings(receiver), { version: VERSION, signal: controller.signal });
@@ -365,7 +365,7 @@ describe("no answer at all", () => {
     sender.close();
   });
 
-  test("after close nothing more is sent", async () => {
+  test("after close nothing is sent", async () => {
     const sender = createSender(otlpSettings(receiver), { version: VERSION });
     sender.close();
     expect(await sender.sendSpans([spanRecord()])).toMatchObject({ status: "retry" });
@@ -405,7 +405,7 @@ describe("settings that cannot work", () => {
     }
   });
 
-  test("a body over the bound is not sent", async () => {
+  test("a body over the limit is not sent", async () => {
     const sender = createSender(otlpSettings(receiver, {}, { maxBytesPerRequest: 100 }), { version: VERSION });
     expect(await sender.sendSpans([spanRecord()])).toMatchObject({ status: "too-large" });
     expect(await sender.sendMetrics([sumPoint(1)])).toMatchObject({ status: "too-large" });
@@ -414,7 +414,7 @@ describe("settings that cannot work", () => {
   });
 });
 
-describe("no secret is ever told", () => {
+describe("no secret is ever reported", () => {
   const basic = Buffer.from("dev:basic-s3cret").toString("base64");
   const headers = {
     authorization: "Bearer s3cret-token",
@@ -429,7 +429,7 @@ describe("no secret is ever told", () => {
     ["too large", { status: 413 }],
     ["redirected", { status: 302, headers: { location: "http://dev:s3cret@sso.example/?token=s3cret" } }],
     ["reset", { reset: "after-reading" }],
-    ["taken in part", { status: 200 }],
+    ["partially accepted", { status: 200 }],
   ])("%s", async (_what, reply) => {
     const echo = `no: s3cret-token s3cret-key pass word ${basic} basic-s3cret q-s3cret pin 42 in 4242 ways`;
     const echoBody =

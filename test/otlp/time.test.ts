@@ -27,7 +27,7 @@ test("every microsecond of this century is exact", () => {
   );
 });
 
-test("nanoseconds stay below a second, and the whole below 2^64", () => {
+test("nanoseconds stay below a second, and the total below 2^64", () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true }), (ms) => {
       const [seconds, nanos] = toHrTime(ms);

@@ -26,13 +26,13 @@ async function send(
   return outcome;
 }
 
-test("a server whose authority is configured is trusted", async () => {
+test("a server with a certificate of the configured authority is trusted", async () => {
   receiver = await startReceiver({ tls: certificates.server });
   expect(await send(receiver, { certificatePath: certificates.ca.certPath })).toEqual({ status: "ok", rejected: 0 });
   expect(receiver.spans).toHaveLength(1);
 });
 
-test("a server of an unknown authority is not", async () => {
+test("a server with a certificate of an unknown authority is not", async () => {
   receiver = await startReceiver({ tls: certificates.server });
   const reason = `the certificate of ${receiver.url}/v1/traces is not signed by an authority known here: set the authority's certificate file`;
   expect(await send(receiver, {})).toEqual({ status: "retry", reason });
@@ -43,13 +43,13 @@ test("a server of an unknown authority is not", async () => {
   expect(receiver.requests).toHaveLength(0);
 });
 
-test("nor is one that shows a certificate for another host", async () => {
+test("nor is a server with a certificate for another host", async () => {
   receiver = await startReceiver({ tls: certificates.otherHost });
   const reason = `the certificate of ${receiver.url}/v1/traces is for another host name`;
   expect(await send(receiver, { certificatePath: certificates.ca.certPath })).toEqual({ status: "retry", reason });
 });
 
-test("a client certificate is shown where it is asked for, and its absence is told", async () => {
+test("a client certificate is sent if required, and a missing one is reported", async () => {
   receiver = await startReceiver({ tls: { ...certificates.server, clientCa: certificates.ca.cert } });
   const { client, stranger, ca } = certificates;
   const pair = { clientCertificatePath: client.certPath, clientKeyPath: client.keyPath };
@@ -63,7 +63,7 @@ test("a client certificate is shown where it is asked for, and its absence is to
   expect(receiver.spans).toHaveLength(1);
 });
 
-test("https to a plain http server says so", async () => {
+test("https to a plain http server is reported as such", async () => {
   receiver = await startReceiver();
   const url = receiver.url.replace("http:", "https:");
   expect(await send({ url }, {})).toEqual({
@@ -72,7 +72,7 @@ test("https to a plain http server says so", async () => {
   });
 });
 
-test("http to a TLS server ends as a broken connection or a refusal, not as a success", async () => {
+test("http to a TLS server is a broken connection or a rejection, not a success", async () => {
   receiver = await startReceiver({ tls: certificates.server });
   const outcome = await send({ url: receiver.url.replace("https:", "http:") }, {});
   expect(outcome.status).toMatch(/^(?:retry|refused)$/);
@@ -100,7 +100,7 @@ test.each([
   expect(receiver.requests).toHaveLength(0);
 });
 
-test("a client certificate and key go together", async () => {
+test("a client certificate requires a key, and a key a certificate", async () => {
   receiver = await startReceiver({ tls: certificates.server });
   const { client, server } = certificates;
   expect(await send(receiver, { clientKeyPath: client.keyPath })).toEqual({

@@ -1,4 +1,4 @@
-// One case of each agent; all of them, at every level: test/faults/long/privacy.faults.ts
+// One case per agent. All cases at every level: test/faults/long/privacy.faults.ts
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { canaryRun } from "./canary.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-describe("what is planted in every text of an agent", () => {
+describe("canaries planted in every text of an agent", () => {
   test.each([
     ["claude-code", "parallel-tools", "metadata"],
     ["codex", "basic", "metadata"],
@@ -28,7 +28,7 @@ describe("what is planted in every text of an agent", () => {
   test.each([
     ["claude-code", "basic"],
     ["gemini-cli", "basic"],
-  ])("%s %s: at redacted the words arrive, and no secret", async (source, name) => {
+  ])("%s %s: at redacted the content arrives, and no secret", async (source, name) => {
     const { findings, arrived, spans } = await canaryRun(source, name, "redacted", receiver);
     expect(findings).toEqual([]);
     expect(spans).toBeGreaterThan(0);

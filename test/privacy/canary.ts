@@ -11,7 +11,7 @@ import { contextAt } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { CANARY, foundIn, Planter, SECRET } from "./plant.ts";
 
-/** Every recorded case, by agent. */
+/** Every recorded case by agent. */
 export const recordedCases = (): readonly (readonly [source: string, name: string])[] =>
   readdirSync(CASES).flatMap((source) =>
     statSync(join(CASES, source)).isDirectory()
@@ -22,15 +22,15 @@ export const recordedCases = (): readonly (readonly [source: string, name: strin
   );
 
 export interface CanaryRun {
-  /** What was found where it must not be. */
+  /** Canaries found where they must not be. */
   readonly findings: readonly string[];
   readonly planted: number;
   readonly spans: number;
-  /** Texts with what was planted that arrived, at levels that let them. */
+  /** Texts with a canary that arrived, at levels that allow them. */
   readonly arrived: number;
 }
 
-/** One case with something planted in all of its texts: hooks, transcripts, a drain, and a look at all that is left. */
+/** Plants canaries in all texts of a case, runs its hooks and a drain, and searches everything that remains. */
 export async function canaryRun(
   source: string,
   name: string,
@@ -87,7 +87,7 @@ function inStore({ places }: Replay, needles: readonly string[]): readonly strin
   }
 }
 
-/** Byte by byte: also what was deleted and not overwritten, and what has not left the write-ahead log. */
+/** Searches the bytes, which include deleted but not overwritten pages and the write-ahead log. */
 function inFiles({ places }: Replay, needles: readonly string[]): readonly string[] {
   return readdirSync(places.stateDir, { recursive: true, encoding: "utf8" })
     .map((name) => join(places.stateDir, name))

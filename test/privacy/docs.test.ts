@@ -1,4 +1,4 @@
-// docs/privacy.md says what the program does, not what it did once.
+// docs/privacy.md describes the program's current behaviour.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ test("every rule is named, and no other", () => {
   expect([...listed.matchAll(/`([^`]+)`/g)].map(([, id]) => id)).toEqual([...rules]);
 });
 
-test("every setting it names is one", () => {
+test("every setting in it exists", () => {
   for (const [, key = ""] of text.matchAll(/`((?:redaction|identity|otlp)\.[a-zA-Z.]+)`/g)) {
     expect(SETTINGS.some((setting) => setting.key === key) || targetOf(key) !== undefined, key).toBe(true);
   }
@@ -26,7 +26,7 @@ test("every setting it names is one", () => {
   for (const level of CAPTURE_LEVELS) expect(text).toContain(`\`${level}\``);
 });
 
-test("its figures and its project file are the program's", () => {
+test("its limits and its example of a project file match the program", () => {
   expect(text).toContain(`up to ${MAX_ATTRIBUTES} texts of up to ${MAX_VALUE_CHARACTERS} characters`);
   expect(text).toContain(`${MAX_SCANNED.toLocaleString("en")} characters`);
   expect(text).toContain(`\`${PROJECT_FILE}\``);

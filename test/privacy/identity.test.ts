@@ -11,12 +11,12 @@ import { Replay } from "../support/replay.ts";
 const EMAIL = "Jane.Doe@Example.com";
 const SALT = "a key of the whole team";
 
-describe("what is said about the user", () => {
-  test("is nothing, unless the settings want it", () => {
+describe("the user attribute", () => {
+  test("is absent unless configured", () => {
     expect(userAttributes("none", { email: EMAIL, name: "jane" }, SALT)).toEqual({});
   });
 
-  test("is the address, or the name where there is none", () => {
+  test("is the address, or the name if there is no address", () => {
     expect(userAttributes("plain", { email: EMAIL, name: "jane" }, SALT)).toEqual({
       "user.email": "jane.doe@example.com",
     });
@@ -24,7 +24,7 @@ describe("what is said about the user", () => {
     expect(userAttributes("plain", {}, SALT)).toEqual({});
   });
 
-  test("is a pseudonym: the same for one person and key, another for another, and no hash that anybody can try", () => {
+  test("is a pseudonym: the same for one person and key, different for others, and not a hash that can be brute-forced", () => {
     const hash = (email: string, key: string) => userAttributes("hash", { email }, key)["user.hash"] ?? "";
     expect(hash(EMAIL, SALT)).toMatch(/^[0-9a-f]{32}$/);
     expect(hash(EMAIL, SALT)).toBe(hash("jane.doe@example.com ", SALT));
@@ -37,7 +37,7 @@ describe("what is said about the user", () => {
   });
 });
 
-describe("who it is", () => {
+describe("the user's identity", () => {
   let home = "";
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-person-"));
@@ -57,7 +57,7 @@ describe("who it is", () => {
     expect((await personHere(home)).email).toBe(email);
   });
 
-  test("git's other place, and the own one before it", async () => {
+  test("git's other configuration file, with ~/.gitconfig taking precedence", async () => {
     mkdirSync(join(home, ".config", "git"), { recursive: true });
     writeFileSync(join(home, ".config", "git", "config"), "[user]\nemail = shared@example.com\n");
     expect((await personHere(home)).email).toBe("shared@example.com");
@@ -65,12 +65,12 @@ describe("who it is", () => {
     expect((await personHere(home)).email).toBe("own@example.com");
   });
 
-  test("else the operating system's", async () => {
+  test("otherwise the operating system's", async () => {
     expect(await personHere(home)).toEqual({ name: userInfo().username });
   });
 });
 
-describe("what arrives", () => {
+describe("the receiver gets", () => {
   const replays: Replay[] = [];
   let receiver: Receiver;
   afterAll(async () => {
@@ -89,24 +89,24 @@ describe("what arrives", () => {
     await replay.drain({ endIdle: true });
     expect(receiver.spans.length).toBeGreaterThan(0);
     expect(receiver.metricPoints.length).toBeGreaterThan(0);
-    const told = [...receiver.spans, ...receiver.metricPoints].map(({ resource }) =>
+    const users = [...receiver.spans, ...receiver.metricPoints].map(({ resource }) =>
       JSON.stringify(Object.entries(resource).filter(([name]) => name.startsWith("user."))),
     );
-    return { users: new Set(told), bodies: receiver.requests.map(({ body }) => body.toString("latin1")).join() };
+    return { users: new Set(users), bodies: receiver.requests.map(({ body }) => body.toString("latin1")).join() };
   };
 
-  test("nothing of the user by default", async () => {
+  test("nothing about the user by default", async () => {
     const { users, bodies } = await deliver({});
     expect(users).toEqual(new Set(["[]"]));
     expect(bodies.toLowerCase()).not.toContain("jane");
   });
 
-  test("the address by choice, on spans and metrics alike, although addresses are taken out elsewhere", async () => {
+  test("the address if configured, on spans and metrics, although addresses are redacted elsewhere", async () => {
     const { users } = await deliver({ OPENHOOK_OTEL_IDENTITY_USER: "plain" });
     expect(users).toEqual(new Set(['[["user.email","jane.doe@example.com"]]']));
   });
 
-  test("a pseudonym: with the team's key the same on two machines, without it another on each", async () => {
+  test("a pseudonym: the same on two machines with the team's key, different without it", async () => {
     const hash = { OPENHOOK_OTEL_IDENTITY_USER: "hash" };
     const team = { ...hash, OPENHOOK_OTEL_IDENTITY_SALT: SALT };
     const [a, b, c, d] = [await deliver(team), await deliver(team), await deliver(hash), await deliver(hash)];

@@ -1,4 +1,4 @@
-// The second net: what a station before has overlooked does not go further.
+// The second check: a secret that an earlier station missed is not stored and not sent.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
@@ -49,7 +49,7 @@ const stored = (): string => {
 };
 
 describe("a secret in a name that an agent sends", () => {
-  test.each(["none", "metadata", "redacted"])("is neither kept nor sent at %s", async (capture) => {
+  test.each(["none", "metadata", "redacted"])("is neither stored nor sent at %s", async (capture) => {
     teller.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_CAPTURE: capture };
     const events = [
       event("session.start", 0),
@@ -64,7 +64,7 @@ describe("a secret in a name that an agent sends", () => {
     expect(stored()).not.toContain(SECRET);
   });
 
-  test("makes one series with another that is the same without it", async () => {
+  test("makes one series with a name that is equal without it", async () => {
     teller.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
     teller.put({
       events: [event("session.start", 0), ...call(1, `tool ${secret(1)}`), ...call(2, `tool ${secret(2)}`)],
@@ -85,7 +85,7 @@ describe("a secret in a name that an agent sends", () => {
 });
 
 describe("a secret that is in the store already", () => {
-  test("does not leave: spans, links, events, resources, counters", async () => {
+  test("is not sent: spans, links, events, resources, counters", async () => {
     teller.put({ events: [event("session.start", 0), ...call(1, "Tool")] });
     await teller.drain({ endIdle: true });
     const db = openDatabase(teller.places.storePath);
@@ -114,11 +114,11 @@ describe("a secret that is in the store already", () => {
     expect(receiver.metricPoints.length).toBeGreaterThan(1);
     expect(sent()).not.toContain(SECRET);
     expect(sent()).toContain("[redacted:aws-key]");
-    // What the user gave on purpose stays
+    // Values that the user configured stay
     expect(receiver.spans[0]?.resource["contact"]).toBe("team@example.org");
   });
 
-  test("does not leave by a rule that came later", async () => {
+  test("is not sent if the rule was added later", async () => {
     teller.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
     await teller.drain({ endIdle: true });
     expect(stored()).toContain("ticket-4711");
@@ -132,7 +132,7 @@ describe("a secret that is in the store already", () => {
     expect(sent()).toContain("[redacted:ticket]");
   });
 
-  test("does not leave while a rule cannot be read: nothing does", async () => {
+  test("is not sent while a rule is invalid: nothing is", async () => {
     teller.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
     teller.env = {
       OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,

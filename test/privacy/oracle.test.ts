@@ -1,4 +1,4 @@
-// Another program's rules over what ours leave: texts full of secrets, made up, redacted, and then searched by secretlint.
+// An independent check: generated texts full of secrets are redacted, then searched by secretlint.
 import { generateKeyPairSync } from "node:crypto";
 import { lintSource } from "@secretlint/core";
 import { creator } from "@secretlint/secretlint-rule-preset-recommend";
@@ -8,14 +8,14 @@ import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.t
 
 const seed = newSeed();
 
-/** What secretlint looks for beside our families, by the rule that does; each is found before redaction. */
+/** Secrets that secretlint knows besides our families, by its rule; it finds each of them before redaction. */
 const ITS_OWN: Readonly<Record<string, string>> = {
   aws: `AWS_SECRET_ACCESS_KEY = "${randomText("base64", 39, seed)}k"\naws_account_id = "123456789012"`,
   slack: `xoxb-${randomText("digit", 12, seed)}-${randomText("digit", 12, seed)}-${randomText("word", 24, seed)}`,
   basicauth: `https://user:${randomText("word", 12, seed)}@example.org/`,
   npm: `//registry.example.org/:_authToken=npm_${randomText("word", 36, seed)}`,
   github: `ghu_${randomText("word", 36, seed)}`,
-  // A fresh one of the machine's own making, since its numbers are checked
+  // A real, fresh key, because secretlint checks its numbers
   privatekey: generateKeyPairSync("ec", { namedCurve: "secp384r1" })
     .privateKey.export({ type: "sec1", format: "pem" })
     .toString(),
@@ -48,38 +48,38 @@ const found = async (content: string): Promise<readonly string[]> => {
   return messages.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 };
 
-/** All families in one setting make one text: a start of secretlint costs more than reading does. */
+/** One text with all families per setting, because starting secretlint costs more than reading. */
 const texts = Object.entries(SETTINGS_OF_A_SECRET).map(([name, settingOf]): readonly [string, readonly string[]] => [
   name,
   [0, 1, 2].flatMap((i) => Object.values(FAMILIES).map((familyOf) => settingOf(familyOf(`${seed}/${i}`).text))),
 ]);
 
-/** What it finds and ours leave, each with the reason. */
+/** Texts that secretlint reports and our rules keep, each with the reason. */
 const LEFT: Readonly<Record<string, string>> = {
   "npm's own variables have this form: npm_package_devDependencies_… is a name": `npm_${"config_".repeat(5)}x`,
   "two short words behind xoxb are no token": "xoxb-a-b",
 };
 
-test.each(Object.entries(LEFT))("of what it finds ours leave: %s", async (_, text) => {
+test.each(Object.entries(LEFT))("our rules keep: %s", async (_, text) => {
   expect(await found(text)).not.toEqual([]);
   expect(redact(text)).toBe(text);
 });
 
-test.each(texts)("secretlint finds nothing in what ours let through: %s", async (_, parts) => {
-  // Each by itself, as the program has them; where all together are clean, each is
+test.each(texts)("secretlint finds nothing after redaction: %s", async (_, parts) => {
+  // Redact each separately, as the program does. If all of them together are clean, each is
   const clean = parts.map(redact);
   expect(await found(clean.join("\n"))).toEqual([]);
 });
 
-test("of what ours were given it knows much", async () => {
+test("secretlint finds many of the secrets before redaction", async () => {
   const before = await Promise.all(texts.map(([, parts]) => found(parts.join("\n"))));
   expect(before.flat().length).toBeGreaterThan(300);
 });
 
-test.each(Object.entries(ITS_OWN))("nothing is left of what its rule %s finds", async (_, text) => {
+test.each(Object.entries(ITS_OWN))("nothing remains that its rule %s finds", async (_, text) => {
   expect(await found(redact(text))).toEqual([]);
 });
 
-test.each(Object.entries(ITS_OWN))("the text made for its rule %s is one that it finds", async (_, text) => {
+test.each(Object.entries(ITS_OWN))("its rule %s finds the text made for it", async (_, text) => {
   expect(await found(text)).not.toEqual([]);
 });

@@ -1,9 +1,9 @@
-// Plants in every text of a payload or transcript: a word (content) and a secret in the form of a key. Ids, paths, times
-// and the words that agents' machinery is made of stay, or nobody would know the payload any more.
+// Plants canaries in every text of a payload or transcript: a word (content) and a secret in the form of a key. Ids, paths, times
+// and the agents' own keywords stay, so that adapters still recognise the payload.
 
-/** In every text that is somebody's words; below `redacted` nothing of it may be anywhere. */
+/** Planted in every content text. At levels below `redacted` it must be nowhere. */
 export const CANARY = "kanarienvogel";
-/** In names as well; it may be nowhere, at any level below full. */
+/** Planted in names as well. At levels below `full` it must be nowhere. */
 export const SECRET = "AKIAKANARIENVOGEL";
 
 export class Planter {
@@ -20,7 +20,7 @@ export class Planter {
         if (line.trim() === "") return line;
         const record = parsed(line);
         if (record === undefined) return /\.jsonl?$/.test(path) ? line : this.#content(line);
-        // What the recorder wrote beside the agent's payload is no part of it
+        // Added by the recorder, not part of the agent's payload
         if (path === "hooks.jsonl" && isObject(record))
           return JSON.stringify({ ...record, stdin: this.plant(record["stdin"], "", false) });
         return JSON.stringify(this.plant(record, "", false));
@@ -28,7 +28,7 @@ export class Planter {
       .join("\n");
   }
 
-  /** @param isContent everything below is somebody's words, whatever it is called */
+  /** @param isContent everything below is content, regardless of its key */
   plant(value: unknown, key: string, isContent: boolean): unknown {
     if (typeof value === "string") return this.#string(value, key, isContent);
     if (Array.isArray(value)) return value.map((item) => this.plant(item, key, isContent));
@@ -43,7 +43,7 @@ export class Planter {
 
   #string(text: string, key: string, isContent: boolean): string {
     if (text === "") return text;
-    // JSON in a text, as arguments of tools come
+    // JSON inside a text, e.g. tool arguments
     const inner = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
     if (inner !== undefined) return JSON.stringify(this.plant(inner, key, true));
     if (NAMES.test(key) && !isContent) return this.#name(text);
@@ -57,7 +57,7 @@ export class Planter {
     return `${text} ${CANARY}${this.texts} ${this.#secret(this.texts)}`;
   }
 
-  /** A name stays one that its agent's adapter knows by its beginning. */
+  /** Appends to a name, because adapters recognise names by their prefix. */
   #name(text: string): string {
     this.names++;
     return `${text} ${this.#secret(this.names)}`;
@@ -66,7 +66,7 @@ export class Planter {
   #secret = (n: number): string => `${SECRET}${String(n % 1000).padStart(3, "0")}`;
 }
 
-/** Where what was planted stands in a text, with what stands around it. */
+/** Canaries found in a text, each with its surroundings. */
 export const foundIn = (what: string, text: string, needles: readonly string[]): readonly string[] =>
   needles.flatMap((needle) =>
     [...text.matchAll(new RegExp(`.{0,80}${needle}.{0,20}`, "gi"))].slice(0, 3).map(([around]) => `${what}: ${around}`),
@@ -77,11 +77,11 @@ export const foundIn = (what: string, text: string, needles: readonly string[]):
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** `content: [{ type: … }]`: parts of a message, whose types and ids are the agent's own. */
+/** `content: [{ type: … }]`: parts of a message, with types and ids of the agent. */
 const isBlockList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => isObject(item) && "type" in item);
 
-/** The agents' own words, ids and times, wherever they stand. */
+/** The agents' keywords, ids and times. */
 const MACHINERY: ReadonlySet<string> = new Set(
   `type kind role id uuid version timestamp status state phase subtype event hook_event_name hookEventName eventName source
    session_id sessionId conversation_id conversationId generation_id turn_id turnId tool_use_id toolUseId tool_call_id

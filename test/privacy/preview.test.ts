@@ -9,8 +9,7 @@ import { Replay } from "../support/replay.ts";
 let receiver: Receiver;
 let replay: Replay;
 let env: Record<string, string>;
-/** The next drain's clock: metrics carry the time at which they are sent. */
-// The receiver's own: by it metrics are dated where this one is far off
+/** Clock of the next drain, since metrics carry the time of sending. Close to the receiver's clock, so that it is not corrected. */
 const nowMs = Date.now();
 
 beforeAll(async () => {
@@ -39,7 +38,7 @@ const look = async (session: string | undefined, json: boolean): Promise<string>
 };
 
 describe("preview", () => {
-  test("of everything is what a receiver then gets, byte for byte, and sends nothing itself", async () => {
+  test("of everything equals what a receiver gets afterwards, byte for byte, and sends nothing", async () => {
     const bodies = (await look(undefined, true)).trimEnd().split("\n");
     expect(receiver.requests).toEqual([]);
     expect(bodies.length).toBeGreaterThan(3);
@@ -52,7 +51,7 @@ describe("preview", () => {
     expect(await look(undefined, false)).toContain("metric");
   });
 
-  test("of a session has its spans alone, and all of them", async () => {
+  test("of a session has all of its spans and no others", async () => {
     const other = new Replay("claude-code", "two-sessions-at-once");
     try {
       for (const call of other.calls) other.put(call);

@@ -8,7 +8,7 @@ import { contextAt } from "../support/context.ts";
 import { Teller } from "../support/told.ts";
 
 const me = process.getuid?.() ?? 0;
-const somebody = me + 4321;
+const otherUser = me + 4321;
 
 describe("the state directory", () => {
   let root = "";
@@ -18,7 +18,7 @@ describe("the state directory", () => {
   afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
   const state = () => join(root, "state");
 
-  test("of this user is fine, and so is one that is not there yet, and a link of his own", async () => {
+  test("may belong to this user, be missing, or be the user's own link", async () => {
     expect(await checkOwner(state(), { uid: me })).toEqual([]);
     mkdirSync(state());
     expect(await checkOwner(state(), { uid: me })).toEqual([]);
@@ -26,31 +26,31 @@ describe("the state directory", () => {
     expect(await checkOwner(join(root, "link"), { uid: me })).toEqual([]);
   });
 
-  test("of another user is refused, with what to do", async () => {
+  test("of another user is refused, with advice", async () => {
     mkdirSync(state());
-    await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(StateError);
-    await expect(checkOwner(state(), { uid: somebody })).rejects.toThrow(
+    await expect(checkOwner(state(), { uid: otherUser })).rejects.toThrow(StateError);
+    await expect(checkOwner(state(), { uid: otherUser })).rejects.toThrow(
       new RegExp(
-        `the state directory ".*" belongs to user ${me}, not to user ${somebody}; .*chown.*OPENHOOK_OTEL_HOME`,
+        `the state directory ".*" belongs to user ${me}, not to user ${otherUser}; .*chown.*OPENHOOK_OTEL_HOME`,
       ),
     );
   });
 
-  test("that another user's link leads to is refused, and a link to nowhere", async () => {
+  test("behind another user's link or a dangling link is refused", async () => {
     mkdirSync(state());
     symlinkSync(state(), join(root, "link"));
-    await expect(checkOwner(join(root, "link"), { uid: somebody })).rejects.toThrow(/is a link that belongs to user/);
+    await expect(checkOwner(join(root, "link"), { uid: otherUser })).rejects.toThrow(/is a link that belongs to user/);
     symlinkSync(join(root, "gone"), join(root, "dangling"));
     await expect(checkOwner(join(root, "dangling"), { uid: me })).rejects.toThrow(/leads nowhere/);
   });
 
-  test.skipIf(me !== 0)("of another user is used by a superuser, who is told", async () => {
+  test.skipIf(me !== 0)("of another user is used by root, with a warning", async () => {
     mkdirSync(state());
-    chownSync(state(), somebody, somebody);
+    chownSync(state(), otherUser, otherUser);
     expect((await checkOwner(state(), { uid: 0 })).join()).toMatch(/belongs to user/);
   });
 
-  test("in a folder that others can write to is used, and told of", async () => {
+  test("in a folder that others can write to is used, with a warning", async () => {
     mkdirSync(state());
     chmodSync(root, 0o777);
     expect((await checkOwner(state(), { uid: me })).join()).toMatch(/can be written by others.*chmod go-w/);
@@ -58,7 +58,7 @@ describe("the state directory", () => {
     expect(await checkOwner(state(), { uid: me })).toEqual([]);
   });
 
-  test("has its files closed; programs and links stay as they are", async () => {
+  test("gets private files; programs and links stay unchanged", async () => {
     mkdirSync(state());
     for (const name of ["store.db", "drain.log", "drain.log.1", "hook"]) writeFileSync(join(state(), name), "x");
     for (const name of ["store.db", "drain.log.1"]) chmodSync(join(state(), name), 0o644);
@@ -84,7 +84,7 @@ describe("the state directory", () => {
 });
 
 describe("a drain", () => {
-  test("closes what was opened, and doctor sees what is open", async () => {
+  test("restores private modes, and doctor reports others", async () => {
     const teller = new Teller();
     try {
       await teller.drain();

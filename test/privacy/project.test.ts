@@ -23,7 +23,7 @@ import { runs } from "../support/whole.ts";
 const said = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
 
 describe("a project's file", () => {
-  test("can switch off, lower what is kept, and add attributes", () => {
+  test("can disable collection, lower the capture level, and add attributes", () => {
     expect(said('{ "disabled": true, /* ours */ "capture": "none", "attributes": { "team": "shop" }, }')).toEqual({
       disabled: true,
       capture: "none",
@@ -38,19 +38,19 @@ describe("a project's file", () => {
 
   test.each([
     ["an address", { otlp: { endpoint: "https://evil.example.org", headers: { a: "b" } } }, "otlp"],
-    ["who is named", { identity: { user: "plain" } }, "identity"],
-    ["what is taken out", { redaction: { emails: false, rules: {} } }, "redaction"],
-    ["folders to read", { transcripts: { folders: "/etc" } }, "transcripts"],
-    ["a name for the service", { resource: { serviceName: "bank" } }, "resource.serviceName"],
-    ["the service by an attribute", { attributes: { "service.name": "bank" } }, "attributes.service.name"],
+    ["the identity", { identity: { user: "plain" } }, "identity"],
+    ["redaction", { redaction: { emails: false, rules: {} } }, "redaction"],
+    ["transcript folders", { transcripts: { folders: "/etc" } }, "transcripts"],
+    ["the service name", { resource: { serviceName: "bank" } }, "resource.serviceName"],
+    ["the service name as an attribute", { attributes: { "service.name": "bank" } }, "attributes.service.name"],
     ["tokens", { attributes: { "gen_ai.usage.input_tokens": "1" } }, "attributes.gen_ai.usage.input_tokens"],
-    ["our own names", { attributes: { "openhook.cost.usd": "0" } }, "attributes.openhook.cost.usd"],
+    ["our own attribute names", { attributes: { "openhook.cost.usd": "0" } }, "attributes.openhook.cost.usd"],
     ["a user", { attributes: { "user.email": "a@example.org" } }, "attributes.user.email"],
     ["a number", { attributes: { team: 5 } }, "attributes.team"],
     ["a long text", { attributes: { team: "x".repeat(MAX_VALUE_CHARACTERS + 1) } }, "attributes.team"],
-    ["anything new", { whatever: true }, "whatever"],
+    ["an unknown key", { whatever: true }, "whatever"],
     ["a prototype", '{"__proto__": {"disabled": true}, "constructor": 1}', "__proto__"],
-  ])("cannot set %s: it says so and does nothing", (_, text, key) => {
+  ])("cannot set %s: it is ignored with a message", (_, text, key) => {
     const { warnings, ...wishes } = said(text);
     expect(wishes).toEqual({ disabled: false, attributes: {} });
     expect(warnings.join("\n")).toContain(`${key} is ignored`);
@@ -58,18 +58,18 @@ describe("a project's file", () => {
 
   test.each([
     ["broken", '{ "disabled": tru', /not valid JSON/],
-    ["no object", "[1]", /not a JSON object/],
+    ["not an object", "[1]", /not a JSON object/],
     ["in the middle of a merge", "<<<<<<< HEAD\n{}\n", /not valid JSON/],
-    ["deep", "[".repeat(100_000), /nested too deep/],
-    ["of a wrong level", { capture: "all" }, /capture must be one of/],
-    ["of a wrong switch", { disabled: "yes" }, /disabled must be true or false/],
-  ])("that is %s keeps everything but figures in", (_, text, why) => {
+    ["deeply nested", "[".repeat(100_000), /nested too deep/],
+    ["with an invalid level", { capture: "all" }, /capture must be one of/],
+    ["with an invalid switch", { disabled: "yes" }, /disabled must be true or false/],
+  ])("that is %s lowers the level to none", (_, text, why) => {
     const { capture, warnings, disabled } = said(text);
     expect([capture, disabled]).toEqual(["none", false]);
     expect(warnings.join("\n")).toMatch(why);
   });
 
-  test("whatever it holds, asks for less or for nothing", () => {
+  test("with any content can only lower the level", () => {
     const name = fc.oneof(
       fc.constantFrom(
         "disabled",
@@ -116,7 +116,7 @@ describe("a project's file", () => {
   });
 });
 
-describe("which file is about a folder", () => {
+describe("the file that applies to a folder", () => {
   let root = "";
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-project-"));
@@ -136,7 +136,7 @@ describe("which file is about a folder", () => {
       },
     );
 
-  test("the repository's own, wherever in it; nothing above it", async () => {
+  test("the repository's, for every folder in it; none above it", async () => {
     put(".", { attributes: { above: "x" } });
     put("repo/.git", "ref: refs/heads/main", "HEAD");
     put("repo", { capture: "metadata", attributes: { team: "shop", part: "all" } });
@@ -146,18 +146,18 @@ describe("which file is about a folder", () => {
       capture: "none",
       attributes: { team: "shop", part: "a" },
     });
-    // What the root takes away, a folder cannot give back
+    // A folder cannot raise the level that the root lowered
     expect((await readProjectSettings(join(root, "repo", "packages", "b"))).capture).toBe("metadata");
     expect((await readProjectSettings(join(root, "repo"))).attributes).toEqual({ team: "shop", part: "all" });
   });
 
-  test("its own alone, where it is in no repository", async () => {
+  test("only its own, outside a repository", async () => {
     put(".", { disabled: true });
     put("a", { attributes: { team: "shop" } });
     expect(await readProjectSettings(join(root, "a"))).toMatchObject({ disabled: false, attributes: { team: "shop" } });
   });
 
-  test("the repository's of a link's target, not those above the link", async () => {
+  test("that of the link's target, not those above the link", async () => {
     put("repo/.git", "", "HEAD");
     put("repo", { disabled: true });
     put("repo/sub", {});
@@ -165,7 +165,7 @@ describe("which file is about a folder", () => {
     expect((await readProjectSettings(join(root, "link"))).disabled).toBe(true);
   });
 
-  test("in a worktree its own copy, in a submodule the submodule's own", async () => {
+  test("the worktree's copy in a worktree, the submodule's in a submodule", async () => {
     git("init", "-q", "main");
     put("main", { disabled: true });
     git("-C", "main", "add", ".");
@@ -179,7 +179,7 @@ describe("which file is about a folder", () => {
     expect((await readProjectSettings(join(root, "outer", "inner"))).capture).toBeUndefined();
   });
 
-  test("one that cannot be read, is a link, a folder or too large keeps everything but figures in", async () => {
+  test("an unreadable file, a link, a folder or a too large file lowers the level to none", async () => {
     for (const folder of ["link", "folder", "large", "barred", "fifo"]) put(`${folder}/.git`, "", "HEAD");
     symlinkSync("/etc/passwd", join(root, "link", PROJECT_FILE));
     mkdirSync(join(root, "folder", PROJECT_FILE));
@@ -193,14 +193,14 @@ describe("which file is about a folder", () => {
     }
   });
 
-  test("none of a folder that is gone, or is none", async () => {
+  test("none for a missing folder or a file", async () => {
     expect(await readProjectSettings(join(root, "gone"))).toEqual(NO_WISHES);
     expect(await readProjectSettings("relative")).toEqual(NO_WISHES);
     expect(await readProjectSettings("/dev/null")).toEqual(NO_WISHES);
   });
 });
 
-describe("what becomes of a session in such a project", () => {
+describe("a session in such a project", () => {
   let receiver: Receiver;
   const tellers: Teller[] = [];
   const folders: string[] = [];
@@ -248,7 +248,7 @@ describe("what becomes of a session in such a project", () => {
     event("session.end", 4, cwd, { data: { reason: "completed" } }),
   ];
 
-  test("disabled: nothing of it is stored, sent or listed", async () => {
+  test("disabled: nothing is stored, sent or listed", async () => {
     const { teller, env } = await start();
     for (const one of work(project({ disabled: true }))) teller.put({ events: [one] });
     await drainWith(teller, env, { endIdle: true });
@@ -259,7 +259,7 @@ describe("what becomes of a session in such a project", () => {
     expect(bytesOf(teller)).not.toContain(CANARY);
   });
 
-  test("disabled in its middle: what was kept goes, what waits is not sent, and it stays out", async () => {
+  test("disabled midway: stored and queued data are deleted, and it stays disabled", async () => {
     const { teller, env } = await start();
     const folder = project(undefined);
     const [first, second, ...rest] = work(folder);
@@ -277,7 +277,7 @@ describe("what becomes of a session in such a project", () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  test("disabled, its folder told late", async () => {
+  test("disabled, its folder reported late", async () => {
     const { teller, env } = await start();
     const folder = project({ disabled: true });
     const [first, ...rest] = work(undefined);
@@ -289,7 +289,7 @@ describe("what becomes of a session in such a project", () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  test("attributes stand on its spans, and never in the place of the user's or of ours", async () => {
+  test("attributes are on its spans and never replace the user's or ours", async () => {
     const { teller, env } = await start({ OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "team=mine" });
     const folder = project({
       attributes: { team: "theirs", part: "shop", "gen_ai.tool.name": "x" },
@@ -310,7 +310,7 @@ describe("what becomes of a session in such a project", () => {
   test.each([
     ["lower than the user's", "full", "metadata", "metadata"],
     ["higher than the user's", "metadata", "full", "full"],
-  ])("capture %s: the stricter counts", async (_, user, theirs, stored) => {
+  ])("capture %s: the stricter one applies", async (_, user, theirs, stored) => {
     const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: user });
     for (const one of work(project({ capture: theirs }))) teller.put({ events: [one] });
     await drainWith(teller, env, { endIdle: true });
@@ -320,7 +320,7 @@ describe("what becomes of a session in such a project", () => {
     expect(receiver.spans.length).toBeGreaterThan(1);
   });
 
-  test("capture none: names of repositories and tools stay here", async () => {
+  test("capture none: names of repositories and tools are not sent", async () => {
     const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: "redacted" });
     for (const one of work(project({ capture: "none" }))) teller.put({ events: [one] });
     await drainWith(teller, env, { endIdle: true });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import { redactCounted, redactNames, redactPoint, redactSpan } from "../../src/privacy/records.ts";
 
-/** A stand-in for the rules: what matters here is where they are asked. */
+/** Replaces the rules: this tests where redaction is applied. */
 const redact = (text: string): string => text.replaceAll("s3cret", "[redacted]");
 const OURS = { "openhook.span.kind": "s3cret", "gen_ai.operation.name": "s3cret", "session.id": "s3cret" };
 const NUMBERS = { "openhook.tool.execution_ms": 12, "openhook.subagent": false };
@@ -30,7 +30,7 @@ const span: SpanRecord = {
   resource: { "service.name": "s3cret", "service.instance.id": "s3cret" },
 };
 
-describe("what is told goes, ids, numbers and our own words stay", () => {
+describe("reported texts are redacted; ids, numbers and our own words stay", () => {
   test("of a span", () => {
     expect(redactSpan(span, redact)).toEqual({
       ...span,
@@ -70,7 +70,7 @@ describe("what is told goes, ids, numbers and our own words stay", () => {
     });
   });
 
-  test("of an event: ids, times and paths are how things are found", () => {
+  test("of an event: ids, times and paths stay, because lookups need them", () => {
     const event = {
       id: "s3cret",
       time: "s3cret",
@@ -84,7 +84,7 @@ describe("what is told goes, ids, numbers and our own words stay", () => {
   });
 });
 
-test("where nothing has to go, it is the same object: nothing is written anew", () => {
+test("without a secret the same object is returned, without a copy", () => {
   const none = (text: string): string => text;
   const counted = { key: "k", increments: [{ metric: "m", amount: 1, attributes: TOLD, resource: {} }] };
   expect(redactSpan(span, none)).toBe(span);

@@ -7,7 +7,7 @@ import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.t
 
 const seed = newSeed();
 
-describe("a secret is gone, wherever it stands", () => {
+describe("a secret is removed in any context", () => {
   test.each(Object.keys(FAMILIES))("%s", (family) => {
     const left: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -22,7 +22,7 @@ describe("a secret is gone, wherever it stands", () => {
     expect(left).toEqual([]);
   });
 
-  test.each(Object.keys(FAMILIES))("between any texts: %s", (family) => {
+  test.each(Object.keys(FAMILIES))("between arbitrary texts: %s", (family) => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string({ minLength: 1 }), (before, after, own) => {
         const secret = FAMILIES[family]?.(own);
@@ -35,8 +35,8 @@ describe("a secret is gone, wherever it stands", () => {
   });
 });
 
-describe("redacting once is redacting twice", () => {
-  test("of secrets in any setting", () => {
+describe("redaction is idempotent", () => {
+  test("for secrets in any context", () => {
     for (const familyOf of Object.values(FAMILIES)) {
       for (const settingOf of Object.values(SETTINGS_OF_A_SECRET)) {
         const once = redact(settingOf(familyOf(seed).text));
@@ -45,7 +45,7 @@ describe("redacting once is redacting twice", () => {
     }
   });
 
-  test("of anything", () => {
+  test("for any text", () => {
     const word = fc.constantFrom(
       ...'password secret token key = : " \' \\ \\" [redacted:password] [redacted:token] // :// @ % %3D -----BEGIN PRIVATE KEY----- eyJ sk- . bearer'.split(
         " ",
@@ -64,14 +64,14 @@ describe("redacting once is redacting twice", () => {
   });
 });
 
-/** Stands for a secret of letters, digits or hexadecimal digits. */
+/** Placeholders for secrets of letters, digits or hexadecimal digits. */
 const [WORD, HEX, UUID] = [
   randomText("word", 60, seed),
   randomText("hex", 64, seed),
   `6f1d3a2b-1111-4222-8333-${randomText("hex", 12, seed)}`,
 ];
 
-describe("as people and programs write it down", () => {
+describe("secrets in common notations", () => {
   test.each([
     ["in a list of arguments", `["login", "--password", "${WORD}"]`, WORD],
     ["in such a list, in a text", JSON.stringify({ a: `["--api-key","${WORD}"]` }), WORD],
@@ -126,7 +126,7 @@ describe("as people and programs write it down", () => {
   });
 });
 
-describe("what is no secret stays, byte for byte", () => {
+describe("other texts stay unchanged, byte for byte", () => {
   test.each([
     ["a commit", `fixed in ${randomText("hex", 40, seed)}, see also ${randomText("hex", 7, seed)}`],
     ["a digest", `sha256:${randomText("hex", 64, seed)} and sha512-${randomText("base64", 86, seed)}==`],
@@ -151,7 +151,7 @@ describe("what is no secret stays, byte for byte", () => {
     ["a type", "interface Login { readonly password: string; secret?: string; token: string | null; apiKey: string }"],
     [
       "references",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's shell and workflow
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a shell and a workflow
       "password: process.env.DB_PASSWORD, token=${TOKEN} secret: ${{ secrets.DEPLOY }} PASSWORD=$DB_PASSWORD",
     ],
     ["Python", "def login(password: str, token: Optional[str] = None):\n    return get_token(password)"],
@@ -168,7 +168,7 @@ describe("what is no secret stays, byte for byte", () => {
     ["a remote", "git@github.com:acme/shop.git icon@2x.png lodash@4.17.21 @scope/name@1.2.3"],
     ["words with prefixes", "task-list risk-free disk-usage desk-mounted sk-SK pypi-like npm_config_cache hf_hub"],
     ["German", "Das Schlüsselwort heißt token, und das Geheimnis bleibt eines."],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's shell and workflow
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a shell and a workflow
     ["placeholders", "password=*** token=<your token> secret=xxxx api_key=${API_KEY}"],
     [
       "public keys",
@@ -176,7 +176,7 @@ describe("what is no secret stays, byte for byte", () => {
     ],
     [
       "code around a secret",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody's code
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a program
       'print("Password: " + input); headers = { Authorization: `Bearer ${token}` }; const secret = crypto.randomBytes(32)',
     ],
     ["a header with a variable", 'curl -H "Authorization: Bearer $TOKEN" https://shop.example.org'],
@@ -198,7 +198,7 @@ describe("what is no secret stays, byte for byte", () => {
     expect(redact(text)).toBe(text);
   });
 
-  test("ids of ours, whatever they are", () => {
+  test("all of our ids", () => {
     fc.assert(
       fc.property(
         fc.uuid(),
@@ -213,29 +213,29 @@ describe("what is no secret stays, byte for byte", () => {
   });
 });
 
-describe("who somebody is", () => {
+describe("the user's name and address", () => {
   const text = "jane.doe@example.com works in /home/jane/src, /Users/jane and C:\\Users\\jane\\src";
 
-  test("is taken out as well", () => {
+  test("are redacted", () => {
     expect(redact(text)).toBe(
       "[redacted:email] works in /home/[redacted:user]/src, /Users/[redacted:user] and C:\\Users\\[redacted:user]\\src",
     );
   });
 
-  test("unless the user wants it otherwise", () => {
+  test("are kept if configured", () => {
     expect(redactorOf({ emails: false })(text)).toContain("jane.doe@example.com");
     expect(redactorOf({ homeDirectories: false })(text)).toContain("/home/jane/src");
     expect(redactorOf({ emails: false, homeDirectories: false })(text)).toBe(text);
   });
 
-  test("also where homes lie elsewhere, and no other path", () => {
+  test("also in homes at other places, without touching other paths", () => {
     const clean = redactorOf({ home: "/data/people/jane" });
     expect(clean("see /data/people/jane/notes")).toBe("see [redacted:home]/notes");
     expect(clean("/data/people/janet /root/x")).toBe("/data/people/janet /root/x");
   });
 });
 
-describe("what stays of what is around it", () => {
+describe("the surrounding text stays", () => {
   test.each([
     ['{"password":"hun\\"ter2","a":1}', '{"password":"[redacted:password]","a":1}'],
     ["export DB_PASSWORD='correct horse battery' && run", "export DB_PASSWORD='[redacted:password]' && run"],
@@ -245,7 +245,7 @@ describe("what stays of what is around it", () => {
     [`x AKIA${"Q".repeat(16)} y`, "x [redacted:aws-key] y"],
   ])("%s", (text, expected) => expect(redact(text)).toBe(expected));
 
-  test("in JSON in JSON in JSON, its letters written as numbers", () => {
+  test("in triple-nested JSON with escaped letters", () => {
     const key = `\\u0041KI\\u0041${"Q".repeat(16)}`;
     const once = `{"v":"${key}"}`;
     for (const text of [once, JSON.stringify(once), JSON.stringify({ a: JSON.stringify(once) })]) {
@@ -254,7 +254,7 @@ describe("what stays of what is around it", () => {
     }
   });
 
-  test("of a long text its beginning, cut where it was not looked at", () => {
+  test("of a long text only the part that was searched", () => {
     const clean = redact(`${"word ".repeat(MAX_SCANNED / 5)} AKIA${"Q".repeat(16)}`);
     expect(clean.length).toBeLessThan(MAX_SCANNED + 100);
     expect(clean.slice(-60)).toMatch(/word\s?… \[cut: \d+ characters\]$/);
@@ -266,7 +266,7 @@ describe("what stays of what is around it", () => {
 
 // --- internal ---
 
-/** All of it, or a piece that says much of it, as it is or with its escapes undone. */
+/** The whole secret or a large part, literal or unescaped. */
 function isLeft(clean: string, core: string): boolean {
   const piece = core.slice(0, Math.max(8, Math.floor(core.length / 2)));
   const undone = clean
@@ -279,7 +279,7 @@ function isLeft(clean: string, core: string): boolean {
   try {
     unescaped = decodeURIComponent(clean);
   } catch {
-    // A percent sign that escapes nothing
+    // A percent sign that is not an escape
   }
   return [clean, undone, unescaped, ...decoded].some(
     (text) => text.includes(piece) || text.includes(core.slice(-piece.length)),

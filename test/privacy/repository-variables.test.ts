@@ -1,4 +1,4 @@
-// Agents give their hooks variables that a repository's files set: the drain that a hook starts hears none of them.
+// Agents pass variables from a repository's files to their hooks. The drain that a hook starts ignores them.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { ensureBuilt, Machine, until } from "../support/program.ts";
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const THEIRS = "https://theirs.example.org";
 
-describe("which variables files of a repository have given", () => {
+describe("detects variables from a repository's files", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-variables-"));
@@ -30,17 +30,17 @@ describe("which variables files of a repository have given", () => {
 
   test.each([
     ["plain", `${ENDPOINT}=${THEIRS}`],
-    ["exported, in quotes, with a remark", `export ${ENDPOINT}="${THEIRS}" # ours`],
-    ["with a colon, among others, in lines of Windows", `A=1\r\n${ENDPOINT}: '${THEIRS}'\r\nB=2`],
-    ["put together", `H=theirs\n${ENDPOINT}=https://$H.example.org`],
-    ["given twice", `${ENDPOINT}=https://other.example.org\n${ENDPOINT}=${THEIRS}`],
-    ["behind a mark of bytes", `\uFEFF${ENDPOINT}=${THEIRS}`],
+    ["exported, quoted, with a comment", `export ${ENDPOINT}="${THEIRS}" # ours`],
+    ["with a colon, among others, with CRLF", `A=1\r\n${ENDPOINT}: '${THEIRS}'\r\nB=2`],
+    ["interpolated", `H=theirs\n${ENDPOINT}=https://$H.example.org`],
+    ["set twice", `${ENDPOINT}=https://other.example.org\n${ENDPOINT}=${THEIRS}`],
+    ["after a byte order mark", `\uFEFF${ENDPOINT}=${THEIRS}`],
   ])("%s", async (_, text) => {
     put("shop/.env", text);
     expect(await found({ [ENDPOINT]: THEIRS, PATH: "/bin" })).toEqual([ENDPOINT]);
   });
 
-  test("in settings that the agent takes them from, in a folder above, through a link", async () => {
+  test("in the agent's settings files, in a parent folder, through a link", async () => {
     put("shop/.claude/settings.json", JSON.stringify({ env: { [ENDPOINT]: THEIRS, DEPTH: 5 } }));
     put("elsewhere", "NODE_OPTIONS='--use-openssl-ca --require=./x.js'");
     mkdirSync(join(home, "shop/web"));
@@ -51,9 +51,9 @@ describe("which variables files of a repository have given", () => {
 
   test.each([
     ["alone", "--use-openssl-ca", ["NODE_OPTIONS"]],
-    ["beside a program, which hooks leave out", "--import=./x.js --use-openssl-ca", ["NODE_OPTIONS"]],
-    ["another one than the user's", "--max-old-space-size=8192", []],
-    ["none that a drain could have", "--import=./x.js", []],
+    ["with a program to load, which hooks drop", "--import=./x.js --use-openssl-ca", ["NODE_OPTIONS"]],
+    ["not the user's value", "--max-old-space-size=8192", []],
+    ["only options that a drain never gets", "--import=./x.js", []],
   ])("NODE_OPTIONS of a repository after a hook: %s", async (_, written, expected) => {
     put("shop/.env", `NODE_OPTIONS="${written}"`);
     expect(await found({ NODE_OPTIONS: " --use-openssl-ca" })).toEqual(expected);
@@ -63,15 +63,15 @@ describe("which variables files of a repository have given", () => {
   test.each([
     ["empty lines", "\n".repeat(300_000)],
     ["one name again and again", "A=1\n".repeat(300_000)],
-    ["an export of nothing", `export${" \n".repeat(200_000)}`],
-  ])("a file of %s is read as fast as any other", async (_, text) => {
+    ["an empty export", `export${" \n".repeat(200_000)}`],
+  ])("a file of %s is read in linear time", async (_, text) => {
     put("shop/.env", `${text}\n${ENDPOINT}=${THEIRS}`);
     const start = performance.now();
     expect(await found({ [ENDPOINT]: THEIRS })).toEqual([ENDPOINT]);
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 
-  test("the user's: another value, files of the home, files that nobody loads; and what only takes away", async () => {
+  test("keeps the user's: another value, files in the home, files that agents do not load, and values that only restrict", async () => {
     put("shop/.env", `${ENDPOINT}=${THEIRS}\nOTEL_SDK_DISABLED=true\nOPENHOOK_OTEL_CAPTURE=none\n`);
     put(".env", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
     put("shop/.env.example", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
@@ -101,7 +101,7 @@ describe("a drain that a hook starts", () => {
     await Promise.all([mine?.close(), theirs?.close()]);
   });
 
-  test("sends to the user's address, at the user's level, and runs nothing of the repository", async () => {
+  test("sends to the user's endpoint, at the user's level, and runs nothing from the repository", async () => {
     const registered = await machine.enable();
     await machine.ok(["config", "set", "otlp.endpoint", mine?.url ?? ""]);
     const project = join(machine.home, "shop");
@@ -116,14 +116,14 @@ describe("a drain that a hook starts", () => {
       NODE_OPTIONS: `--require=${join(project, "x.cjs")} --max-old-space-size=512`,
     };
     writeFileSync(join(project, ".claude", "settings.json"), JSON.stringify({ env }));
-    const tell = (event: string, more = {}) =>
+    const runHook = (event: string, more = {}) =>
       machine.shell(registered.get(event)?.[0] ?? "", {
         cwd: project,
         env,
         input: JSON.stringify({ session_id: "5e1f", hook_event_name: event, cwd: project, ...more }),
       });
-    await tell("UserPromptSubmit", { prompt: "kanarienvogel" });
-    await tell("SessionEnd", { reason: "other" });
+    await runHook("UserPromptSubmit", { prompt: "kanarienvogel" });
+    await runHook("SessionEnd", { reason: "other" });
     await until("the session arrives", () => (mine?.spans.length ?? 0) > 0);
     await machine.quiet();
     expect(theirs?.requests).toEqual([]);
@@ -135,13 +135,13 @@ describe("a drain that a hook starts", () => {
     );
   });
 
-  test("does not take a repository for the home because it says so", async () => {
+  test("does not accept a repository as the home", async () => {
     const project = join(machine.home, "calls-itself-home");
     mkdirSync(join(project, ".claude"), { recursive: true });
     writeFileSync(join(project, ".claude", "settings.json"), JSON.stringify({ env: { HOME: project } }));
     const state = join(machine.home, "state-of-another");
     mkdirSync(state);
-    // No other drain, which would be one of whoever runs this test
+    // No other drain, which could belong to the user who runs this test
     const env = { HOME: project, OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_DRAIN: "off" };
     await machine.run(["drain", "--quiet"], { env: { ...env, OPENHOOK_OTEL_HOOK_FOLDER: project } });
     expect(readdirSync(state)).toEqual(["drain.log"]);
@@ -150,7 +150,7 @@ describe("a drain that a hook starts", () => {
     );
   });
 
-  test("is told of by doctor, too", async () => {
+  test("is reported by doctor", async () => {
     const { stdout } = await machine.run(["doctor", "--json"], { cwd: join(machine.home, "shop") });
     expect(stdout).toContain("OPENHOOK_OTEL_CAPTURE in ");
     expect(stdout).not.toContain("NODE_OPTIONS");
@@ -158,7 +158,7 @@ describe("a drain that a hook starts", () => {
     expect(elsewhere.stdout).not.toContain("OPENHOOK_OTEL_CAPTURE in ");
   });
 
-  test("hears the user's own variables as ever", async () => {
+  test("uses the user's own variables", async () => {
     const registered = await machine.enable();
     const folder = join(machine.home, "other");
     mkdirSync(folder);

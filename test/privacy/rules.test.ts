@@ -13,23 +13,23 @@ const named = ALL.map((rule, i) => [`${i} ${rule.id}`, rule] as const);
 const compiled = new Map(ALL.map((rule) => [rule, RE2JS.compile(re2(rule))]));
 
 describe("every rule", () => {
-  test.each(named)("%s is one to RE2 and JavaScript alike", (_, rule) => {
+  test.each(named)("%s is valid in RE2 and JavaScript", (_, rule) => {
     const withoutClasses = rule.pattern.replace(/\[(?:\\.|[^\]])*\]/g, "·");
-    // What differs between the two, or what one of them lacks
+    // Syntax that differs between the two or is missing in one
     expect(withoutClasses).not.toMatch(/\(\?(?!:)|\\[A-Za-z0-9]|(?<!\\)\.|\$(?!\))/);
     expect(rule.pattern).not.toMatch(/\\[1-9kuUcpPsSwWdDbB]|\[\^?\]/);
     expect(ruleProblem(rule.pattern)).toBeUndefined();
     expect(compiled.get(rule)).toBeDefined();
   });
 
-  test.each(named)("%s repeats nothing that repeats without bound", (_, rule) => {
-    // (x+)* and (x*){2,}: what takes exponential time where it fails
+  test.each(named)("%s has no nested unbounded repetition", (_, rule) => {
+    // (x+)* and (x*){2,}, which take exponential time to fail
     expect(rule.pattern.replace(/\[(?:\\.|[^\]])*\]/g, "c")).not.toMatch(/[*+]\)[*+]|[*+]\)\{\d+,\}|,\}\)[*+]/);
   });
 
-  test.each(named)("%s is looked for wherever it matches, and both find it", (_, rule) => {
+  test.each(named)("%s is applied wherever it matches, and both engines find it", (_, rule) => {
     let matches = 0;
-    // Case matters to what is made, not always to what is found: [^a-z]pw makes Xpw
+    // Generated texts are case-sensitive, matches need not be: [^a-z]pw generates Xpw
     const made = fc.stringMatching(new RegExp(rule.pattern, "u"));
     const text = fc.oneof(fc.constantFrom(...texts), { arbitrary: made, weight: 9 });
     fc.assert(
@@ -48,7 +48,7 @@ describe("every rule", () => {
     expect(matches).toBeGreaterThan(20);
   });
 
-  test("finds the same in both", () => {
+  test("finds the same in both engines", () => {
     const word = fc.constantFrom(...WORDS);
     const text = fc.array(fc.oneof(word, fc.string({ unit: "grapheme-ascii", maxLength: 30 })), { maxLength: 8 });
     fc.assert(
@@ -63,7 +63,7 @@ describe("every rule", () => {
 });
 
 describe("the user's own rules", () => {
-  test("are applied beside ours, whatever form the text has", async () => {
+  test("are applied with ours, in any form of the text", async () => {
     const own = await ownFinders({ ticket: "ACME-[0-9]{4}", customer: "(?i)customer no\\. *[0-9]+" });
     const clean = redactorOf({ own });
     expect(clean("see ACME-1234 of Customer No. 77")).toBe("see [redacted:ticket] of [redacted:customer]");
@@ -72,7 +72,7 @@ describe("the user's own rules", () => {
     expect(clean(clean("ACME-1234"))).toBe("[redacted:ticket]");
   });
 
-  test("take linear time whatever they are", async () => {
+  test("always take linear time", async () => {
     const own = await ownFinders({ slow: "(a+)+$", slower: "(a|a)*b" });
     const clean = redactorOf({ own });
     const startedMs = performance.now();
@@ -80,7 +80,7 @@ describe("the user's own rules", () => {
     expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 
-  test("that RE2 refuses stop everything, with their names and without their text", async () => {
+  test("that RE2 rejects stop the program, with their names and without their text", async () => {
     await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(RuleError);
     await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(/redaction\.rules\.mine/);
     await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.not.toThrow(/s3cret/);
@@ -102,8 +102,8 @@ describe("the user's own rules", () => {
   });
 });
 
-describe("time grows with the length of the text, whatever the text", () => {
-  // All of them: test/faults/long/privacy.faults.ts
+describe("time is linear in the length of any text", () => {
+  // All adversaries: test/faults/long/privacy.faults.ts
   test.each(Object.entries(ADVERSARIES).filter((_, i) => i % 4 === 0))("%s", (_, unit) => {
     const tookMs = (length: number): number => {
       const text = unit.repeat(Math.ceil(length / unit.length));
@@ -114,7 +114,7 @@ describe("time grows with the length of the text, whatever the text", () => {
     };
     tookMs(2_000);
     const [short, long] = [Math.min(tookMs(8_000), tookMs(8_000)), Math.min(tookMs(64_000), tookMs(64_000))];
-    // Eight times the text: quadratic would be 64 times the time
+    // Eight times the text; quadratic time would be 64 times as long
     expect(long).toBeLessThan(Math.max(short, 4) * 32);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-// Secrets of every family, made up here: each has the form that its issuer gives it, and opens nothing.
+// Invented secrets of every family, in the issuers' formats.
 
 const ALPHABETS = {
   hex: "0123456789abcdef",
@@ -24,7 +24,7 @@ export function randomText(alphabet: keyof typeof ALPHABETS, length: number, see
 
 export const newSeed = (): string => randomBytes(8).toString("hex");
 
-/** A secret as it stands in a text; `core`: the part that must be gone. */
+/** A secret as it is written in a text; `core` is the part that must be removed. */
 export interface Secret {
   readonly text: string;
   readonly core: string;
@@ -118,7 +118,7 @@ export const FAMILIES: Readonly<Record<string, (seed: string) => Secret>> = {
   },
 };
 
-/** Texts that a secret can stand in, each whole in itself. */
+/** Complete texts that contain a secret. */
 export const SETTINGS_OF_A_SECRET: Readonly<Record<string, (secret: string) => string>> = {
   alone: (s) => s,
   prose: (s) => `Please use ${s} for the next call, and nothing else.`,
@@ -137,7 +137,7 @@ export const SETTINGS_OF_A_SECRET: Readonly<Record<string, (secret: string) => s
   markdown: (s) => `- item\n- \`${s}\`\n`,
 };
 
-/** What a rule begins with, to be said again and again, so that it begins everywhere and ends nowhere. */
+/** Beginnings of matches, to be repeated, so that a rule starts everywhere and never matches. */
 export const ADVERSARIES: Readonly<Record<string, string>> = {
   "token beginnings": "eyJ",
   "token beginnings apart": "-eyJ.",

@@ -83,7 +83,7 @@ export type Temporality = "unspecified" | "delta" | "cumulative";
 
 export type Encoding = "protobuf" | "json";
 
-/** The bytes are no OTLP request; the message says why. */
+/** The bytes are not an OTLP request; the message says why. */
 export class DecodeError extends Error {
   readonly code = "E_OTLP_DECODE";
   override readonly name = "DecodeError";

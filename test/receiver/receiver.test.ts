@@ -54,7 +54,7 @@ const SPAN = {
 const traceRequest = (span: object) => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
 const PROTOBUF = { "content-type": "application/x-protobuf" };
 
-describe("answers as the specification wants", () => {
+describe("responds as the specification requires", () => {
   test("an empty message for a success, in the encoding of the request", async () => {
     expect(await post("/v1/traces", "{}")).toEqual({ status: 200, type: "application/json", body: Buffer.from("{}") });
     expect(await post("/v1/metrics", "", PROTOBUF)).toEqual({
@@ -69,10 +69,10 @@ describe("answers as the specification wants", () => {
     ["no content type", "/v1/traces", "{}", {}, 415],
     ["another content type", "/v1/traces", "{}", { "content-type": "text/plain" }, 415],
     ["another compression", "/v1/traces", "{}", { "content-type": "application/json", "content-encoding": "br" }, 415],
-    ["gzip that is none", "/v1/traces", "{}", { "content-type": "application/json", "content-encoding": "gzip" }, 400],
+    ["invalid gzip", "/v1/traces", "{}", { "content-type": "application/json", "content-encoding": "gzip" }, 400],
     ["broken JSON", "/v1/traces", "{", { "content-type": "application/json" }, 400],
     ["JSON of another shape", "/v1/traces", '{"resourceSpans":7}', { "content-type": "application/json" }, 400],
-    ["bytes that are no protobuf", "/v1/traces", "\u000f\u00ff", PROTOBUF, 400],
+    ["invalid protobuf", "/v1/traces", "\u000f\u00ff", PROTOBUF, 400],
     ["a body too large", "/v1/traces", "x".repeat(100_001), PROTOBUF, 413],
   ])("%s", async (_what, path, body, headers, status) => {
     const answer = await post(path, body, { ...headers });
@@ -86,7 +86,7 @@ describe("answers as the specification wants", () => {
     expect((await post("/v1/traces", "", {}, "GET")).status).toBe(405);
   });
 
-  test("a small gzip that unpacks to too much", async () => {
+  test("a small gzip body that decompresses to too much", async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000));
     const answer = await post("/v1/traces", bomb, { ...PROTOBUF, "content-encoding": "gzip" });
     expect(answer.status).toBe(413);
@@ -105,7 +105,7 @@ describe("answers as the specification wants", () => {
 });
 
 describe("decodes", () => {
-  test("the specification's JSON: hex ids, nanoseconds as text, unknown fields passed over", async () => {
+  test("the specification's JSON: hex ids, nanoseconds as text, unknown fields ignored", async () => {
     const attributes = [
       { key: "traceId", value: { stringValue: "not an id" } },
       { key: "whole", value: { intValue: "9007199254740993" } },
@@ -146,7 +146,7 @@ describe("decodes", () => {
     ["a short trace id", { traceId: "5b8e" }],
     ["a span id of zeros", { spanId: "0".repeat(16) }],
     ["no span id", { spanId: "" }],
-    ["an id that is no hex", { traceId: "W47/95gDgQPSabYzgT/GDA==" }],
+    ["an id that is not hexadecimal", { traceId: "W47/95gDgQPSabYzgT/GDA==" }],
     ["an enum by name", { kind: "SPAN_KIND_CLIENT" }],
     ["an unknown kind", { kind: 9 }],
   ])("but refuses %s", async (_what, wrong) => {
@@ -154,7 +154,7 @@ describe("decodes", () => {
     expect(receiver.spans).toHaveLength(0);
   });
 
-  test("protobuf and JSON of the SDK's serializers to the same span", async () => {
+  test("protobuf and JSON of the SDK's serializers as the same span", async () => {
     const record = spanRecord(1, {
       parentSpanId: "b".repeat(16),
       status: { code: "error", message: "m" },
@@ -215,7 +215,7 @@ test("the latest point of each stream, by time and then by arrival", async () =>
   ]);
 });
 
-test("a span that comes twice is there once by id", async () => {
+test("a span that arrives twice is in spansById once", async () => {
   await post("/v1/traces", traceRequest(SPAN));
   await post("/v1/traces", traceRequest({ ...SPAN, name: "chat again" }));
   expect(receiver.spans).toHaveLength(2);
@@ -226,7 +226,7 @@ test("a span that comes twice is there once by id", async () => {
 });
 
 describe("faults on demand", () => {
-  test("status, headers, body, and what counts as taken", async () => {
+  test("status, headers, body, and what counts as accepted", async () => {
     receiver.setBehaviour(({ path, index }) => (index === 0 ? { status: 503, body: `not now, ${path}` } : undefined));
     expect(await post("/v1/traces", traceRequest(SPAN))).toMatchObject({
       status: 503,
@@ -238,7 +238,7 @@ describe("faults on demand", () => {
     expect(receiver.spans).toHaveLength(1);
   });
 
-  test("resets, with the records taken or not", async () => {
+  test("resets, with the records accepted or not", async () => {
     receiver.setBehaviour(() => ({ reset: "after-reading", taken: true }));
     await expect(post("/v1/traces", traceRequest(SPAN))).rejects.toThrow();
     expect(receiver.spans).toHaveLength(1);
@@ -249,12 +249,12 @@ describe("faults on demand", () => {
     expect(receiver.spans).toHaveLength(1);
   });
 
-  test("an answer that drips is whole in the end", async () => {
+  test("a dripping response is complete in the end", async () => {
     receiver.setBehaviour(() => ({ dripMs: 0, body: "slowly" }));
     expect((await post("/v1/traces", traceRequest(SPAN))).body.toString()).toBe("slowly");
   });
 
-  test("close ends a request that hangs", async () => {
+  test("close ends a hanging request", async () => {
     const other = await startReceiver({ behaviour: () => ({ hang: true }) });
     const hanging = new Promise((resolve) => {
       const sending = request(`${other.url}/v1/traces`, { method: "POST", headers: PROTOBUF });
@@ -267,6 +267,6 @@ describe("faults on demand", () => {
   });
 });
 
-test("a port that is taken is told", async () => {
+test("a port in use is an error", async () => {
   await expect(startReceiver({ port: receiver.port })).rejects.toThrow("EADDRINUSE");
 });

@@ -58,7 +58,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     metricPoints: [],
     requests: [],
     behaviour: options.behaviour,
-    asked: 0,
+    requestCount: 0,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
   };
   const onRequest = (incoming: IncomingMessage, response: ServerResponse) => {
@@ -111,7 +111,7 @@ interface State {
   readonly requests: ReceivedRequest[];
   readonly maxBodyBytes: number;
   behaviour: Behaviour | undefined;
-  asked: number;
+  requestCount: number;
 }
 
 async function serve(state: State, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,7 +120,7 @@ async function serve(state: State, incoming: IncomingMessage, response: ServerRe
     path: new URL(incoming.url ?? "/", "http://receiver.invalid").pathname,
     headers: incoming.headers,
     clientPort: incoming.socket.remotePort ?? 0,
-    index: state.asked++,
+    index: state.requestCount++,
   };
   const reply = state.behaviour?.(head) ?? {};
   if (reply.reset === "before-reading") return dropConnection(incoming.socket);
@@ -140,7 +140,7 @@ async function serve(state: State, incoming: IncomingMessage, response: ServerRe
   if (taken) collect(state, reading.request, reply.partial?.rejected ?? 0);
   const usualBody = accepted
     ? successBody(signalOf(head.path) ?? "traces", encoding, reply.partial)
-    : errorBody(`answered ${status} as told`, encoding);
+    : errorBody(`answered ${status} as requested`, encoding);
   const body = reply.body === undefined ? usualBody : Buffer.from(reply.body);
   return sendReply(response, status, { ...headers, ...reply.headers }, body, reply);
 }
