@@ -118,7 +118,7 @@ async function install(home, bin, names, env) {
 }
 
 function print(rows) {
-  const title = { aws: "exits at once", gh: "takes 200 ms" };
+  const title = { aws: "exits immediately", gh: "takes 200 ms" };
   const cells = rows.map(({ name, row, medianMs, ratio, addedMs, goal }) => [
     title[name],
     row,

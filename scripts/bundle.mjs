@@ -64,7 +64,7 @@ async function commonJs(out, path, text) {
 
 /**
  * Exports are getters, called each time another part uses one: 4 % of an import. Once a part has run, they become plain
- * values; what is still undefined then stays a getter.
+ * values; exports that are still undefined stay getters.
  */
 const PLAIN_EXPORTS = `{const e=module.exports,v={};
 for(const k in e){const x=e[k];if(x===void 0)Object.defineProperty(v,k,{get:()=>e[k],enumerable:true});else v[k]=x}

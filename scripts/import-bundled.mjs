@@ -11,7 +11,7 @@ import { build } from "esbuild";
  * @returns the exports
  */
 export async function importBundled(options) {
-  // CommonJS does not load what is imported on demand (SQLite with its binary)
+  // In CommonJS, dynamic imports (SQLite with its binary) load only when they run
   const format = options.format ?? "cjs";
   const folder = await mkdtemp(join(tmpdir(), "openhook-otel-script-"));
   const outfile = join(folder, format === "esm" ? "entry.mjs" : "entry.cjs");

@@ -222,10 +222,10 @@ class Thread {
       isDelegation: isDelegating && n === 0,
     }));
     for (const { callId, command, isDelegation } of calls) {
-      const asked = isDelegation
+      const call = isDelegation
         ? { name: "spawn_agent", namespace: "collaboration", arguments: JSON.stringify({ task_name: "helper" }) }
         : { name: "exec_command", arguments: JSON.stringify({ cmd: command }) };
-      this.#item({ type: "function_call", ...asked, call_id: callId });
+      this.#item({ type: "function_call", ...call, call_id: callId });
     }
     this.#use();
     for (const call of calls) this.#run(call);

@@ -66,17 +66,17 @@ async function deliver<Item>(
   const pace = new Pace(bounds, bounds.halvings ?? 0);
   const tally = new Tally();
   let failure: { readonly error: unknown } | undefined;
-  let telling: Promise<void> = Promise.resolve();
+  let reporting: Promise<void> = Promise.resolve();
 
   const hasEnded = (): boolean => {
     if (pace.isOver) tally.timeIsOver();
     return tally.isStopped || failure !== undefined;
   };
-  const tell = (delivery: Delivery): Promise<void> => {
+  const report = (delivery: Delivery): Promise<void> => {
     tally.count(delivery);
     const now = () => onDelivery(delivery);
-    telling = telling.then(now, now);
-    return telling;
+    reporting = reporting.then(now, now);
+    return reporting;
   };
   const sendRows = async (part: readonly Row<Item>[]): Promise<void> => {
     if (hasEnded()) return;
@@ -88,7 +88,7 @@ async function deliver<Item>(
       for (const half of halves(part)) await sendRows(half);
       return;
     }
-    return tell({ seqs: part.map((row) => row.seq), outcome, result: RESULTS[outcome.status] });
+    return report({ seqs: part.map((row) => row.seq), outcome, result: RESULTS[outcome.status] });
   };
 
   try {

@@ -11,7 +11,7 @@ import { createTransport, type HttpTransport } from "./transport.ts";
 export interface Sender {
   /** All records in one request. An empty list returns `ok` without a request. */
   sendSpans(records: readonly SpanRecord[]): Promise<ExportOutcome>;
-  /** All points in one request, whatever their resources. Points keep their order; those that are not finite are left out. */
+  /** All points in one request, for all resources. Points keep their order; those that are not finite are left out. */
   sendMetrics(points: readonly MetricPoint[]): Promise<ExportOutcome>;
   /** Closes kept connections. Running requests, and all later calls, return `retry`. */
   close(): void;

@@ -6,7 +6,7 @@ export class RuleError extends Error {
 }
 
 /**
- * The user's own rules, in RE2, which reads a text in linear time whatever the pattern. The whole match of a rule is redacted. The
+ * The user's own rules, in RE2, which reads a text in linear time for any pattern. The whole match of a rule is redacted. The
  * engine is loaded only if there are rules.
  *
  * @param rules rule name, as it appears in the marker → pattern

@@ -2,7 +2,7 @@ import { ID_MEMBERS, PATH_MEMBERS } from "../model/members.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { Redact } from "./redact.ts";
 
-// The second line of defence: whatever an earlier station missed, no secret passes in a name, a value or a link.
+// The second line of defence: if an earlier station missed a secret, it is redacted here in names, values and links.
 
 /**
  * @param untouched attributes that stay unchanged, beside ids: content, if the user wants it in full

@@ -44,7 +44,7 @@ export const COMMANDS: readonly Rule[] = [
   behind("token", ["sonar.login"], "sonar\\.login="),
   behind("token", ["npmAuthIdent"], "npmAuthIdent[\"']?: ?[\"']?[^:\"' ]{1,100}:"),
   behind("token", ['"auth"'], '"auth" ?: ?', "[A-Za-z0-9+/]{16,}={0,2}"),
-  // These contain credentials for one backend, whatever their names
+  // These contain credentials for one backend, under any name
   {
     id: "token",
     hints: ["_OTLP_"],
