@@ -3,8 +3,8 @@ import { basename, resolve } from "node:path";
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 
 /**
- * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards
- * at every start (about 15 ms).
+ * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards:
+ * 33 of 111 ms of the hook in Node, 9 to 13 ms of `config` and `status`, nothing of a drain, which loads them anyway.
  */
 export const computed = {
   name: "computed",
@@ -17,8 +17,8 @@ export const computed = {
 };
 
 /**
- * Loads a `*.lazy.ts` module when one of its functions is first called, which saves its load time in every run that never calls
- * it (zod, the price table, zstd: 5 to 30 ms each). The bundle contains a stub per function; importers see no difference.
+ * Loads a `*.lazy.ts` module (e.g. the price table, zstd) when one of its functions is first called. Saves 24 of 251 ms of a drain
+ * with an empty inbox. The bundle contains a stub per function; importers see no difference.
  */
 export const loadedOnUse = {
   name: "loaded-on-use",
