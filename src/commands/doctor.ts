@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { type Examination, examine } from "../health/doctor/examine.ts";
 import type { Finding } from "../health/doctor/finding.ts";
-import { type Fixes, fix } from "../health/doctor/fix.ts";
+import { type FixReport, fix } from "../health/doctor/fix.ts";
 import { doctorLines } from "../health/doctor/text.ts";
 import type { AgentLookup } from "../registration/settings-edit.ts";
 import { printLines } from "../text/ascii.ts";
@@ -33,7 +33,7 @@ export async function doctor(options: DoctorOptions, context: Context, agents: A
 
 // --- internal ---
 
-const asJson = ({ findings, reports }: Examination, fixes: Fixes | undefined) => ({
+const asJson = ({ findings, reports }: Examination, fixes: FixReport | undefined) => ({
   version: VERSION,
   ...(fixes !== undefined && { fixed: fixes.done, not_fixed: fixes.failed }),
   findings: findings.map(plain),

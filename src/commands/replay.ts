@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Context, UserError } from "../context.ts";
-import { byReason, quarantinedIn, type SetAside } from "../health/status/quarantine.ts";
+import { byReason, quarantinedIn, type QuarantinedPayload } from "../health/status/quarantine.ts";
 import { printLines } from "../text/ascii.ts";
 import { plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
@@ -53,9 +53,9 @@ export async function replay({ dryRun }: ReplayOptions, context: Context): Promi
 // --- internal ---
 
 /** Other files come from elsewhere: the inbox quarantines every file it does not know. */
-const isPayload = ({ name, isFile }: SetAside): boolean => isFile && name.endsWith(".evt");
+const isPayload = ({ name, isFile }: QuarantinedPayload): boolean => isFile && name.endsWith(".evt");
 
-const inWords = (payloads: readonly SetAside[]): readonly string[] =>
+const inWords = (payloads: readonly QuarantinedPayload[]): readonly string[] =>
   [...byReason(payloads)].map(([reason, n]) => `${n} × ${printable(reason)}`);
 
 /** Characters kept of a file's name, so that names do not grow with each replay. */
@@ -65,7 +65,7 @@ const NAME_CHARACTERS = 100;
  * A rename keeps the file's time, which is the event's. The run and a number make the name unique; they are at the front,
  * because the drain may cut names at the end.
  */
-async function putBack(payloads: readonly SetAside[], run: string, { places }: Context): Promise<number> {
+async function putBack(payloads: readonly QuarantinedPayload[], run: string, { places }: Context): Promise<number> {
   await mkdir(places.inboxDir, { recursive: true, mode: 0o700 });
   let moved = 0;
   for (const { name } of payloads) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Context, UserError } from "../context.ts";
-import { adviceOn, noStoreMessage } from "../sessions/open-store.ts";
+import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
@@ -36,7 +36,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     settings: spanSettings({ loaded }),
     files: pageFiles(options.packageRoot),
     nothingYet: () => noStoreMessage(context),
-    adviceOn,
+    describeStoreError,
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),
   });

@@ -1,12 +1,12 @@
 import { StateError } from "../config/file-owner.ts";
 import { UserError } from "../context.ts";
 import { RuleError } from "../privacy/own.ts";
-import { adviceOn } from "../sessions/open-store.ts";
+import { describeStoreError } from "../sessions/open-store.ts";
 import { StoreError } from "../store/database.ts";
 
 /** Problems of the machine become one line for the user; bugs of the program keep their stack. */
 export function asUserError(error: unknown): unknown {
-  if (error instanceof StoreError) return new UserError(error.code, adviceOn(error), 1, { cause: error });
+  if (error instanceof StoreError) return new UserError(error.code, describeStoreError(error), 1, { cause: error });
   if (error instanceof StateError || error instanceof RuleError) {
     return new UserError(error.code, error.message, 1, { cause: error });
   }

@@ -4,7 +4,7 @@ import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { createTransport } from "./transport.ts";
 
 /** A backend's response to an empty export. */
-export interface ProbeAnswer {
+export interface ProbeResult {
   readonly outcome: ExportOutcome;
   /** Absent without a response. */
   readonly httpStatus?: number;
@@ -22,7 +22,7 @@ export async function probe(
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
   { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
-): Promise<ProbeAnswer> {
+): Promise<ProbeResult> {
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
   const transport = createTransport(settings, version);
   try {

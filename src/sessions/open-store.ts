@@ -16,12 +16,12 @@ export function withOpenStore<T>({ places }: Pick<Context, "places">, look: (db:
     return readStore(places.storePath, look);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new UserError(error.code, adviceOn(error), 1, { cause: error });
+    throw new UserError(error.code, describeStoreError(error), 1, { cause: error });
   }
 }
 
 /** The store's problem and its remedy, in one line. */
-export const adviceOn = (error: StoreError): string =>
+export const describeStoreError = (error: StoreError): string =>
   error.code === "E_STORE_DAMAGED" ? `${error.message}; ${REPAIR}` : error.message;
 
 /** The remedy for a damaged store. A drain does not read old transcripts again; an import does. */

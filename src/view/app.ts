@@ -134,7 +134,7 @@ async function answer(c: Context, deps: ViewDeps, look: (db: Database) => object
     if (found === NO_SPAN) return c.json(troubleOf("E_SPAN", "This session has no such span any more."), 404);
     return c.json(found);
   } catch (error) {
-    if (error instanceof StoreError) return c.json(troubleOf(error.code, deps.adviceOn(error)), 503);
+    if (error instanceof StoreError) return c.json(troubleOf(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {
       return c.json(troubleOf("E_USAGE", error.message), 400);
     }

@@ -12,7 +12,7 @@ export interface ViewDeps {
   /** The message while there are no sessions. */
   readonly nothingYet: () => Promise<string>;
   /** A problem of the store, with its remedy. */
-  readonly adviceOn: (error: StoreError) => string;
+  readonly describeStoreError: (error: StoreError) => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** One line about an unexpected error. */

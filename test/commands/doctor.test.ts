@@ -124,11 +124,11 @@ const everyRow = () =>
 const settingsPath = (): string => join(of.home, ".claude", "settings.json");
 
 describe("doctor", () => {
-  test("a machine without anything: nothing broken, and nothing is made by looking", async () => {
+  test("nothing installed: nothing is broken, and doctor creates no files", async () => {
     const { code, about, own } = await examine();
     expect(code).toBe(0);
     expect(about("node")).toEqual([expect.stringMatching(/^ok: v\d+\./)]);
-    expect(about("state")).toEqual([expect.stringMatching(/^ok: .*not made yet/)]);
+    expect(about("state")).toEqual([expect.stringMatching(/^ok: .*does not exist yet/)]);
     expect(about("hook")).toEqual(["ok: not installed: no agent is enabled"]);
     expect(about("store")).toEqual(["ok: none yet"]);
     expect(about("traces")).toEqual(["ok: export is off (no endpoint)"]);
@@ -138,7 +138,7 @@ describe("doctor", () => {
     expect(existsSync(dirname(of.places.hookPath))).toBe(false);
   });
 
-  test("all well, from the hook to the last session's transcript", async () => {
+  test("everything works, from the hook to the last session's transcript", async () => {
     await enableClaude();
     await collect();
     const { code, about, own, broken } = await examine({
@@ -146,24 +146,24 @@ describe("doctor", () => {
     });
     expect(broken).toEqual([]);
     expect(code).toBe(0);
-    expect(about("hook")).toEqual([`ok: ${of.places.hookPath} takes an event and says nothing`]);
-    expect(about("state")).toEqual([`ok: ${of.places.stateDir} is private and can be written`]);
+    expect(about("hook")).toEqual([`ok: ${of.places.hookPath} records an event and prints nothing`]);
+    expect(about("state")).toEqual([`ok: ${of.places.stateDir} is private and writable`]);
     expect(about("store")).toEqual([
-      expect.stringMatching(/^ok: 1 session, 0 open, \d+ spans waiting; SQLite finds it sound$/),
+      expect.stringMatching(/^ok: 1 session, 0 open, \d+ spans? queued; SQLite's integrity check found no problem$/),
     ]);
     expect(about("inbox")).toEqual(["ok: empty"]);
     expect(about("quarantine")).toEqual(["ok: empty"]);
     expect(about("Claude Code")).toEqual([
       expect.stringMatching(/^ok: version 2\.1\.329/),
       `ok: registered in ${settingsPath()} (user, 10 events)`,
-      expect.stringMatching(/^ok: last event 1m 0\ds ago, 1 session in all$/),
+      expect.stringMatching(/^ok: last event 1m 0\ds ago, 1 session in total$/),
       "ok: the last session's transcript can be read (1 part)",
     ]);
     expect(own).toMatchObject({ version: "2.1.329", version_heard: expect.stringMatching(/^2\./) });
     expect(Date.parse(own?.last_event ?? "")).toBeCloseTo(Date.parse(of.calls.at(-1)?.received_at ?? ""), -4);
   });
 
-  test("the hook is really started: one that fails, prints, or writes nothing is found out", async () => {
+  test("starts the hook: reports one that fails, prints, or writes no event", async () => {
     await enableClaude();
     const says = async (script: string): Promise<string> => {
       writeFileSync(of.places.hookPath, `#!/bin/sh\n${script}\n`);
@@ -172,7 +172,7 @@ describe("doctor", () => {
       expect(broken).toHaveLength(1);
       return broken[0]?.text ?? "";
     };
-    expect(await says("exit 3")).toMatch(/was started as an agent would, and it failed \(3\)$/);
+    expect(await says("exit 3")).toMatch(/was started as an agent starts it, and it failed \(3\)$/);
     expect(await says("echo '{}'")).toMatch(/it printed something/);
     expect(await says("exit 0")).toMatch(/no event was written$/);
     chmodSync(of.places.hookPath, 0o644);
@@ -183,16 +183,16 @@ describe("doctor", () => {
     expect((await examine()).about("inbox")).toEqual(["ok: empty"]);
   });
 
-  test("no folder for temporary files: the hook is tried all the same, and leaves nothing behind", async () => {
+  test("without a folder for temporary files the hook is still tested, and leaves no files", async () => {
     await enableClaude();
     vi.stubEnv("TMPDIR", join(of.home, "was-deleted"));
     const { code, about } = await examine();
     vi.unstubAllEnvs();
-    expect({ code, hook: about("hook") }).toEqual({ code: 0, hook: [expect.stringMatching(/^ok: .*says nothing$/)] });
+    expect({ code, hook: about("hook") }).toEqual({ code: 0, hook: [expect.stringMatching(/^ok: .*prints nothing$/)] });
     expect(readdirSync(of.places.stateDir).filter((name) => name.startsWith("doctor"))).toEqual([]);
   });
 
-  test("--fix mends modes, the program and what was taken out of settings; it says so, and never touches the store", async () => {
+  test("--fix repairs file modes, the hook program and removed registrations, reports each, and never changes the store", async () => {
     const project = join(of.home, "acme-shop");
     mkdirSync(project, { recursive: true });
     await enableClaude();
@@ -227,7 +227,7 @@ describe("doctor", () => {
     expect((await examine({}, true)).report.fixed).toEqual([]);
   });
 
-  test("--fix says what it could not mend", async () => {
+  test("--fix reports what it could not fix", async () => {
     await enableClaude();
     writeFileSync(settingsPath(), "{}\n");
     chmodSync(settingsPath(), 0o444);
@@ -238,7 +238,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("a registration that is not what this version would write", async () => {
+  test("a registration that differs from what this version writes", async () => {
     await enableClaude();
     writeFileSync(join(bin, "claude"), "#!/bin/sh\necho 2.0.77\n");
     const { code, own } = await examine();
@@ -247,12 +247,12 @@ describe("doctor", () => {
       area: "Claude Code",
       level: "remark",
       text: `registered in ${settingsPath()} (user, 10 events), but not as this version would`,
-      todo: "openhook-otel enable claude-code brings it up to date",
+      todo: "openhook-otel enable claude-code updates it",
     });
-    expect(own?.findings).toContainEqual(expect.objectContaining({ text: "no event has come yet" }));
+    expect(own?.findings).toContainEqual(expect.objectContaining({ text: "no event received yet" }));
   });
 
-  test("what an update left as it was: the hook program and the wrapper of the version before, another installation", async () => {
+  test("after an update: the hook program and wrapper of the previous version, and another installation", async () => {
     await enableClaude();
     const wrapper = join(dirname(of.places.hookPath), "wrapper");
     const shipped = readFileSync(hookSource, "utf8");
@@ -264,19 +264,19 @@ describe("doctor", () => {
     const { code, about } = await examine();
     expect(code).toBe(0);
     expect(about("hook")).toEqual([
-      `ok: ${of.places.hookPath} takes an event and says nothing`,
+      `ok: ${of.places.hookPath} records an event and prints nothing`,
       `remark: hooks start drains with ${before}, and this is ${program}`,
-      `remark: ${of.places.hookPath} is of another version than this`,
+      `remark: ${of.places.hookPath} is from another version`,
     ]);
-    const mended = await examine({}, true);
-    expect(mended.report.fixed).toEqual([`reinstalled the hook program: ${of.places.hookPath}`]);
-    expect(mended.about("hook")).toEqual([`ok: ${of.places.hookPath} takes an event and says nothing`]);
+    const fixed = await examine({}, true);
+    expect(fixed.report.fixed).toEqual([`reinstalled the hook program: ${of.places.hookPath}`]);
+    expect(fixed.about("hook")).toEqual([`ok: ${of.places.hookPath} records an event and prints nothing`]);
     expect(readFileSync(of.places.hookPath, "utf8")).toBe(shipped);
     expect(readFileSync(wrapper, "utf8")).not.toContain("# before");
     expect((await examine({}, true)).report.fixed).toEqual([]);
   });
 
-  test("a transcript that is gone, and one that cannot be read", async () => {
+  test("a transcript that no longer exists, and an unreadable one", async () => {
     await enableClaude();
     await collect();
     const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
@@ -284,12 +284,12 @@ describe("doctor", () => {
     rmSync(String(path));
     const gone = await examine();
     expect(gone.code).toBe(0);
-    expect(gone.about("Claude Code")).toContain(`remark: the last session's transcript is not there: ${path}`);
+    expect(gone.about("Claude Code")).toContain(`remark: the last session's transcript does not exist: ${path}`);
     writeFileSync(String(path), text);
     expect((await examine()).about("Claude Code").at(-1)).toMatch(/^ok: the last session's transcript/);
   });
 
-  test("what was set aside, by reason, with what to do; what waits for a day", async () => {
+  test("quarantined payloads by reason, with a remedy; events queued for a day", async () => {
     for (const stdin_raw of ["sk-secret no JSON", '{"unknown":"sk-secret"}', '{"unknown":2}']) {
       of.hook({ received_at: "2026-11-20T05:00:00Z", event: "Stop", stdin_raw });
     }
@@ -297,9 +297,9 @@ describe("doctor", () => {
     of.hook({ received_at: "2026-11-20T05:00:00Z", event: "Stop", stdin: { hook_event_name: "Stop" } });
     const { code, report, about } = await examine();
     expect(code).toBe(0);
-    expect(about("inbox")).toEqual([expect.stringMatching(/^remark: events wait for 1d 5h/)]);
+    expect(about("inbox")).toEqual([expect.stringMatching(/^remark: events have been queued for 1d 5h/)]);
     expect(about("quarantine")).toEqual([
-      expect.stringMatching(/^remark: 3 payloads set aside in /),
+      expect.stringMatching(/^remark: 3 payloads quarantined in /),
       "remark: 2 × claude-code: no agent recognises it",
       expect.stringMatching(/^remark: 1 × claude-code: the payload is not JSON/),
     ]);
@@ -309,11 +309,11 @@ describe("doctor", () => {
     expect(JSON.stringify(report)).not.toContain("sk-secret");
   });
 
-  test("a store that SQLite finds unsound, one that is none, and one with times to come", async () => {
+  test("a corrupt store, a file that is not a store, and a store with times in the future", async () => {
     await collect();
     const at = (await examine({ now: () => Date.parse("2020-01-01T00:00:00Z") })).about("clock");
     expect(at).toEqual([
-      expect.stringMatching(/^remark: the store holds something of 2026-.* ahead of this machine's clock$/),
+      expect.stringMatching(/^remark: the store has an event at 2026-.* ahead of this machine's clock$/),
     ]);
     const db = openDatabase(of.places.storePath);
     // one page of many: everything that status reads can still be read
@@ -334,14 +334,14 @@ describe("doctor", () => {
     ]);
   });
 
-  test("a setting that is wrong, and an .openhook.json that is none", async () => {
+  test("an invalid setting, and an invalid .openhook.json", async () => {
     writeFileSync(join(of.home, ".openhook.json"), '{ "hooks": [{}] }');
     const wrong = await examine({ env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" } });
     expect(wrong.code).toBe(1);
     expect(wrong.about("settings")).toEqual([expect.stringMatching(/^broken: .*OPENHOOK_OTEL_OTLP_ENDPOINT/)]);
     expect(wrong.about("traces")).toEqual(["ok: not sent until the configuration is fixed"]);
     expect(wrong.about("discovery")).toEqual([
-      expect.stringMatching(/^remark: .* is not what OpenHook v0\.1 wants: openhook/),
+      expect.stringMatching(/^remark: .* does not follow OpenHook v0\.1: openhook/),
     ]);
     const write = (hooks: unknown) =>
       writeFileSync(join(of.home, ".openhook.json"), JSON.stringify({ openhook: "0.1", hooks }));
@@ -350,12 +350,12 @@ describe("doctor", () => {
     write([{ command: "openhook-otel hook", events: ["session.end"] }]);
     expect((await examine()).about("discovery")).toEqual([
       expect.stringMatching(/^ok: .* runs our hook for session\.end$/),
-      expect.stringMatching(/^remark: .* lets agents wait for "openhook-otel hook"$/),
+      expect.stringMatching(/^remark: .* makes agents wait for "openhook-otel hook"$/),
     ]);
   });
 });
 
-describe("the endpoint is asked, with nothing to keep", () => {
+describe("probes the endpoint with an empty export", () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -366,7 +366,7 @@ describe("the endpoint is asked, with nothing to keep", () => {
     env: { OPENHOOK_OTEL_OTLP_ENDPOINT: url, ...more },
   });
 
-  test.each(["http/protobuf", "http/json"])("an OTLP backend that takes %s", async (protocol) => {
+  test.each(["http/protobuf", "http/json"])("an OTLP backend that accepts %s", async (protocol) => {
     const world = { ...at(receiver.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: protocol }), now: Date.now };
     const { code, about } = await examine(world);
     expect(code).toBe(0);
@@ -377,33 +377,33 @@ describe("the endpoint is asked, with nothing to keep", () => {
         ),
       ]);
     }
-    expect(about("clock")).toEqual(["ok: agrees with the backend's to within seconds"]);
+    expect(about("clock")).toEqual(["ok: agrees with the backend's clock to within seconds"]);
     expect(receiver.requests).toHaveLength(2);
     expect([receiver.spans, receiver.metricPoints]).toEqual([[], []]);
   });
 
-  test("metrics as deltas, which a variable of somebody else's can ask for", async () => {
+  test("metrics as deltas because of an OTEL_ variable", async () => {
     const deltas = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta" };
     const { code, about } = await examine({ ...at(receiver.url, deltas), now: Date.now });
     expect(code).toBe(0);
     expect(about("metrics")).toContainEqual(
-      expect.stringMatching(/^remark: they go as deltas \(.*TEMPORALITY_PREFERENCE\): Prometheus takes none/),
+      expect.stringMatching(/^remark: exported as deltas \(.*TEMPORALITY_PREFERENCE\): Prometheus rejects deltas/),
     );
   });
 
-  test("a clock that is wrong", async () => {
+  test("a wrong clock", async () => {
     const { code, about } = await examine({ ...at(receiver.url), now: () => Date.now() - 2 * 3_600_000 });
     expect(code).toBe(0);
-    expect(about("clock")).toContain("remark: this machine's is 2h 00m behind the backend's");
+    expect(about("clock")).toContain("remark: this machine's clock is 2h 00m behind the backend's");
   });
 
   test.each([
-    [401, "broken", /wants credentials/],
-    [404, "broken", /none of OTLP/],
+    [401, "broken", /requires credentials/],
+    [404, "broken", /not an OTLP endpoint/],
     [415, "broken", /otlp\.protocol/],
-    [429, "remark", /asks for patience/],
-    [503, "remark", /asks for patience/],
-  ])("one that answers %i: %s, with what to do and no secret", async (status, level, todo) => {
+    [429, "remark", /asks to retry later/],
+    [503, "remark", /asks to retry later/],
+  ])("status %i: %s, with a remedy and without secrets", async (status, level, todo) => {
     receiver.setBehaviour(() => ({ status, body: "hunter2 is wrong" }));
     const { report } = await examine(
       at(`${receiver.url}/?key=hunter2`, { OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer hunter2" }),
@@ -417,7 +417,7 @@ describe("the endpoint is asked, with nothing to keep", () => {
     expect(JSON.stringify(report)).not.toContain("hunter2");
   });
 
-  test.each([404, 405])("one that answers %i to metrics alone: how to send it none", async (status) => {
+  test.each([404, 405])("status %i for metrics only: suggests switching metrics off", async (status) => {
     receiver.setBehaviour(({ path }) => (path.endsWith("/v1/metrics") ? { status } : undefined));
     const { report } = await examine(at(receiver.url));
     expect(report.findings.find(({ area }) => area === "traces")?.level).toBe("ok");
@@ -426,24 +426,24 @@ describe("the endpoint is asked, with nothing to keep", () => {
     );
   });
 
-  test("one that refuses an export of nothing alone, once it took something", async () => {
+  test("a backend that refuses only empty exports is fine after a real delivery", async () => {
     receiver.setBehaviour(({ headers }) => (Number(headers["content-length"]) < 50 ? { status: 400 } : undefined));
     const world = at(receiver.url);
     const ofTraces = async () => (await examine(world)).report.findings.find(({ area }) => area === "traces");
     expect(await ofTraces()).toMatchObject({
       level: "broken",
-      todo: expect.stringContaining("since it holds nothing"),
+      todo: expect.stringContaining("refuses only empty exports"),
     });
     for (const call of of.calls) of.put(call);
     of.env = world.env;
     await of.drain({ endIdle: true, isEager: true });
     expect(await ofTraces()).toMatchObject({
       level: "ok",
-      text: `${receiver.url}/v1/traces answers 400 to an export of nothing, and took the last one that held something`,
+      text: `${receiver.url}/v1/traces answers 400 to an empty export, but accepted the last real one`,
     });
   });
 
-  test("none at all, and one that never answers", async () => {
+  test("connection refused", async () => {
     const { code, report } = await examine(at("http://127.0.0.1:9"));
     expect(code).toBe(1);
     expect(report.findings).toContainEqual(
@@ -451,13 +451,13 @@ describe("the endpoint is asked, with nothing to keep", () => {
         area: "traces",
         level: "broken",
         text: "connection refused by http://127.0.0.1:9/v1/traces",
-        todo: expect.stringContaining("waits in the store"),
+        todo: expect.stringContaining("spans stay queued"),
       }),
     );
   });
 });
 
-test("an agent's own findings, several files, and one that is registered and not found", async () => {
+test("findings of an agent's own check, several settings files, and a registered agent whose program is missing", async () => {
   const files = [join(of.home, "rover.toml"), join(of.home, "rover.trust")];
   for (const path of files) writeFileSync(path, "ours\n");
   const installer: Installer = {
@@ -491,15 +491,15 @@ test("an agent's own findings, several files, and one that is registered and not
   const lookup = { list: async () => [rover], find: async () => rover };
   const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);
   expect(report?.findings.map(({ level, text }) => `${level}: ${text}`)).toEqual([
-    "remark: registered, but the program is not found here",
+    "remark: registered, but its program was not found",
     `ok: registered in ${files[0]} and ${files[1]} (user, 1 event)`,
     "broken: Rover trusts nobody: run rover trust",
     "remark: Rover 6 asks at its next start",
-    "remark: no event has come yet",
+    "remark: no event received yet",
   ]);
 });
 
-test("in words: each finding with its mark and what to do, no line wider than the terminal", async () => {
+test("as text: each finding with its mark and remedy, no line wider than the terminal", async () => {
   await enableClaude();
   rmSync(of.places.hookPath);
   for (const columns of [20, 40, 80, 200]) {
@@ -509,15 +509,15 @@ test("in words: each finding with its mark and what to do, no line wider than th
     expect(plain).not.toMatch(CONTROL);
     for (const line of plain.split("\n")) expect(columnsOf(line), line).toBeLessThanOrEqual(columns);
     expect(plain.trim().split("\n").at(-1)).toMatch(/^\d+ broken, \d+ remarks?$/);
-    if (columns === 200) expect(plain).toMatch(/\nhook\n✗ agents are told to run \S+, and it is not there: /);
+    if (columns === 200) expect(plain).toMatch(/\nhook\n✗ agents are configured to run \S+, which does not exist: /);
   }
 });
 
-test("places of a machine whose state is moved are those that are looked at", async () => {
+test("checks the moved state directory when OPENHOOK_OTEL_HOME is set", async () => {
   const moved = join(of.home, "moved");
   mkdirSync(moved, { mode: 0o755 });
   const places = placesOf({ env: { OPENHOOK_OTEL_HOME: moved }, home: of.home, platform: "linux" });
   const { context, out } = contextAt(places, { env: { PATH: bin, HOME: of.home, OPENHOOK_OTEL_HOME: moved } });
   await doctor({ json: true, fix: false, hookSource }, context, agents);
-  expect(out()).toContain(`others on this machine can get into ${moved}`);
+  expect(out()).toContain(`other users of this machine can access ${moved}`);
 });

@@ -69,13 +69,13 @@ const listing = (dir: string): readonly string[] =>
     .map((name) => `${name} ${statSync(join(dir, name)).mtimeMs}`);
 
 describe("status", () => {
-  test("nothing installed: exit 0, and nothing is made by looking", async () => {
+  test("nothing installed: exit 0, and status creates no files", async () => {
     const before = listing(home);
     const { code, text, facts } = await told();
     expect(code).toBe(0);
     expect(text).toMatch(/^openhook-otel \d/);
     expect(text).toMatch(/^agents +none is enabled: openhook-otel enable finds those on this machine$/m);
-    expect(text).toMatch(/^state .*\(not made yet\)$/m);
+    expect(text).toMatch(/^state .*\(does not exist yet\)$/m);
     expect(text).toMatch(/^last drain +none yet$/m);
     expect(text).toMatch(/^traces +export is off \(no endpoint\)$/m);
     expect(text).not.toMatch(/[✗!]/);
@@ -109,7 +109,7 @@ describe("status", () => {
     expect((await told()).text).toMatch(/^agents +none is enabled/m);
   });
 
-  test("what waits, what the last drain took, how many sessions are open", async () => {
+  test("queued events, the last drain, and open sessions", async () => {
     const of = new Replay("claude-code", "subagent");
     for (const call of of.calls) of.hook(call);
     const last = Date.parse(of.calls.at(-1)?.received_at ?? "");
@@ -129,7 +129,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("an open session, and events that no drain has come for", async () => {
+  test("an open session, and events that no drain has processed", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls.slice(0, 4)) of.hook(call);
     const at = Date.parse(of.calls[3]?.received_at ?? "");
@@ -142,11 +142,11 @@ describe("status", () => {
     for (const call of of.calls.slice(4, 6)) of.hook(call);
     const { code, text } = await told({ now: () => at + 30 * 3_600_000 }, of.places);
     expect(code).toBe(0);
-    expect(text).toMatch(/^! events wait for 1d 6h and no drain has taken them: run openhook-otel drain$/m);
+    expect(text).toMatch(/^! events have been queued for 1d 6h and no drain processed them: run openhook-otel drain$/m);
     of.remove();
   });
 
-  test("the backend is away: exit 0, the reason, and no secret of the address", async () => {
+  test("the backend is unreachable: exit 0, the reason, and no secret from the address", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls) of.hook(call);
     const env = {
@@ -166,7 +166,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("what the backend refuses span by span, and metrics with more series than are kept apart", async () => {
+  test("refused spans, and metrics at their series limit", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
@@ -183,15 +183,15 @@ describe("status", () => {
     expect(facts.outbox.bytes).toBeGreaterThan(1000);
     expect(facts.overflow).toEqual([{ metric, series: expect.any(Number) }]);
     expect(facts.remarks).toEqual([
-      expect.stringMatching(/^the backend refuses 1 span, .* tried again every hour until outbox\.maxAgeDays$/),
-      expect.stringMatching(/^more series than are kept apart: gen_ai\.execute_tool\.duration \(\d+\);/),
+      expect.stringMatching(/^the backend refuses 1 span or reports it .* retried every hour until outbox\.maxAgeDays$/),
+      expect.stringMatching(/^series limit reached: gen_ai\.execute_tool\.duration \(\d+\);/),
     ]);
-    expect(text).toMatch(/^! the backend refuses 1 span, /m);
-    expect(text).toMatch(/^! more series than are kept apart: /m);
+    expect(text).toMatch(/^! the backend refuses 1 span or reports it /m);
+    expect(text).toMatch(/^! series limit reached: /m);
     of.remove();
   });
 
-  test("set-aside payloads: how many and why, never what was in them", async () => {
+  test("quarantined payloads: how many and why, never their content", async () => {
     const of = new Replay("claude-code", "basic");
     for (const stdin_raw of ["sk-secret is no JSON", '{"unknown":"sk-secret"}', "", "\u0000\u0001sk-secret", "{"]) {
       of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw });
@@ -210,14 +210,14 @@ describe("status", () => {
     of.remove();
   });
 
-  test("a transcript that was deleted, and one that cannot be read", async () => {
+  test("a deleted transcript, and an unreadable one", async () => {
     const of = new Replay("claude-code", "basic", { withTranscripts: false });
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
     const gone = await told({}, of.places);
     expect(gone.code).toBe(0);
-    expect(gone.text).toMatch(/^! the transcript of a session could not be read, so that tokens and model calls/m);
-    expect(gone.facts.remarks).toEqual([expect.stringMatching(/ are unknown: \S+\.jsonl is not there$/)]);
+    expect(gone.text).toMatch(/^! the transcript of a session could not be read, so tokens and model calls/m);
+    expect(gone.facts.remarks).toEqual([expect.stringMatching(/ are unknown: \S+\.jsonl does not exist$/)]);
     of.writeTranscripts();
     const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
     const subagents = join(String(path).replace(/\.jsonl$/, ""), "subagents");
@@ -234,7 +234,7 @@ describe("status", () => {
   });
 });
 
-describe("broken, exit 1, with what to do", () => {
+describe("broken: exit 1, with a remedy", () => {
   const broken = async (expected: RegExp, world: ContextOptions = {}, at = places()): Promise<Status> => {
     const { code, text, facts } = await told(world, at);
     expect(facts.broken.join("\n")).toMatch(expected);
@@ -243,37 +243,37 @@ describe("broken, exit 1, with what to do", () => {
     return facts;
   };
 
-  test("the hook program is gone, cannot run, or starts what is not there", async () => {
+  test("the hook program is missing, not executable, or starts a missing program", async () => {
     await enabled();
     const { hookPath, hookConfPath } = places();
     chmodSync(hookPath, 0o644);
     // As root every file with an x bit anywhere can be run, and none without
-    await broken(/hook cannot be executed: openhook-otel enable puts it right/);
+    await broken(/hook cannot be executed: openhook-otel enable repairs it/);
     chmodSync(hookPath, 0o755);
     rmSync(program);
-    await broken(/hooks cannot start a drain: \S+openhook-otel\.cjs, named in \S+hook\.conf, is not there/);
+    await broken(/hooks cannot start a drain: \S+openhook-otel\.cjs, named in \S+hook\.conf, does not exist/);
     writeFileSync(program, "");
     writeFileSync(hookConfPath, "state=\n");
     await broken(/hook\.conf is missing or damaged/);
     rmSync(hookPath);
-    await broken(/agents are told to run \S+, and it is not there/);
+    await broken(/agents are configured to run \S+, which does not exist/);
     await enabled();
     expect((await told()).code).toBe(0);
   });
 
-  test("a path with a quote in it comes back from hook.conf as it is", async () => {
+  test("reads a path with a quote from hook.conf unchanged", async () => {
     program = join(home, "o'brien's.cjs");
     writeFileSync(program, "");
     await enabled();
     expect((await told()).facts.hook.program).toBe(program);
   });
 
-  test("the registration is gone from the settings, or they cannot be read", async () => {
+  test("the registration is gone from the settings, or the settings are unreadable", async () => {
     await enabled();
     const before = readFileSync(settingsPath());
     writeFileSync(settingsPath(), "{}\n");
     await broken(
-      /Claude Code is not collected: our registration is gone from \S+; openhook-otel enable claude-code puts/,
+      /Claude Code is not collected: our registration is gone from \S+; openhook-otel enable claude-code adds/,
     );
     rmSync(settingsPath());
     await broken(/registration is gone/);
@@ -284,7 +284,7 @@ describe("broken, exit 1, with what to do", () => {
     expect((await told()).code).toBe(0);
   });
 
-  test("a registration of another project is known; a project that was deleted is nobody's business", async () => {
+  test("shows a registration of another project; a deleted project is not a problem", async () => {
     const project = join(home, "acme-shop");
     mkdirSync(project);
     const { context } = contextAt(places(), { programPath: program, cwd: project });
@@ -297,18 +297,18 @@ describe("broken, exit 1, with what to do", () => {
     expect(text.replaceAll(/\n +/g, " ")).toMatch(/registration gone from \S+acme-shop/);
   });
 
-  test("a state directory that is none, and a folder that cannot be listed", async () => {
+  test("a state directory or inbox that is a file", async () => {
     const { stateDir, inboxDir } = places();
     mkdirSync(dirname(stateDir), { recursive: true });
     writeFileSync(stateDir, "");
-    await broken(/openhook-otel is no directory: what agents tell is lost/);
+    await broken(/openhook-otel is not a directory: events are lost/);
     rmSync(stateDir);
     mkdirSync(stateDir);
     writeFileSync(inboxDir, "");
-    await broken(/inbox is no directory/);
+    await broken(/inbox is not a directory/);
   });
 
-  test("a store that is damaged, and one of a later version; the log has the last word", async () => {
+  test("a damaged store, and one of a later version; the log's last lines are shown", async () => {
     const { storePath, stateDir } = places();
     const db = openDatabase(storePath);
     db.prepare("PRAGMA user_version = 999").run();
@@ -322,7 +322,7 @@ describe("broken, exit 1, with what to do", () => {
     expect((await broken(/is damaged: .*openhook-otel drain moves it aside/)).store.state).toBe("damaged");
   });
 
-  test("a setting that is wrong; what decides where data goes keeps it here", async () => {
+  test("an invalid setting; an invalid destination keeps data on this machine", async () => {
     const facts = await broken(/^configuration: .*OPENHOOK_OTEL_OTLP_ENDPOINT/, {
       env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" },
     });
@@ -333,7 +333,7 @@ describe("broken, exit 1, with what to do", () => {
   });
 });
 
-test("no line is wider than the terminal, and nothing of the data reaches it raw", async () => {
+test("no line is wider than the terminal, and control characters in data are escaped", async () => {
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
   for (const call of of.calls) of.hook(call);
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: "\u001b[2J" });

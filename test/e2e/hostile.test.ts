@@ -141,7 +141,7 @@ test("a file in the place of the state directory: the agent feels nothing, the u
 
     const status = await machine.run(["status"]);
     expect(status.code).toBe(1);
-    expect(status.stdout).toContain(`${stateDir} is no directory`);
+    expect(status.stdout).toContain(`${stateDir} is not a directory`);
     const drain = await machine.run(["drain"]);
     expect(drain.code).toBe(1);
     expectOneLine(drain.stderr, /state\/openhook-otel/);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkOwner, closeFiles, StateError } from "../../src/config/file-owner.ts";
-import { exposed } from "../../src/health/doctor/machine.ts";
+import { exposedFiles } from "../../src/health/doctor/exposed-files.ts";
 import { contextAt } from "../support/context.ts";
 import { Teller } from "../support/told.ts";
 
@@ -95,11 +95,11 @@ describe("a drain", () => {
       writeFileSync(join(stateDir, "drain.log.1"), "x");
       chmodSync(join(stateDir, "drain.log.1"), 0o644);
       const { context } = contextAt(teller.places);
-      expect((await exposed(context)).map(({ path }) => path).sort()).toEqual(
+      expect((await exposedFiles(context)).map(({ path }) => path).sort()).toEqual(
         [stateDir, inboxDir, storePath, join(stateDir, "drain.log.1")].sort(),
       );
       await teller.drain();
-      expect(await exposed(context)).toEqual([]);
+      expect(await exposedFiles(context)).toEqual([]);
     } finally {
       teller.remove();
     }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Places } from "../../src/config/places.ts";
-import { adviceOn, noStoreMessage } from "../../src/sessions/open-store.ts";
+import { describeStoreError, noStoreMessage } from "../../src/sessions/open-store.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { readPageFiles } from "../../src/view/page-files.ts";
 import { serveView, type ViewServer } from "../../src/view/server.ts";
@@ -38,7 +38,7 @@ export class Served {
       settings: spanSettings({ loaded: await loadConfig({ env: {}, places }) }),
       files: readPageFiles(join(ROOT, "dist", "view")),
       nothingYet: () => noStoreMessage({ places }),
-      adviceOn,
+      describeStoreError,
       now,
       log: (line) => said.push(line),
     });

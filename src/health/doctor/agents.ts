@@ -6,10 +6,10 @@ import { hookCommandOf } from "../../registration/hook-program.ts";
 import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import type { SourceActivity } from "../../store/health.ts";
 import { duration, plural } from "../../text/figures.ts";
-import { brokenRegistrations, whereOf } from "../status/installed.ts";
+import { brokenRegistrations, whereOf } from "../status/registrations.ts";
 import type { AgentStatus, Registration } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
-import type { Heard } from "./stored.ts";
+import type { StoreActivity } from "./store.ts";
 
 /** The checks of one agent. */
 export interface AgentReport {
@@ -28,7 +28,7 @@ export interface AgentReport {
 /** Every agent that can be enabled: installed, registered, able to run, seen, readable. */
 export async function agentReports(
   statuses: readonly AgentStatus[],
-  heard: Heard,
+  activity: StoreActivity,
   context: Context,
   agents: AgentLookup,
 ): Promise<readonly AgentReport[]> {
@@ -38,13 +38,13 @@ export async function agentReports(
       const agent = await agents.find(status.source);
       const installer = (await agent?.installer?.())?.default;
       const { present, version } = (await installer?.detect(target)) ?? { present: false };
-      const last = heard.of(status.source);
+      const last = activity.of(status.source);
       const facts = { status, present, version, last };
-      const findings: Finding[] = [...presence(facts), ...brokenOnes(status)];
+      const findings: Finding[] = [...presence(facts), ...registrationFindings(status)];
       for (const registration of status.registrations.filter(({ state }) => state === "enabled")) {
         if (installer !== undefined) findings.push(...(await runnable(registration, installer, facts, context)));
       }
-      findings.push(...lastWord(facts, context));
+      findings.push(...lastEvent(facts, context));
       if (agent !== undefined) findings.push(...(await readable(agent, facts, context)));
       return {
         source: status.source,
@@ -62,7 +62,7 @@ export async function agentReports(
 
 // --- internal ---
 
-interface Facts {
+interface AgentFacts {
   readonly status: AgentStatus;
   readonly present: boolean;
   readonly version?: string | undefined;
@@ -71,28 +71,28 @@ interface Facts {
 
 const isEnabled = ({ registrations }: AgentStatus): boolean => registrations.some(({ state }) => state === "enabled");
 
-const brokenOnes = (status: AgentStatus): readonly Finding[] =>
+const registrationFindings = (status: AgentStatus): readonly Finding[] =>
   brokenRegistrations(status).map((text) => inArea(status.title).broken(text));
 
-function* presence({ status, present, version, last }: Facts): Generator<Finding> {
+function* presence({ status, present, version, last }: AgentFacts): Generator<Finding> {
   const { ok, remark } = inArea(status.title);
   const enable = suggest(`enable ${status.source}`);
   if (!present) {
-    if (isEnabled(status)) yield remark("registered, but the program is not found here", "look at your PATH");
+    if (isEnabled(status)) yield remark("registered, but its program was not found", "check your PATH");
     else yield ok("not found on this machine");
     return;
   }
-  const known = version === undefined ? "installed, it does not tell its version" : `version ${version}`;
-  const before = last?.version === undefined || last.version === version ? "" : `; last heard of: ${last.version}`;
+  const known = version === undefined ? "installed, version unknown" : `version ${version}`;
+  const before = last?.version === undefined || last.version === version ? "" : `; last event from ${last.version}`;
   if (isEnabled(status)) yield ok(`${known}${before}`);
   else yield remark(`${known}${before}, not enabled`, enable);
 }
 
-/** Whether the registration is what this version would write, and nothing of the agent's keeps it from running. */
+/** Whether the registration is what this version would write, and no setting of the agent keeps it from running. */
 async function runnable(
   registration: Registration,
   installer: Installer,
-  { status, version }: Facts,
+  { status, version }: AgentFacts,
   context: Context,
 ): Promise<readonly Finding[]> {
   const { ok, remark, broken } = inArea(status.title);
@@ -111,26 +111,26 @@ async function runnable(
     const place = project === null || project === context.cwd ? "" : ` in ${project}`;
     const stale = isCurrent
       ? []
-      : [remark(`registered in ${where}, but not as this version would`, `${enable}${place} brings it up to date`)];
+      : [remark(`registered in ${where}, but not as this version would`, `${enable}${place} updates it`)];
     return [...(isCurrent ? [ok(`registered in ${where}`)] : stale), ...found];
   } catch (error) {
-    return [broken(`cannot look into ${where}: ${error instanceof Error ? error.message : String(error)}`)];
+    return [broken(`cannot read ${where}: ${error instanceof Error ? error.message : String(error)}`)];
   }
 }
 
-function* lastWord({ status, last }: Facts, { now }: Context): Generator<Finding> {
+function* lastEvent({ status, last }: AgentFacts, { now }: Context): Generator<Finding> {
   const { ok, remark } = inArea(status.title);
   if (last?.eventMs !== undefined) {
     yield ok(
-      `last event ${duration(Math.max(0, now() - last.eventMs))} ago, ${plural(last.sessions, "session")} in all`,
+      `last event ${duration(Math.max(0, now() - last.eventMs))} ago, ${plural(last.sessions, "session")} in total`,
     );
   } else if (isEnabled(status)) {
-    yield remark("no event has come yet", "start a session with it; one that ran before enabling must be started anew");
+    yield remark("no event received yet", "start a session; one that was running before enabling must be restarted");
   }
 }
 
 /** Whether the last session's transcript can be read: most agents' tokens come from there. */
-async function readable(agent: Agent, { status, last }: Facts, { places }: Context): Promise<readonly Finding[]> {
+async function readable(agent: Agent, { status, last }: AgentFacts, { places }: Context): Promise<readonly Finding[]> {
   if (last === undefined || agent.transcript === undefined) return [];
   const { ok, remark, broken } = inArea(status.title);
   const { default: reader } = await agent.transcript();
@@ -145,7 +145,7 @@ async function readable(agent: Agent, { status, last }: Facts, { places }: Conte
     if (files.length > 0) return [ok(`the last session's transcript can be read (${plural(files.length, "part")})`)];
     const where = path === undefined ? "" : `: ${path}`;
     return [
-      remark(`the last session's transcript is not there${where}`, "without it tokens and model calls are unknown"),
+      remark(`the last session's transcript does not exist${where}`, "without it tokens and model calls are unknown"),
     ];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isNotThere } from "../../otlp/answer.ts";
-import { type ProbeAnswer, probe } from "../../otlp/probe.ts";
+import { type ProbeResult, probe } from "../../otlp/probe.ts";
 import { duration } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import type { Status } from "../status/shape.ts";
@@ -30,7 +30,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
     const endedMs = context.now();
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
-      yield ok(`${endpoint} answers 400 to an export of nothing, and took the last one that held something`);
+      yield ok(`${endpoint} answers 400 to an empty export, but accepted the last real one`);
     } else yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     // A date has whole seconds, so add half a second on average
     if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
@@ -38,8 +38,8 @@ export async function* endpointFindings(status: Status, context: Context): Async
   if (settings.metrics?.temporality === "delta") {
     const source = sources.get("otlp.metrics.temporality");
     yield inArea("metrics").remark(
-      `they go as deltas${source === undefined ? "" : ` (${sourceInWords(source)})`}: Prometheus takes none, and says so to no machine behind a gateway`,
-      "set OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY=cumulative where agents are started, unless the backend wants deltas",
+      `exported as deltas${source === undefined ? "" : ` (${sourceInWords(source)})`}: Prometheus rejects deltas, and a gateway does not report that back`,
+      "set OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY=cumulative where agents are started, unless the backend needs deltas",
     );
   }
   yield* clockFindings(skews);
@@ -53,43 +53,43 @@ function findingOf(
   signal: "traces" | "metrics",
   endpoint: string,
   { protocol, compression }: OtlpSignalSettings,
-  { outcome, httpStatus }: ProbeAnswer,
+  { outcome, httpStatus }: ProbeResult,
   tookMs: number,
 ): Finding {
   const { ok, remark, broken } = inArea(signal);
-  const kept = "what was collected waits in the store and is sent by a later drain";
+  const kept = "spans stay queued, and a later drain sends them";
   switch (outcome.status) {
     case "ok": {
-      const words = outcome.message === undefined ? "" : `, and says: ${outcome.message}`;
+      const message = outcome.message === undefined ? "" : `, with the message: ${outcome.message}`;
       return ok(
-        `${endpoint} answers ${httpStatus ?? "yes"} to ${protocol} (${compression}) in ${duration(tookMs)}${words}`,
+        `${endpoint} answers ${httpStatus ?? "yes"} to ${protocol} (${compression}) in ${duration(tookMs)}${message}`,
       );
     }
     case "retry":
       return httpStatus === undefined
         ? broken(outcome.reason, `start the backend, or correct otlp.endpoint; ${kept}`)
-        : remark(outcome.reason, `the backend asks for patience; ${kept}`);
+        : remark(outcome.reason, `the backend asks to retry later; ${kept}`);
     case "too-large":
-      return remark(outcome.reason, "the backend finds an empty request too large: ask who runs it");
+      return remark(outcome.reason, "the backend rejects even an empty request as too large: ask its operator");
     case "refused":
       return broken(
         outcome.reason,
-        `${adviceOn(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${kept}`,
+        `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${kept}`,
       );
   }
 }
 
 /** Many backends accept traces only. */
-const adviceOn = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
+const remedyFor = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
   isNotThere(httpStatus)
-    ? `the address is none of OTLP (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it takes no ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
-    : ADVICE[httpStatus];
+    ? `the address is not an OTLP endpoint (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
+    : REMEDIES[httpStatus];
 
-const ADVICE: Readonly<Record<number, string>> = {
-  400: "the backend reads another protocol (see otlp.protocol), or refuses this export alone, since it holds nothing: then the next session is taken",
-  401: `it wants credentials: ${suggest("config set otlp.headers.authorization <value>")}`,
-  403: "the credentials in otlp.headers are not allowed to write",
-  415: `the backend reads another protocol: ${suggest("config set otlp.protocol http/json")}`,
+const REMEDIES: Readonly<Record<number, string>> = {
+  400: "the backend expects another protocol (see otlp.protocol), or refuses only empty exports: then the next session is accepted",
+  401: `it requires credentials: ${suggest("config set otlp.headers.authorization <value>")}`,
+  403: "the credentials in otlp.headers have no write permission",
+  415: `the backend expects another protocol: ${suggest("config set otlp.protocol http/json")}`,
 };
 
 /** Beyond this, spans of this machine do not line up with those of others. */
@@ -99,9 +99,9 @@ function* clockFindings(skews: readonly number[]): Generator<Finding> {
   const { ok, remark } = inArea("clock");
   const [skew] = [...skews].sort((a, b) => Math.abs(b) - Math.abs(a));
   if (skew === undefined) return;
-  if (Math.abs(skew) <= SKEW_MS) return yield ok("agrees with the backend's to within seconds");
+  if (Math.abs(skew) <= SKEW_MS) return yield ok("agrees with the backend's clock to within seconds");
   yield remark(
-    `this machine's is ${duration(Math.abs(skew))} ${skew > 0 ? "behind" : "ahead of"} the backend's`,
-    "set it by a time server: what is sent shows at the wrong time",
+    `this machine's clock is ${duration(Math.abs(skew))} ${skew > 0 ? "behind" : "ahead of"} the backend's`,
+    "synchronise it with a time server: exported data has wrong times",
   );
 }

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { fileSystemOf } from "../../store/file-system.ts";
+import { nearestExisting } from "../status/state-directory.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** Whether other machines can open the state too. Nothing for a local disk. */
@@ -13,16 +12,8 @@ export function* fileSystemFindings({ places, platform }: Pick<Context, "places"
   const { remark } = inArea("state");
   yield remark(
     hasLocks
-      ? `${places.stateDir} lies on a shared file system (${name}): drains of several machines take turns, slower than on a local disk`
-      : `${places.stateDir} lies on a file system without working locks (${name}): drains take turns by a name, and "show" beside one can fail`,
+      ? `${places.stateDir} is on a shared file system (${name}): drains of several machines take turns, slower than on a local disk`
+      : `${places.stateDir} is on a file system without working locks (${name}): drains take turns with a lock file, and "show" can fail during a drain`,
     `set OPENHOOK_OTEL_HOME to a folder on a local disk, then: ${suggest("enable")}`,
   );
-}
-
-// --- internal ---
-
-function nearestExisting(path: string): string {
-  let at = path;
-  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
-  return at;
 }

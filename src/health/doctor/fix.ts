@@ -4,12 +4,13 @@ import { installHookProgram } from "../../registration/hook-program.ts";
 import { restoreRegistration } from "../../registration/restore-registration.ts";
 import type { AgentLookup } from "../../registration/settings-edit.ts";
 import { collectStatus } from "../status/facts.ts";
-import { isOfDeletedProject } from "../status/installed.ts";
+import { isOfDeletedProject } from "../status/registrations.ts";
 import type { AgentStatus } from "../status/shape.ts";
-import { exposed, isHookWanted } from "./machine.ts";
+import { exposedFiles } from "./exposed-files.ts";
+import { isHookWanted } from "./hook.ts";
 
 /** What `doctor --fix` did, one line each. */
-export interface Fixes {
+export interface FixReport {
   readonly done: readonly string[];
   readonly failed: readonly string[];
 }
@@ -18,7 +19,7 @@ export interface Fixes {
  * Fixes what is safe to fix: modes of our own files, the hook program, and registrations that `enable` made and that were
  * removed since. Never changes the store's content or the queue.
  */
-export async function fix(context: Context, agents: AgentLookup, hookSource: string): Promise<Fixes> {
+export async function fix(context: Context, agents: AgentLookup, hookSource: string): Promise<FixReport> {
   const done: string[] = [];
   const failed: string[] = [];
   const attempt = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
@@ -30,7 +31,7 @@ export async function fix(context: Context, agents: AgentLookup, hookSource: str
       failed.push(`could not ${what}: ${error.message}`);
     }
   };
-  for (const { path, mode } of await exposed(context)) {
+  for (const { path, mode } of await exposedFiles(context)) {
     await attempt(`close ${path} to others`, async () => {
       await chmod(path, mode);
       return `${path} is private again`;

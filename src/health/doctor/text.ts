@@ -2,10 +2,14 @@ import { plural } from "../../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import { VERSION } from "../../version.ts";
 import type { Finding } from "./finding.ts";
-import type { Fixes } from "./fix.ts";
+import type { FixReport } from "./fix.ts";
 
 /** The findings by area, then one line that sums them up. */
-export function* doctorLines(all: readonly Finding[], fixes: Fixes | undefined, terminal: Terminal): Generator<string> {
+export function* doctorLines(
+  all: readonly Finding[],
+  fixes: FixReport | undefined,
+  terminal: Terminal,
+): Generator<string> {
   yield clip(`openhook-otel ${VERSION}`, terminal.columns);
   for (const text of fixes?.done ?? []) yield* wrapped({ text: "fixed: ", style: "green" }, printable(text), terminal);
   for (const text of fixes?.failed ?? [])

@@ -5,11 +5,15 @@ import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
 import { isoTime } from "../../text/figures.ts";
-import { agentsOf, brokenHook, brokenRegistrations, hookOf } from "./installed.ts";
-import { selfRemarks, sizesOf } from "./self.ts";
+import { deliveryOf } from "./delivery.ts";
+import { brokenHook, hookOf } from "./hook.ts";
+import { inboxOf, lostRemark, staleRemark } from "./inbox.ts";
+import { agentsOf, brokenRegistrations } from "./registrations.ts";
+import { selfRemarks } from "./self-telemetry.ts";
 import type { Status } from "./shape.ts";
-import { deliveryOf, storeOf } from "./stored.ts";
-import { inboxOf, logOf, lostRemark, staleRemark, unwritable } from "./waiting.ts";
+import { sizesOf } from "./sizes.ts";
+import { logOf, unwritableRemark } from "./state-directory.ts";
+import { storeOf } from "./store.ts";
 
 /**
  * Collects the status read-only: no directory, store or file is created.
@@ -50,7 +54,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
     log,
     config: { path: places.configPath, errors: loaded.errors, warnings: loaded.warnings },
     broken: [
-      ...(await unwritable(context)),
+      ...(await unwritableRemark(context)),
       ...inboxes.broken,
       ...store.broken,
       ...(isEnabled || hasRecords ? brokenHook(hook, isEnabled, context) : []),

@@ -26,7 +26,7 @@ export async function readPart(path: string, from: (size: number) => number, byt
 }
 
 /** `undefined` for invalid JSON. */
-export function parsed(text: string): unknown {
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,10 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { firstBytes, parsed } from "./files.ts";
+import { firstBytes, parsedJson } from "./files.ts";
 
 /** One quarantined payload, without its content. */
-export interface SetAside {
+export interface QuarantinedPayload {
   readonly name: string;
   readonly isFile: boolean;
   /** When its reason was written, in milliseconds since the epoch; 0 without a reason. */
@@ -21,7 +21,10 @@ export interface SetAside {
  * @param limit read this many reasons; the others have none
  * @returns nothing if there is no such directory
  */
-export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINITY): Promise<readonly SetAside[]> {
+export async function quarantinedIn(
+  dir: string,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly QuarantinedPayload[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
   const dated = await Promise.all(
     entries
@@ -36,7 +39,7 @@ export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINIT
       })),
   );
   const sorted = dated.sort((a, b) => b.reasonMs - a.reasonMs || (a.name < b.name ? -1 : 1));
-  const found: SetAside[] = [];
+  const found: QuarantinedPayload[] = [];
   // One after the other: thousands at once would exceed the limit of open files
   for (const [index, one] of sorted.entries()) {
     found.push({ ...one, ...(index < limit ? await reasonOf(dir, one) : NONE) });
@@ -45,10 +48,10 @@ export async function quarantinedIn(dir: string, limit = Number.POSITIVE_INFINIT
 }
 
 /** Number of payloads per reason, the most frequent first. */
-export function byReason(all: readonly SetAside[]): readonly (readonly [string, number])[] {
+export function byReason(all: readonly QuarantinedPayload[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const { source, reason } of all) {
-    const text = `${source ?? "unnamed agent"}: ${reason ?? "no reason was kept"}`;
+    const text = `${source ?? "unnamed agent"}: ${reason ?? "no reason recorded"}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
@@ -71,13 +74,15 @@ const NONE = { source: null, reason: null, at: null } as const;
 
 async function reasonOf(
   dir: string,
-  { name, reasonMs }: Pick<SetAside, "name" | "reasonMs">,
-): Promise<Pick<SetAside, "source" | "reason" | "at">> {
+  { name, reasonMs }: Pick<QuarantinedPayload, "name" | "reasonMs">,
+): Promise<Pick<QuarantinedPayload, "source" | "reason" | "at">> {
   if (reasonMs === 0) return NONE;
-  const told = Reason.safeParse(parsed(await firstBytes(join(dir, `${name}${REASON_SUFFIX}`), REASON_BYTES))).data;
+  const stored = Reason.safeParse(
+    parsedJson(await firstBytes(join(dir, `${name}${REASON_SUFFIX}`), REASON_BYTES)),
+  ).data;
   return {
-    source: told?.source ?? null,
-    reason: told === undefined ? null : told.reason.slice(0, REASON_CHARACTERS),
-    at: told?.at ?? new Date(reasonMs).toISOString(),
+    source: stored?.source ?? null,
+    reason: stored === undefined ? null : stored.reason.slice(0, REASON_CHARACTERS),
+    at: stored?.at ?? new Date(reasonMs).toISOString(),
   };
 }

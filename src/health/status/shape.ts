@@ -1,4 +1,5 @@
-import type { SelfStatus, Sizes } from "./self.ts";
+import type { SelfStatus } from "./self-telemetry.ts";
+import type { Sizes } from "./sizes.ts";
 
 /** Everything that `status` knows, as `--json` prints it. Times are ISO 8601; unknown or never is `null`. */
 export interface Status {

@@ -2,7 +2,7 @@ import { suggest } from "../../model/suggest.ts";
 import { count, duration, localTime, megabytes, plural } from "../../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import { VERSION } from "../../version.ts";
-import { whereOf } from "./installed.ts";
+import { whereOf } from "./registrations.ts";
 import type { Status } from "./shape.ts";
 
 /** The status as lines: a name on the left, facts on the right, then what is broken and the remarks. */
@@ -17,7 +17,7 @@ export function* statusLines(facts: Status, terminal: Terminal, nowMs: number): 
   yield "";
   yield* field("agents", ...agentLines(facts));
   yield* field("hook", hookLine(facts));
-  yield* field("state", `${facts.state_dir}${facts.state_dir_exists ? "" : " (not made yet)"}`);
+  yield* field("state", `${facts.state_dir}${facts.state_dir_exists ? "" : " (does not exist yet)"}`);
   yield* field("inbox", inboxLine(facts, nowMs));
   if (facts.inbox.quarantined > 0) yield* field("quarantine", ...quarantineLines(facts, nowMs));
   yield* field("sessions", sessionsLine(facts));
@@ -41,7 +41,7 @@ export function* statusLines(facts: Status, terminal: Terminal, nowMs: number): 
 const NAME_WIDTH = 13;
 
 function agentLines({ agents }: Status): readonly string[] {
-  const held = agents.flatMap(({ title, registrations }) =>
+  const registered = agents.flatMap(({ title, registrations }) =>
     registrations
       .filter(({ state }) => state !== "none")
       .map((registration) => {
@@ -52,9 +52,12 @@ function agentLines({ agents }: Status): readonly string[] {
         return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
       }),
   );
-  if (held.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
+  if (registered.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
   const others = agents.filter(({ registrations }) => registrations.every(({ state }) => state === "none"));
-  return [...held, ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`])];
+  return [
+    ...registered,
+    ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`]),
+  ];
 }
 
 function hookLine({ hook }: Status): string {
@@ -63,16 +66,16 @@ function hookLine({ hook }: Status): string {
 }
 
 function inboxLine({ inbox }: Status, nowMs: number): string {
-  const waiting = inbox.waiting + inbox.claimed;
-  if (waiting === 0) return "empty";
+  const queued = inbox.waiting + inbox.claimed;
+  if (queued === 0) return "empty";
   const age = inbox.oldest === null ? "" : `, the oldest for ${duration(nowMs - Date.parse(inbox.oldest))}`;
   const claimed = inbox.claimed === 0 ? "" : ` (${inbox.claimed} being processed)`;
-  return `${plural(waiting, "event")} queued${claimed}${age}`;
+  return `${plural(queued, "event")} queued${claimed}${age}`;
 }
 
 function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
   return [
-    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${suggest("replay")} retries them, after an update`,
+    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${suggest("replay")} retries them after an update`,
     ...inbox.quarantine_newest.map(({ source, reason, at }) => {
       const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
       return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason recorded"}`;
@@ -88,8 +91,8 @@ function sessionsLine({ store }: Status): string {
 
 function storeLine({ sizes, self, inbox }: Status): string {
   const pruned = self.pruned_sessions === 0 ? "" : `, ${plural(self.pruned_sessions, "old session")} pruned so far`;
-  const aside = inbox.quarantined === 0 ? "" : `, the quarantine ${megabytes(sizes.quarantine)}`;
-  return `${megabytes(sizes.store)}${pruned}${aside}`;
+  const quarantine = inbox.quarantined === 0 ? "" : `, the quarantine ${megabytes(sizes.quarantine)}`;
+  return `${megabytes(sizes.store)}${pruned}${quarantine}`;
 }
 
 function drainLines({ last_drain: drain }: Status, nowMs: number): readonly string[] {

@@ -1,5 +1,5 @@
 import { allAgents } from "../../agents/registry.ts";
-import { checkOwner, openFiles, ownUid, StateError } from "../../config/file-owner.ts";
+import { checkOwner, ownUid, StateError } from "../../config/file-owner.ts";
 import { readProjectSettings } from "../../config/project.ts";
 import { unheardVariables } from "../../config/repository-variables.ts";
 import type { Context } from "../../context.ts";
@@ -12,13 +12,6 @@ export async function* privacyFindings(context: Context): AsyncGenerator<Finding
   yield* projectFindings(context);
 }
 
-/** Files in the state directory that others can access; `doctor --fix` closes them. */
-export const openStateFiles = async ({
-  places,
-  platform,
-}: Pick<Context, "places" | "platform">): Promise<readonly string[]> =>
-  platform === "win32" ? [] : openFiles(places.stateDir);
-
 // --- internal ---
 
 async function* ownerFindings({ places, platform }: Context): AsyncGenerator<Finding> {
@@ -27,7 +20,7 @@ async function* ownerFindings({ places, platform }: Context): AsyncGenerator<Fin
     for (const text of await checkOwner(places.stateDir, { uid: ownUid(platform) })) yield remark(text);
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
-    yield broken(error.message, "nothing is collected until this is mended");
+    yield broken(error.message, "nothing is collected until this is fixed");
   }
 }
 
@@ -38,14 +31,14 @@ async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Findin
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   for (const [name, path] of await unheardVariables({ folders: [cwd], home: places.home, files })) {
     yield remark(
-      `${name} in ${path} is not heard by drains that hooks start: no file of a repository decides what leaves`,
-      `set it for yourself: ${suggest("config set KEY VALUE")}`,
+      `${name} in ${path} is ignored by drains that hooks start: a file in a repository must not decide what is exported`,
+      `set it yourself: ${suggest("config set KEY VALUE")}`,
     );
   }
-  const said = [
+  const effects = [
     ...(disabled ? ["its sessions are not collected"] : []),
-    ...(capture === undefined ? [] : [`no more is kept of its sessions than capture ${capture}`]),
+    ...(capture === undefined ? [] : [`its sessions are kept with at most capture ${capture}`]),
     ...(Object.keys(attributes).length === 0 ? [] : [`its spans get ${Object.keys(attributes).join(", ")}`]),
   ];
-  if (said.length > 0) yield ok(`the project in ${cwd}: ${said.join("; ")}`);
+  if (effects.length > 0) yield ok(`the project in ${cwd}: ${effects.join("; ")}`);
 }

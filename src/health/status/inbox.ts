@@ -1,26 +1,11 @@
-import { constants, existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Context } from "../../context.ts";
 import { counts } from "../../intake/inbox-dirs.ts";
+import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
-import { isAccessible, readPart } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
 import type { Status } from "./shape.ts";
-import type { StoreFacts } from "./stored.ts";
-
-/** Folders that the hook or a drain must write to and cannot. */
-export async function unwritable({ places }: Context): Promise<readonly string[]> {
-  const lost = "what agents tell is lost until it can be written; check its owner and mode";
-  for (const dir of [places.stateDir, places.inboxDir, places.claimedDir]) {
-    const existing = await nearestExisting(dir);
-    if (!(await isDirectory(existing))) return [`${existing} is no directory: ${lost}`];
-    if (!(await isAccessible(existing, constants.W_OK | constants.X_OK)))
-      return [`cannot write to ${existing}: ${lost}`];
-  }
-  return [];
-}
+import type { StoreFacts } from "./store.ts";
 
 /**
  * Queued, quarantined and lost payloads.
@@ -55,7 +40,7 @@ export async function inboxOf(
 export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs: number): readonly string[] {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   if (waiting + claimed === 0 || ageMs < STALE_AFTER_MS) return [];
-  return [`events wait for ${duration(ageMs)} and no drain has taken them: run ${suggest("drain")}`];
+  return [`events have been queued for ${duration(ageMs)} and no drain processed them: run ${suggest("drain")}`];
 }
 
 /**
@@ -65,42 +50,17 @@ export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs
  */
 export function lostRemark({ lost, lost_last }: Status["inbox"], stateDir: string, nowMs: number): string | undefined {
   const ageMs = lost_last === null ? Number.POSITIVE_INFINITY : nowMs - Date.parse(lost_last);
-  if (lost === 0 || ageMs > LOST_TOLD_MS) return undefined;
+  if (lost === 0 || ageMs > LOST_SHOWN_MS) return undefined;
   const ago = duration(Math.max(0, ageMs));
-  return `${plural(lost, "event")} found no room on the disk of ${stateDir} and ${lost === 1 ? "is" : "are"} lost, the last ${ago} ago; what transcripts hold is told all the same`;
-}
-
-/** The log of background drains, and its last lines. */
-export async function logOf(path: string): Promise<Status["log"]> {
-  const tail = await readPart(path, (size) => Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES);
-  const lines = tail.split("\n").filter((line) => line !== "");
-  return { path, exists: existsSync(path), last_lines: lines.slice(-LOG_LINES) };
+  return `${plural(lost, "event")} lost because the disk of ${stateDir} was full, the last one ${ago} ago; data in transcripts is still collected`;
 }
 
 // --- internal ---
 
-async function nearestExisting(path: string): Promise<string> {
-  let at = path;
-  while (!(await exists(at)) && dirname(at) !== at) at = dirname(at);
-  return at;
-}
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-
 /** Files stay until a turn ends, which can take long; beyond this no drain has run. */
 const STALE_AFTER_MS = 24 * 3_600_000;
 
-const LOST_TOLD_MS = 30 * 24 * 3_600_000;
+const LOST_SHOWN_MS = 30 * 24 * 3_600_000;
 
 const REASONS_SHOWN = 3;
 
@@ -108,8 +68,3 @@ async function newestReasons(dir: string): Promise<Status["inbox"]["quarantine_n
   const newest = (await quarantinedIn(dir, REASONS_SHOWN)).filter(({ reasonMs }) => reasonMs > 0);
   return newest.slice(0, REASONS_SHOWN).map(({ source, reason, at }) => ({ source, reason, at }));
 }
-
-const LOG_TAIL_BYTES = 4096;
-const LOG_LINES = 3;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

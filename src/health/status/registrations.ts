@@ -1,13 +1,10 @@
-import { constants, existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
 import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
-import { barredBy, isBarred } from "../../registration/hook-program.ts";
 import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
-import { isAccessible } from "./files.ts";
-import type { AgentStatus, Registration, Status } from "./shape.ts";
+import type { AgentStatus, Registration } from "./shape.ts";
 
 /** Every agent that can be enabled, and where it is registered. */
 export async function agentsOf(context: Context, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
@@ -25,10 +22,10 @@ export async function agentsOf(context: Context, agents: readonly Agent[]): Prom
   return found;
 }
 
-/** The files of a registration for a sentence: the existing ones, or all if none exists. */
+/** A registration's files as a list for messages: the existing ones, or all if none exists. */
 export function whereOf({ paths }: Pick<Registration, "paths">): string {
-  const there = paths.filter((path) => existsSync(path));
-  return listed(there.length > 0 ? there : paths);
+  const existing = paths.filter((path) => existsSync(path));
+  return listed(existing.length > 0 ? existing : paths);
 }
 
 /** What the user must fix in an agent's registrations, one line each. */
@@ -37,47 +34,16 @@ export function brokenRegistrations({ title, source, registrations }: AgentStatu
     const { scope, state } = registration;
     const flag = scope === "project" ? " --scope project" : "";
     if (state === "unreadable")
-      return [`cannot read ${title}'s settings ${whereOf(registration)}: it must be UTF-8 text, and readable for you`];
+      return [`cannot read ${title}'s settings ${whereOf(registration)}: it must be UTF-8 text that you can read`];
     if (state !== "gone" || isOfDeletedProject(registration)) return [];
     return [
-      `${title} is not collected: our registration is gone from ${whereOf(registration)}; ${suggest(`enable ${source}${flag}`)} puts it back, ${suggest(`disable ${source}${flag}`)} forgets it`,
+      `${title} is not collected: our registration is gone from ${whereOf(registration)}; ${suggest(`enable ${source}${flag}`)} adds it again, ${suggest(`disable ${source}${flag}`)} removes the record of it`,
     ];
   });
 }
 
 /** A deleted project's registration is gone with it; nothing needs fixing. */
 export const isOfDeletedProject = ({ project }: Registration): boolean => project !== null && !existsSync(project);
-
-/** The program that agents start. */
-export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
-  const conf = await readFile(places.hookConfPath, "utf8").catch(() => "");
-  const installed = existsSync(places.hookPath);
-  // On Windows Node runs it, so it only needs to be readable
-  const mode = platform === "win32" ? constants.R_OK : constants.X_OK;
-  const executable = installed && (await isAccessible(places.hookPath, mode));
-  return {
-    path: places.hookPath,
-    installed,
-    executable,
-    node: confValue(conf, "node"),
-    program: confValue(conf, "program"),
-  };
-}
-
-/** Why a registered hook would not work, with the remedy. */
-export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, platform }: Context): readonly string[] {
-  const repair = `${suggest("enable")} puts it right`;
-  if (!hook.installed) return isEnabled ? [`agents are told to run ${hook.path}, and it is not there: ${repair}`] : [];
-  if (isBarred(hook.path, platform)) return [barredBy(hook.path)];
-  if (!hook.executable) return [`${hook.path} cannot be executed: ${repair}`];
-  if (hook.program === null || hook.node === null) {
-    return [`${places.hookConfPath} is missing or damaged, so that no hook can start a drain: ${repair}`];
-  }
-  // A missing Node binary is replaced by the one in PATH
-  return existsSync(hook.program)
-    ? []
-    : [`hooks cannot start a drain: ${hook.program}, named in ${places.hookConfPath}, is not there: ${repair}`];
-}
 
 // --- internal ---
 
@@ -137,10 +103,4 @@ async function registrationAt(group: Group, installer: Installer): Promise<Regis
   } catch {
     return { ...group, state: "unreadable", events: [] };
   }
-}
-
-/** A value that `enable` wrote for a POSIX shell. */
-function confValue(conf: string, name: string): string | null {
-  const found = new RegExp(`^${name}='((?:[^']|'\\\\'')*)'$`, "m").exec(conf)?.[1];
-  return found === undefined ? null : found.replaceAll("'\\''", "'");
 }

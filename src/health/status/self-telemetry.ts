@@ -1,13 +1,9 @@
-import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import type { Context } from "../../context.ts";
 import { counterValues } from "../../store/counters.ts";
 import type { Database } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { CLOCK_SKEW, PRUNED, PRUNED_SESSIONS, TOOK } from "../../store/meta-keys.ts";
 import { outboxState } from "../../store/outbox.ts";
 import { type Drift, readDrift } from "../../store/self.ts";
-import { storeBytes } from "../../store/size.ts";
 import { SELF } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { isoTime, plural } from "../../text/figures.ts";
@@ -57,6 +53,7 @@ export const NO_SELF: SelfStatus = {
   last_prune: null,
 };
 
+/** The counters from the store. */
 export function selfOf(db: Database): SelfStatus {
   const values = counterValues(db);
   const by = (metric: string, attribute: string): Record<string, number> => {
@@ -69,8 +66,8 @@ export function selfOf(db: Database): SelfStatus {
     return sums;
   };
   const meta = (key: string): number | null => {
-    const told = readMeta(db, key);
-    return told === undefined ? null : Number(told);
+    const text = readMeta(db, key);
+    return text === undefined ? null : Number(text);
   };
   const { droppedTotal } = outboxState(db);
   const { no_room: _, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
@@ -89,29 +86,6 @@ export function selfOf(db: Database): SelfStatus {
   };
 }
 
-/** Sizes of the state on disk, in bytes. */
-export interface Sizes {
-  readonly store: number;
-  readonly quarantine: number;
-  readonly log: number;
-  /** Damaged stores that were moved aside: they stay until the user removes them. */
-  readonly damaged: readonly { readonly path: string; readonly bytes: number }[];
-}
-
-export async function sizesOf({ places }: Context): Promise<Sizes> {
-  const folder = dirname(places.storePath);
-  const begin = `${basename(places.storePath)}.damaged`;
-  const names = (await readdir(folder).catch(() => [])).filter(
-    (name) => name.startsWith(begin) && !/-(?:wal|shm)$/.test(name),
-  );
-  return {
-    store: storeBytes(places.storePath),
-    quarantine: await bytesIn(places.quarantineDir),
-    log: (await bytesOf(join(places.stateDir, "drain.log"))) + (await bytesOf(join(places.stateDir, "drain.log.1"))),
-    damaged: names.map((name) => ({ path: join(folder, name), bytes: storeBytes(join(folder, name)) })),
-  };
-}
-
 /** One line per agent version that sends unknown names. */
 export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
   drift.map(({ source, version, events, fields, records }) => {
@@ -121,7 +95,7 @@ export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
       ...named("kind of transcript record", records, "kinds of transcript records"),
     ];
     const of = version === "unknown" ? source : `${source} ${version}`;
-    return `${of} sends what this version does not know: ${what.join("; ")}`;
+    return `${of} sends names that this version does not know: ${what.join("; ")}`;
   });
 
 /** What the user should know about it. */
@@ -132,7 +106,7 @@ export function selfRemarks(self: SelfStatus): readonly string[] {
     ...(dropped === 0
       ? []
       : [
-          `${plural(dropped, "span")} never reached a backend (${reasons.map(([reason, n]) => `${n} ${reason}`).join(", ")}); they stay in the store`,
+          `${plural(dropped, "span")} dropped before a backend accepted them (${reasons.map(([reason, n]) => `${n} ${reason}`).join(", ")}); they stay in the store`,
         ]),
     ...driftLines(self).map((line) => `${line}: update openhook-otel`),
   ];
@@ -178,17 +152,4 @@ function byVersion(all: readonly Drift[]): readonly DriftStatus[] {
       },
     ];
   });
-}
-
-const bytesOf = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-
-/** One after the other: thousands at once would exceed the limit of open files. */
-async function bytesIn(dir: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await readdir(dir).catch(() => [])) bytes += await bytesOf(join(dir, name));
-  return bytes;
 }

@@ -1,11 +1,7 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
-import { whyUnsent } from "../../config/config-state.ts";
-import type { LoadedConfig } from "../../config/load.ts";
-import { otlpSettings } from "../../config/otlp.ts";
-import { redactUrl } from "../../config/redact.ts";
 import type { Context } from "../../context.ts";
-import { adviceOn } from "../../sessions/open-store.ts";
+import { describeStoreError } from "../../sessions/open-store.ts";
 import { type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
@@ -13,12 +9,11 @@ import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
 import { readStore } from "../../store/read-only.ts";
 import { committedFiles, type LostEvents, lostEvents } from "../../store/self.ts";
-import { isoTime, plural } from "../../text/figures.ts";
-import { VERSION } from "../../version.ts";
-import { asideRemarks } from "./aside.ts";
-import { parsed } from "./files.ts";
-import { NO_SELF, type SelfStatus, selfOf } from "./self.ts";
-import type { Delivery, LastDrain, Status } from "./shape.ts";
+import { plural } from "../../text/figures.ts";
+import { damagedStoreRemarks } from "./damaged-stores.ts";
+import { parsedJson } from "./files.ts";
+import { NO_SELF, type SelfStatus, selfOf } from "./self-telemetry.ts";
+import type { LastDrain, Status } from "./shape.ts";
 
 /** Facts from the store; `state` says whether it could be read. */
 export interface StoreFacts {
@@ -39,35 +34,15 @@ export interface StoreFacts {
 
 /** Reads the store; an unreadable one is reported, not thrown. */
 export function storeOf({ places }: Context): StoreFacts {
-  const aside = asideRemarks(places.storePath);
+  const damaged = damagedStoreRemarks(places.storePath);
   try {
     const facts = readStore(places.storePath, storeFacts) ?? NO_STORE;
-    return { ...facts, remarks: [...facts.remarks, ...aside] };
+    return { ...facts, remarks: [...facts.remarks, ...damaged] };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const states = { E_STORE_DAMAGED: "damaged", E_STORE_NEWER: "newer", E_STORE: "unreadable" } as const;
-    return { ...NO_STORE, state: states[error.code], broken: [adviceOn(error)], remarks: aside };
+    return { ...NO_STORE, state: states[error.code], broken: [describeStoreError(error)], remarks: damaged };
   }
-}
-
-/** A signal's destination and last results, without secrets. */
-export function deliveryOf(
-  signal: "traces" | "metrics",
-  loaded: LoadedConfig,
-  meta: StoreFacts["meta"],
-  { platform, arch, now }: Context,
-): Delivery {
-  const settings = otlpSettings(loaded.config, { version: VERSION, instanceId: "", os: platform, arch });
-  const url = settings[signal]?.url;
-  const ms = (name: string): number => Number(meta(`${signal}.${name}`) ?? "0");
-  const problem = meta(`${signal}.last_reason`);
-  return {
-    endpoint: url === undefined ? null : redactUrl(url),
-    why_not_sent: url === undefined ? (whyUnsent(signal, loaded) ?? NO_ENDPOINT) : null,
-    last_ok: ms("last_ok_ms") > 0 ? isoTime(ms("last_ok_ms")) : null,
-    last_problem: problem === undefined || problem === "" ? null : problem,
-    not_before: ms("not_before_ms") > now() ? isoTime(ms("not_before_ms")) : null,
-  };
 }
 
 // --- internal ---
@@ -111,7 +86,7 @@ function storeFacts(db: Database): StoreFacts {
     remarks: [
       ...missingTranscripts(db),
       ...unreadableRemark(db),
-      ...refusedRemark(outbox),
+      ...refusedSpansRemark(outbox),
       ...overflowRemark(overflow),
     ],
   };
@@ -133,9 +108,9 @@ const DrainNote = z.object({
 });
 
 function lastDrainOf(note: string | undefined): LastDrain | null {
-  const told = note === undefined ? undefined : DrainNote.safeParse(parsed(note)).data;
-  if (told === undefined) return null;
-  const { atMs, transcriptLinesUnreadable, ...rest } = told;
+  const stored = note === undefined ? undefined : DrainNote.safeParse(parsedJson(note)).data;
+  if (stored === undefined) return null;
+  const { atMs, transcriptLinesUnreadable, ...rest } = stored;
   return { at: new Date(atMs).toISOString(), ...rest, transcript_lines_unreadable: transcriptLinesUnreadable };
 }
 
@@ -151,7 +126,7 @@ function missingTranscripts(db: Database): readonly string[] {
   if (newest === undefined) return [];
   const of = missing.length === 1 ? "a session" : plural(missing.length, "session");
   return [
-    `the transcript of ${of} could not be read, so that tokens and model calls are unknown: ${newest.transcriptPath} is not there`,
+    `the transcript of ${of} could not be read, so tokens and model calls are unknown: ${newest.transcriptPath} does not exist`,
   ];
 }
 
@@ -159,22 +134,20 @@ function unreadableRemark(db: Database): readonly string[] {
   const { lines, files } = unreadableLines(db);
   return lines === 0
     ? []
-    : [`${plural(lines, "transcript line")} in ${plural(files, "file")} could not be read; the rest of them was`];
+    : [`${plural(lines, "transcript line")} in ${plural(files, "file")} could not be read; the other lines were`];
 }
 
-const refusedRemark = ({ refused }: OutboxState): readonly string[] =>
+const refusedSpansRemark = ({ refused }: OutboxState): readonly string[] =>
   refused === 0
     ? []
     : [
-        `the backend refuses ${plural(refused, "span")}, or finds ${refused === 1 ? "it" : "them"} too large, one by one; the others pass, and drain.log says why. They are tried again every hour until outbox.maxAgeDays`,
+        `the backend refuses ${plural(refused, "span")} or reports ${refused === 1 ? "it" : "them"} as too large; drain.log says why. Other spans are delivered. Refused spans are retried every hour until outbox.maxAgeDays`,
       ];
 
 function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
   if (overflow.length === 0) return [];
   const names = overflow.map(({ metric, series }) => `${metric} (${series})`).join(", ");
   return [
-    `more series than are kept apart: ${names}; sums stay right, but what is new has the one attribute otel.metric.overflow`,
+    `series limit reached: ${names}; sums stay correct, but new series are combined in one with the attribute otel.metric.overflow`,
   ];
 }
-
-const NO_ENDPOINT = "export is off (no endpoint)";

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
  *
  * @returns nothing if there are none, or the directory cannot be listed
  */
-export function asideRemarks(storePath: string): readonly string[] {
+export function damagedStoreRemarks(storePath: string): readonly string[] {
   const before = `${basename(storePath)}.damaged-`;
   return namesIn(dirname(storePath))
     .filter((name) => name.startsWith(before) && name.endsWith("Z"))
@@ -15,7 +15,7 @@ export function asideRemarks(storePath: string): readonly string[] {
     .map((name) => {
       const path = join(dirname(storePath), name);
       const day = name.slice(before.length, before.length + "2026-11-21".length);
-      return `a damaged store was set aside on ${day} as ${path}; the log says what could be read of it. Once you need it no more, delete it`;
+      return `a damaged store was set aside on ${day} as ${path}; drain.log says what was recovered from it; delete it when you no longer need it`;
     });
 }
 

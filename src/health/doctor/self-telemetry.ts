@@ -2,9 +2,9 @@ import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, megabytes, plural } from "../../text/figures.ts";
-import { driftLines, droppedCount } from "../status/self.ts";
+import { lostRemark } from "../status/inbox.ts";
+import { driftLines, droppedCount } from "../status/self-telemetry.ts";
 import type { Status } from "../status/shape.ts";
-import { lostRemark } from "../status/waiting.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** From the program's own counters: losses, unknown names, size. */
@@ -17,34 +17,34 @@ export async function* selfFindings(
   const drains = total(self.drains);
   if (drains > 0) {
     const took = self.last_drain_ms === null ? "" : `; the last one took ${duration(self.last_drain_ms)}`;
-    yield ok(`${plural(total(self.payloads), "payload")} taken by ${plural(drains, "drain")}${took}`);
+    yield ok(`${plural(total(self.payloads), "payload")} processed by ${plural(drains, "drain")}${took}`);
   }
   for (const problem of last_drain?.problems ?? []) yield remark(`the last drain: ${problem}`);
   const dropped = droppedCount(self);
   if (dropped > 0) {
     yield remark(
-      `${plural(dropped, "span")} never reached a backend; they stay in the store`,
-      `see the outbox settings (${suggest("config")}), and what the backend refused (drain.log)`,
+      `${plural(dropped, "span")} dropped before a backend accepted them; they stay in the store`,
+      `see the outbox settings (${suggest("config")}) and what the backend refused (drain.log)`,
     );
   }
   const lost = lostRemark(inbox, state_dir, context.now());
   if (lost !== undefined)
-    yield remark(lost, `make room there; ${suggest("prune --older-than 30d")} makes the store smaller`);
+    yield remark(lost, `free disk space there; ${suggest("prune --older-than 30d")} makes the store smaller`);
   const { failed = 0, killed = 0 } = self.drains;
   if (failed + killed > 0) {
     yield remark(
-      `${plural(failed + killed, "drain")} did not come to an end (${failed} failed, ${killed} killed); the next ones took up their work`,
+      `${plural(failed + killed, "drain")} did not finish (${failed} failed, ${killed} killed); the next ones continued their work`,
       failed > 0
         ? "drain.log says why"
         : last_drain === null
-          ? `${suggest("drain")} shows why: none came to its end yet`
-          : "nothing need be done",
+          ? `${suggest("drain")} shows why: none has finished yet`
+          : "nothing to do",
     );
   }
   for (const line of driftLines(self)) {
-    yield remark(line, "update openhook-otel; what it does know is converted all the same");
+    yield remark(line, "update openhook-otel; everything that it knows is still converted");
   }
-  if (self.drift.length === 0 && drains > 0) yield ok("agents send nothing that it does not know");
+  if (self.drift.length === 0 && drains > 0) yield ok("agents send no unknown names");
   yield* sizeFindings({ sizes, inbox, self }, context);
 }
 
@@ -68,13 +68,13 @@ async function* sizeFindings(
   } else yield ok(`the store takes ${megabytes(sizes.store)}; ${kept}`);
   if (inbox.quarantined > 0) {
     yield ok(
-      `the quarantine takes ${megabytes(sizes.quarantine)}; ${suggest("prune --quarantine")} removes what is old in it`,
+      `the quarantine takes ${megabytes(sizes.quarantine)}; ${suggest("prune --quarantine")} removes old payloads`,
     );
   }
   for (const { path, bytes } of sizes.damaged) {
     const text = `the damaged store ${path} takes ${megabytes(bytes)}`;
     // Without a time in its name it was moved aside by a run that could not read it
-    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing of it was taken over yet`, suggest("drain"));
+    if (path.endsWith(".damaged")) yield remark(`${text}, and nothing was recovered from it yet`, suggest("drain"));
     else yield ok(text);
   }
 }

@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, parse } from "node:path";
+import type { Context } from "../../context.ts";
+import { parseInboxFile } from "../../intake/inbox-file.ts";
+import { messageOf } from "../../model/error-message.ts";
+import { suggest } from "../../model/suggest.ts";
+import { isHookCurrent } from "../../registration/hook-program.ts";
+import { brokenHook } from "../status/hook.ts";
+import type { Status } from "../status/shape.ts";
+import { broken, type Finding, inArea } from "./finding.ts";
+
+/** Whether the installed hook program is there, current, and records an event without printing anything. */
+export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
+  const { ok, remark, broken: brokenFinding } = inArea("hook");
+  const isWanted = isHookWanted(status);
+  if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
+  const problems = isWanted ? brokenHook(status.hook, true, context) : [];
+  if (problems.length > 0) return yield* broken("hook", problems);
+  let folder: string;
+  try {
+    // Beside the agents' events; a folder for temporary files may not exist
+    folder = await mkdtemp(join(context.places.stateDir, "doctor-")).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
+  } catch (error) {
+    return yield remark(`${status.hook.path} was not tested: ${messageOf(error)}`);
+  }
+  const failure = await tryHook(context, folder);
+  if (failure === undefined) yield ok(`${status.hook.path} records an event and prints nothing`);
+  else {
+    yield brokenFinding(
+      `${status.hook.path} was started as an agent starts it, and ${failure}`,
+      `${suggest("doctor --fix")} reinstalls it; if that does not help, check that the folder allows programs (noexec)`,
+    );
+  }
+  // Two installations, for example under two versions of Node: hooks do not start the one that is updated here
+  const { program } = status.hook;
+  if (program !== null && program !== context.programPath) {
+    yield remark(
+      `hooks start drains with ${program}, and this is ${context.programPath}`,
+      `${suggest("doctor --fix")} makes them start this one`,
+    );
+  }
+  if (failure === undefined && !(await isHookCurrent(context, hookSource))) {
+    yield remark(`${status.hook.path} is from another version`, `${suggest("doctor --fix")} updates it`);
+  }
+}
+
+/** True if an agent is configured to run our hook, so that it must be installed. */
+export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
+  agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
+
+// --- internal ---
+
+/** The intake reads for at most 5 s. */
+const HOOK_TIMEOUT_MS = 8000;
+
+/**
+ * Sends one event through the installed hook into a separate state directory, which no drain reads.
+ *
+ * @param folder that directory; removed afterwards
+ * @returns what went wrong
+ */
+async function tryHook({ places, platform, nodePath, env }: Context, folder: string): Promise<string | undefined> {
+  try {
+    const [program, args] = platform === "win32" ? [nodePath, [places.hookPath]] : [places.hookPath, []];
+    const hookEnv = {
+      ...env,
+      HOME: env["HOME"] ?? places.home,
+      OPENHOOK_OTEL_HOME: folder,
+      OPENHOOK_OTEL_DRAIN: "off",
+    };
+    const problem = await new Promise<string | undefined>((done) => {
+      const options = {
+        env: hookEnv,
+        // Not in the current folder or below, which a repository may control
+        cwd: parse(folder).root,
+        timeout: HOOK_TIMEOUT_MS,
+        killSignal: "SIGKILL",
+        windowsHide: true,
+      } as const;
+      const child = execFile(program, [...args, "doctor"], options, (error, stdout, stderr) => {
+        if (error !== null) done(`it failed (${error.killed ? "timed out" : (error.code ?? error.signal)})`);
+        else
+          done(stdout === "" && stderr === "" ? undefined : "it printed something, which some agents show their model");
+      });
+      child.stdin?.on("error", () => {});
+      child.stdin?.end("{}");
+    });
+    if (problem !== undefined) return problem;
+    const [name] = await readdir(join(folder, "inbox")).catch(() => []);
+    if (name === undefined) return "no event was written";
+    const file = parseInboxFile(await readFile(join(folder, "inbox", name)), 0);
+    const isWhole = file.ok && file.facts.source === "doctor" && file.end === "whole";
+    return isWhole ? undefined : "the event that it wrote is incomplete";
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
