@@ -5,9 +5,9 @@ import { protectionOf } from "../privacy/protection.ts";
 import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
 import { compareAll } from "../reconcile/compare-all.ts";
 import { toJson } from "../reconcile/report.ts";
-import type { TimeRange } from "../reconcile/stored.ts";
-import { printReport, sentence } from "../reconcile/text.ts";
-import type { Looking } from "../reconcile/transcripts.ts";
+import type { TimeRange } from "../reconcile/stored-session.ts";
+import { printReport, differenceText } from "../reconcile/text.ts";
+import type { TranscriptContext } from "../reconcile/transcripts.ts";
 import { noStoreMessage } from "../sessions/open-store.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 
@@ -49,7 +49,7 @@ export async function reconcile(
   });
   const report = await compareAll(
     { session, range, backends, isSampled: options.sampled },
-    await lookingDrain(context),
+    await transcriptContext(context),
     context,
   );
   if (report === undefined) {
@@ -60,7 +60,7 @@ export async function reconcile(
   else printReport(report, context);
   const [first] = report.differences;
   if (first !== undefined && options.json)
-    context.stderr.write(`openhook-otel: first difference: ${sentence(first)}\n`);
+    context.stderr.write(`openhook-otel: first difference: ${differenceText(first)}\n`);
   return first !== undefined ? 1 : report.compared === 0 && report.sessions.length > 0 ? 2 : 0;
 }
 
@@ -78,7 +78,7 @@ function rangeOf({ since = DEFAULT_SINCE, until }: ReconcileOptions, nowMs: numb
 }
 
 /** What the readers of transcripts need, without a store that stays open. */
-async function lookingDrain(context: Context): Promise<Looking> {
+async function transcriptContext(context: Context): Promise<TranscriptContext> {
   const deps = await drainDeps(context, () => {});
   const protection = await protectionOf(deps.loaded.config.redaction, context.places.home);
   return { ...deps, ...protection, report: { problems: [] } };

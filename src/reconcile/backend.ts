@@ -28,7 +28,7 @@ export class Backend {
     this.title = TITLES[name];
     this.#base = new URL(url);
     if (this.#base.username !== "" || this.#base.password !== "") {
-      throw new UserError("E_USAGE", `--${name} holds a user or password; put it into ${variableOf(name)}`);
+      throw new UserError("E_USAGE", `--${name} contains a user or password; put it into ${variableOf(name)}`);
     }
     const { pairs, problems } = parsePairs(env[variableOf(name)] ?? "");
     if (problems.length > 0) throw new UserError("E_USAGE", `${variableOf(name)} ${problems.join(", ")}`);
@@ -46,16 +46,16 @@ export class Backend {
    * @returns the response's JSON; `undefined` for 404
    * @throws UserError with exit code 2 without a response, or an unexpected one
    */
-  async ask(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
+  async query(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
     const url = new URL(this.#base);
     url.pathname = url.pathname.replace(/\/+$/, "") + path;
     const { status, text } = await this.#exchange(url, form);
     if (status === 404) return undefined;
-    if (status !== 200) throw this.#failed(url, `HTTP ${status}${adviceOn(status, this.name)}${reasonIn(text)}`);
+    if (status !== 200) throw this.#failed(url, `HTTP ${status}${hintForStatus(status, this.name)}${reasonIn(text)}`);
     try {
       return JSON.parse(text);
     } catch {
-      throw this.#failed(url, `it is no JSON: is this ${this.title}'s address?`);
+      throw this.#failed(url, `it is not JSON: is this ${this.title}'s address?`);
     }
   }
 
@@ -74,9 +74,9 @@ export class Backend {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const lost = (error: Error): void => {
         const reason = signal.aborted
-          ? `no whole answer from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
+          ? `no complete response from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
           : networkReason(error, url.href);
-        failed(new UserError("E_BACKEND", `cannot ask ${this.title}: ${reason}`, 2, { cause: error }));
+        failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
       const request = openRequest(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {
         textOf(answer).then((text) => done({ status: answer.statusCode ?? 0, text }), lost);
@@ -102,11 +102,11 @@ const TIMEOUT_MS = 30_000;
 const MAX_REASON = 300;
 const MAX_ANSWER_BYTES = 256 << 20;
 
-const adviceOn = (status: number, name: BackendName): string =>
+const hintForStatus = (status: number, name: BackendName): string =>
   status === 401 || status === 403
     ? `: check ${variableOf(name)}`
     : status >= 300 && status < 400
-      ? ": it redirects; name the address itself"
+      ? ": it redirects; use the final address"
       : "";
 
 /** The reason in a JSON response, such as a query that is too large or a missing tenant. */

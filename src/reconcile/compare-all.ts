@@ -10,11 +10,12 @@ import { isPacked } from "../store/packed.ts";
 import { localTime } from "../text/figures.ts";
 import { VERSION } from "../version.ts";
 import type { Backend } from "./backend.ts";
-import { compareMachine, compareSession, type Destinations } from "./compare.ts";
+import { compareMachine, compareSession, type Destinations } from "./compare-session.ts";
 import { Sums } from "./facts.ts";
 import type { Report } from "./report.ts";
-import { bookOf, machineBook, sessionsIn, type TimeRange } from "./stored.ts";
-import { type Look, type Looking, readAnew } from "./transcripts.ts";
+import { machineFacts } from "./stored-machine.ts";
+import { sessionFacts, sessionsIn, type TimeRange } from "./stored-session.ts";
+import { rereadTranscripts, type StoreQuery, type TranscriptContext } from "./transcripts.ts";
 
 /** What to compare. */
 export interface Comparison {
@@ -34,19 +35,19 @@ export interface Comparison {
  */
 export async function compareAll(
   { session, range, backends, isSampled }: Comparison,
-  drain: Looking,
+  drain: TranscriptContext,
   context: Context,
 ): Promise<Report | undefined> {
   const { config } = drain.loaded;
   // Read the whole store before the first transcript: a drain that runs in between then only makes transcripts of open
   // sessions longer
-  const books = withOpenStore(context, (db) => {
+  const stored = withOpenStore(context, (db) => {
     const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
-    return { sessions: numbers.map((number) => bookOf(db, number)), pruned, imported, machine: machineBook(db) };
+    return { sessions: numbers.map((number) => sessionFacts(db, number)), pruned, imported, machine: machineFacts(db) };
   });
-  if (books === undefined) return undefined;
-  const { destinations, instanceId } = asSent(config, context, books.machine.instanceId);
-  const look: Look = (ask) => withOpenStore(context, ask);
+  if (stored === undefined) return undefined;
+  const { destinations, instanceId } = exportIdentity(config, context, stored.machine.instanceId);
+  const queryStore: StoreQuery = (ask) => withOpenStore(context, ask);
   const totals = { transcripts: new Sums(), stored: new Sums(), delivered: new Sums() };
   const traceBackends = backends.filter(({ name }) => name !== "prometheus");
   const traces = traceBackends.map(({ title }) => ({ title, sums: new Sums(), isWhole: true }));
@@ -54,14 +55,14 @@ export async function compareAll(
   const counted = new Map<string, string>();
   const sessions: Report["sessions"][number][] = [];
   let compared = 0;
-  let knowsAll = true;
-  for (const book of books.sessions) {
-    const transcript = await readAnew(drain, book, look);
+  let areAllKnown = true;
+  for (const facts of stored.sessions) {
+    const transcript = await rereadTranscripts(drain, facts, queryStore);
     const one = await compareSession({
-      book,
+      facts,
       transcript,
-      mayHooksTell: cardOf(drain, book.session.source)?.toEntries !== undefined,
-      look,
+      canHooksReport: cardOf(drain, facts.session.source)?.toEntries !== undefined,
+      queryStore,
       counted,
       destinations,
       backends: traceBackends,
@@ -75,17 +76,17 @@ export async function compareAll(
     compared += one.compared;
     totals.stored.addAll(one.stored);
     totals.delivered.addAll(one.delivered);
-    if (one.told === undefined) knowsAll = false;
-    else totals.transcripts.addAll(one.told);
+    if (one.reported === undefined) areAllKnown = false;
+    else totals.transcripts.addAll(one.reported);
     for (const [i, found] of one.found.entries()) {
       if (found !== undefined) traces[i]?.sums.addAll(found);
     }
   }
-  if (books.pruned > 0)
-    unknown.push(`sessions of that time were pruned (${books.pruned}): only the totals still have their tokens`);
-  if (books.imported > 0) {
-    const were = books.imported === 1 ? "1 session was" : `${books.imported} sessions were`;
-    unknown.push(`${were} imported and not sent: nothing can be compared before ${suggest("import --export")}`);
+  if (stored.pruned > 0)
+    unknown.push(`sessions in this range were pruned (${stored.pruned}): only the totals still include their tokens`);
+  if (stored.imported > 0) {
+    const were = stored.imported === 1 ? "1 session was" : `${stored.imported} sessions were`;
+    unknown.push(`${were} imported but not exported; to compare them, run ${suggest("import --export")}`);
   }
   const prometheus = backends.find(({ name }) => name === "prometheus");
   // Counters have no session: for one session they are compared only if Prometheus was named
@@ -93,7 +94,7 @@ export async function compareAll(
     session !== undefined && prometheus === undefined
       ? undefined
       : await compareMachine(
-          { ...books.machine, instanceId },
+          { ...stored.machine, instanceId },
           { destinations, prometheus, config, nowMs: context.now() },
         );
   differences.push(...(machine?.differences ?? []));
@@ -104,7 +105,7 @@ export async function compareAll(
     backends: backends.map(({ title, url }) => ({ title, url })),
     sessions,
     totals: {
-      transcripts: knowsAll ? totals.transcripts : undefined,
+      transcripts: areAllKnown ? totals.transcripts : undefined,
       known: totals.transcripts,
       stored: totals.stored,
       delivered: destinations.traces === undefined ? undefined : totals.delivered,
@@ -131,7 +132,7 @@ function oneOf(db: Database, name: string): ReturnType<typeof sessionsIn> {
 }
 
 /** Where a drain would send to, and as which instance; the user's resource attributes override ours. */
-function asSent(config: LoadedConfig["config"], { platform, arch }: Context, instanceId: string | undefined) {
+function exportIdentity(config: LoadedConfig["config"], { platform, arch }: Context, instanceId: string | undefined) {
   const identity = { version: VERSION, instanceId: instanceId ?? "", os: platform, arch };
   const { traces, metrics, resource } = otlpSettings(config, identity);
   const destinations: Destinations = { traces: traces?.url, metrics: metrics?.url };

@@ -8,8 +8,8 @@ export interface SessionReport {
   readonly id: string;
   readonly startMs: number;
   readonly isOpen: boolean;
-  /** `told`: in its transcripts; absent if they do not say. */
-  readonly calls: { readonly told: number | undefined; readonly stored: number };
+  /** `reported`: in its transcripts; absent if unknown. */
+  readonly calls: { readonly reported: number | undefined; readonly stored: number };
   /** `delivered` absent: nothing is exported. `found`: by backend, in the order of `Totals.traces`. */
   readonly spans: {
     readonly stored: number;
@@ -79,7 +79,7 @@ export function toJson(report: Report) {
       started: isoTime(session.startMs),
       open: session.isOpen,
       verdict: session.verdict,
-      model_calls: { transcripts: session.calls.told ?? null, store: session.calls.stored },
+      model_calls: { transcripts: session.calls.reported ?? null, store: session.calls.stored },
       spans: {
         store: session.spans.stored,
         delivered: session.spans.delivered ?? null,

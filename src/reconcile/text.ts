@@ -11,8 +11,8 @@ export function printReport(report: Report, context: Context): void {
   printLines(context, lines(report, terminalOf(context)));
 }
 
-/** One difference as a sentence. */
-export function sentence({ between, session, subject, what, left, right }: Difference): string {
+/** One line for a difference. */
+export function differenceText({ between, session, subject, what, left, right }: Difference): string {
   const numbers = left === null && right === null ? "" : `: ${shown(left)} and ${shown(right)}`;
   return printable(`${session === undefined ? "" : `${session}: `}${subject}: ${what}${numbers} (${between})`);
 }
@@ -51,7 +51,7 @@ function* lines(report: Report, terminal: Terminal): Generator<string> {
   yield* list(
     "✗",
     "red",
-    report.differences.map((one, i) => `${i === 0 ? "first difference: " : ""}${sentence(one)}`),
+    report.differences.map((one, i) => `${i === 0 ? "first difference: " : ""}${differenceText(one)}`),
     terminal,
   );
   yield* verdict(report, terminal);
@@ -60,15 +60,15 @@ function* lines(report: Report, terminal: Terminal): Generator<string> {
 function* verdict({ differences, unknown, compared }: Report, terminal: Terminal): Generator<string> {
   const open = unknown.length === 0 ? "" : `; ${unknown.length} unknown`;
   if (differences.length > 0) {
-    yield* wrapped({ text: "" }, `they differ: ${plural(differences.length, "difference")}${open}`, terminal);
+    yield* wrapped({ text: "" }, `${plural(differences.length, "difference")} found${open}`, terminal);
   } else if (compared === 0) yield* wrapped({ text: "" }, `nothing could be compared${open}`, terminal);
-  else yield* wrapped({ text: "" }, `they agree, as far as they can be compared${open}`, terminal);
+  else yield* wrapped({ text: "" }, `everything that can be compared agrees${open}`, terminal);
 }
 
 function* list(mark: string, style: Style, all: readonly string[], terminal: Terminal): Generator<string> {
   for (const line of all.slice(0, MAX_LINES)) yield* wrapped({ text: `${mark} `, style }, printable(line), terminal);
   if (all.length > MAX_LINES) {
-    yield* wrapped({ text: `${mark} `, style }, `and ${all.length - MAX_LINES} more: --json has all`, terminal);
+    yield* wrapped({ text: `${mark} `, style }, `and ${all.length - MAX_LINES} more: --json lists all`, terminal);
   }
 }
 
@@ -86,18 +86,18 @@ const isUneven = (values: readonly (number | undefined)[]): boolean => {
 
 function* tokenTable(report: Report, terminal: Terminal): Generator<string> {
   const { transcripts, known, stored, delivered } = report.totals;
-  const books = [
+  const sources = [
     ["transcripts", known],
     ["store", stored],
     ["in spans", delivered],
     ...report.totals.traces.map(({ title, sums }) => [title, sums] as const),
   ] as const;
-  const models = [...new Set(books.flatMap(([, book]) => [...(book?.byModel.keys() ?? [])]))].sort();
+  const models = [...new Set(sources.flatMap(([, sums]) => [...(sums?.byModel.keys() ?? [])]))].sort();
   const rows = models.flatMap((model) =>
     KINDS.flatMap((kind): Line[] => {
-      const values = books.map(([, book]) => book?.of(model, kind));
+      const values = sources.map(([, sums]) => sums?.of(model, kind));
       if (values.every((value) => value === undefined)) return [];
-      const cells = books.map(([, book], i) => (book === undefined ? "?" : shown(values[i] ?? undefined)));
+      const cells = sources.map(([, sums], i) => (sums === undefined ? "?" : shown(values[i] ?? undefined)));
       // Unknown for some sessions: a lower bound, not compared
       if (transcripts === undefined) cells[0] = values[0] === undefined ? "?" : `${cells[0]} + ?`;
       const comparable = transcripts === undefined ? values.slice(1) : values;
@@ -107,7 +107,7 @@ function* tokenTable(report: Report, terminal: Terminal): Generator<string> {
   yield* table(
     columnsOf(
       "model",
-      books.map(([title]) => title),
+      sources.map(([title]) => title),
       rows,
     ),
     rows,
@@ -138,7 +138,7 @@ function* sessionTable({ sessions, totals }: Report, terminal: Terminal): Genera
       rank: 5,
       align: "right",
       cell: ({ calls }) =>
-        calls.told === calls.stored ? grouped(calls.stored) : `${shown(calls.told)}/${calls.stored}`,
+        calls.reported === calls.stored ? grouped(calls.stored) : `${shown(calls.reported)}/${calls.stored}`,
     },
     { title: "spans", rank: 8, align: "right", cell: ({ spans }) => grouped(spans.stored) },
     { title: "delivered", rank: 7, align: "right", cell: ({ spans }) => shown(spans.delivered) },

@@ -13,10 +13,10 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
-import type { StoredBook } from "./stored.ts";
+import type { StoredSessionFacts } from "./stored-session.ts";
 
 /** The model calls in a session's transcripts, read from the first line; or why they are unknown. */
-export type TranscriptBook =
+export type TranscriptFacts =
   | {
       readonly state: "read";
       readonly calls: ReadonlyMap<string, EntryOf<"model_call">>;
@@ -27,55 +27,59 @@ export type TranscriptBook =
     }
   | { readonly state: "unknown"; readonly reason: string };
 
-/** What reading transcripts needs from a drain, without an open store. */
-export type Looking = Omit<CaptureContext, "db">;
-export type Look = <T>(ask: (db: Database) => T) => T | undefined;
+/** What collector transcripts needs from a drain, without an open store. */
+export type TranscriptContext = Omit<CaptureContext, "db">;
+export type StoreQuery = <T>(ask: (db: Database) => T) => T | undefined;
 
 /**
  * Reads a session's transcripts again from the first line with its agent's reader. From the store it only uses where they are, and what a
  * hook reported about a fork's beginning.
  */
-export async function readAnew(drain: Looking, book: StoredBook, look: Look): Promise<TranscriptBook> {
-  const { session, children, parts } = book;
+export async function rereadTranscripts(
+  drain: TranscriptContext,
+  facts: StoredSessionFacts,
+  queryStore: StoreQuery,
+): Promise<TranscriptFacts> {
+  const { session, children, parts } = facts;
   const card = cardOf(drain, session.source);
-  if (card === undefined) return unknown(`nobody here knows how ${session.source} writes transcripts`);
-  if (card.tokens === "none") return unknown(`${card.title} tells no tokens`);
-  if (card.tokens === "payload") return unknown(`${card.title} tells tokens to its hooks alone`);
-  if (card.transcript === undefined) return unknown(`${card.title} writes no transcript that can be read`);
+  if (card === undefined) return unknown(`this version does not know ${session.source}`);
+  if (card.tokens === "none") return unknown(`${card.title} does not report tokens`);
+  if (card.tokens === "payload") return unknown(`${card.title} reports tokens only in hook payloads`);
+  if (card.transcript === undefined) return unknown(`${card.title} writes no readable transcript`);
   const { default: reader } = await card.transcript();
-  const roots = look((db) => rootsOf({ ...drain, db }, reader, session.source)) ?? [];
+  const roots = queryStore((db) => rootsOf({ ...drain, db }, reader, session.source)) ?? [];
   const found = await filesOf(drain, reader, [session, ...children], roots);
   if (typeof found === "string") return unknown(found);
   const files = [...found.values()];
   const missingParts = [...parts].filter((part) => !found.has(part)).length;
-  if (files.length === 0) return unknown(goneOr(book));
-  const reading = new Reading(book);
+  if (files.length === 0) return unknown(whyMissing(facts));
+  const collector = new CallCollector(facts);
   for (const file of files) {
     const refusal = await refusalOf(file.path, roots);
-    if (refusal !== undefined) return unknown(`its transcript may not be read: ${refusal}`);
+    if (refusal !== undefined) return unknown(`its transcript must not be read: ${refusal}`);
     try {
       for await (const batch of reader.read({ ...file, roots }, INITIAL_OFFSET, { content: false })) {
-        reading.take(protectEntries(drain, limitEntries(batch.entries)), batch.unreadable);
+        collector.take(protectEntries(drain, limitEntries(batch.entries)), batch.unreadable);
       }
     } catch (error) {
       return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  return { state: "read", calls: reading.calls(), missingParts, unreadable: reading.unreadable };
+  return { state: "read", calls: collector.calls(), missingParts, unreadable: collector.unreadable };
 }
 
 // --- internal ---
 
-const unknown = (reason: string): TranscriptBook => ({ state: "unknown", reason });
+const unknown = (reason: string): TranscriptFacts => ({ state: "unknown", reason });
 
-const goneOr = ({ session, parts }: StoredBook): string =>
+const whyMissing = ({ session, parts }: StoredSessionFacts): string =>
   parts.size > 0
     ? `its transcript is gone: ${JSON.stringify(session.transcriptPath ?? [...parts][0])}`
-    : "no transcript of it was ever found";
+    : "its transcript was never found";
 
 /** Files by the reader's part names; a reason if they cannot be determined. */
 async function filesOf(
-  drain: Looking,
+  drain: TranscriptContext,
   reader: TranscriptReader,
   sessions: readonly StoredSession[],
   roots: readonly string[],
@@ -90,22 +94,22 @@ async function filesOf(
         if (!found.has(key)) found.set(key, file);
       }
     } catch (error) {
-      return `could not look for its transcripts: ${messageOf(error)}`;
+      return `could not find its transcripts: ${messageOf(error)}`;
     }
   }
   return found;
 }
 
 /** Merges records of one call, and leaves out what a fork copied. */
-class Reading {
-  readonly #book: StoredBook;
+class CallCollector {
+  readonly #facts: StoredSessionFacts;
   readonly #calls = new Map<string, EntryOf<"model_call">>();
   #isOwnPart: boolean;
   unreadable = 0;
 
-  constructor(book: StoredBook) {
-    this.#book = book;
-    this.#isOwnPart = book.session.fork === "no";
+  constructor(facts: StoredSessionFacts) {
+    this.#facts = facts;
+    this.#isOwnPart = facts.session.fork === "no";
   }
 
   take(entries: readonly TranscriptEntry[], unreadable: number): void {
@@ -121,7 +125,7 @@ class Reading {
   /** Session totals replace calls with unknown tokens; beside known calls they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
     const own = new Set(
-      withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#book.calls.has(key)).map(({ key }) => key),
+      withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#facts.calls.has(key)).map(({ key }) => key),
     );
     const knowsCalls = [...this.#calls.values()].some(isSingleCall);
     return new Map(
@@ -130,8 +134,10 @@ class Reading {
   }
 
   #own(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
-    if (this.#isOwnPart || this.#book.session.fork === "no") return entries;
-    const first = entries.find((entry) => entry.kind === "prompt" && this.#book.toldPrompts.has(entry.promptKey ?? ""));
+    if (this.#isOwnPart || this.#facts.session.fork === "no") return entries;
+    const first = entries.find(
+      (entry) => entry.kind === "prompt" && this.#facts.hookPrompts.has(entry.promptKey ?? ""),
+    );
     if (first === undefined) return [];
     this.#isOwnPart = true;
     return entries.slice(

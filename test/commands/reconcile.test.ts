@@ -59,7 +59,7 @@ function tamper(of: Replay, sql: string): void {
   db.close();
 }
 
-/** With what is in the log beside it: whoever closes it last brings that in, at a time of its own. */
+/** Includes the write-ahead log, which the last connection to close would otherwise merge at some later time. */
 function bytesOf(storePath: string): Buffer {
   const db = openDatabase(storePath);
   checkpoint(db);
@@ -81,17 +81,17 @@ describe("transcripts, store and delivery", () => {
     ["codex", "fork"],
     ["opencode", "subagent"],
   ])("agree after a delivery: %s %s", async (source, name) => {
-    const told = await ask(await delivered(source, name));
-    expect(told.json).toMatchObject({ verdict: "agree", differences: [], unknown: [] });
-    expect(told.code).toBe(0);
-    expect(told.json.tokens.store).toEqual(told.json.tokens.transcripts);
-    expect(told.json.tokens.delivered).toEqual(told.json.tokens.store);
-    const { input } = told.json.counters.tokens;
+    const result = await ask(await delivered(source, name));
+    expect(result.json).toMatchObject({ verdict: "agree", differences: [], unknown: [] });
+    expect(result.code).toBe(0);
+    expect(result.json.tokens.store).toEqual(result.json.tokens.transcripts);
+    expect(result.json.tokens.delivered).toEqual(result.json.tokens.store);
+    const { input } = result.json.counters.tokens;
     expect(input.store).toBeGreaterThan(0);
     expect(input.delivered).toBe(input.store);
   });
 
-  test("a line that was added to a transcript is found and named, and gone after the next drain", async () => {
+  test("reports a line added to a transcript, until the next drain reads it", async () => {
     const of = await delivered("claude-code", "basic");
     const path = transcriptOf(of);
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
@@ -100,22 +100,22 @@ describe("transcripts, store and delivery", () => {
       .replaceAll(/"(msg|req)_[^"]+"/g, '"$1_planted"')
       .replace(/"output_tokens":\d+/, '"output_tokens":777');
     appendFileSync(path, `${added.replace(/"uuid":"[^"]+"/, '"uuid":"11111111-2222-4333-8444-555555555555"')}\n`);
-    const told = await ask(of);
-    expect(told.code).toBe(1);
-    expect(told.json.first_difference).toMatchObject({
+    const result = await ask(of);
+    expect(result.code).toBe(1);
+    expect(result.json.first_difference).toMatchObject({
       between: "transcript and store",
       session: expect.stringMatching(/^claude-code\//),
       subject: expect.stringContaining("msg_planted"),
-      what: "is in the transcript and not in the store",
+      what: "is in the transcript but not in the store",
       left: 777,
     });
-    expect(told.err).toContain("msg_planted");
-    // Drains look at sessions of the last hour; a hook of this one would do as well
+    expect(result.err).toContain("msg_planted");
+    // Drains only re-read sessions of the last hour
     await of.drain({ endIdle: true, isEager: true }, clockAt(Date.parse(of.calls.at(-1)?.received_at ?? "")));
     expect((await ask(of)).json).toMatchObject({ verdict: "agree", differences: [] });
   });
 
-  test("a call that the store has otherwise is named with both numbers", async () => {
+  test("reports a call with other tokens in the store, with both numbers", async () => {
     const of = await delivered("claude-code", "basic");
     tamper(
       of,
@@ -125,11 +125,11 @@ describe("transcripts, store and delivery", () => {
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({ what: "output tokens", right: 5 });
     expect(json.first_difference.left).toBeGreaterThan(5);
-    // The sums were made of the true number
+    // The counters still have the original number
     expect(json.differences.map((one: { between: string }) => one.between)).toContain("store and its counters");
   });
 
-  test("a counter that was changed is named", async () => {
+  test("reports a changed counter", async () => {
     const of = await delivered("claude-code", "basic");
     tamper(of, 'UPDATE counters SET value = value + 1 WHERE attributes LIKE \'%"openhook.token.type":"output"%\'');
     const { code, json } = await ask(of);
@@ -140,7 +140,7 @@ describe("transcripts, store and delivery", () => {
     expect(second).toMatchObject({ between: "counters and delivery", what: "was not delivered yet" });
   });
 
-  test("a span that was removed from the store is named", async () => {
+  test("reports a span that was removed from the store", async () => {
     const of = await delivered("claude-code", "basic");
     tamper(
       of,
@@ -150,11 +150,11 @@ describe("transcripts, store and delivery", () => {
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({
       between: "store and its spans",
-      what: "was counted, and no span was made for it",
+      what: "was counted but has no span",
     });
   });
 
-  test("what waits for a backend differs, with how many", async () => {
+  test("queued spans are a difference, with their number", async () => {
     const of = await delivered("claude-code", "basic");
     await receiver?.close();
     tamper(of, "INSERT INTO outbox (seq, since_ms, bytes) SELECT seq, 0, 1 FROM spans LIMIT 2");
@@ -163,7 +163,7 @@ describe("transcripts, store and delivery", () => {
     expect(json.first_difference).toMatchObject({ between: "store and delivery", left: 7, right: 5 });
   });
 
-  test("without an endpoint nothing is delivered, and that is no difference", async () => {
+  test("without an endpoint nothing is delivered, which is not a difference", async () => {
     const { code, json } = await ask(await delivered("claude-code", "basic", false));
     expect(code).toBe(0);
     expect(json).toMatchObject({
@@ -188,7 +188,7 @@ describe("transcripts, store and delivery", () => {
     expect(words.out).toContain("nothing could be compared; 1 unknown");
   });
 
-  test("of two sessions one whose transcript is gone: the other is compared, the sum is a lower bound", async () => {
+  test("one of two transcripts is gone: compares the other session, and shows the sum as a lower bound", async () => {
     const of = await delivered("claude-code", "two-sessions-at-once");
     rmSync(transcriptOf(of));
     const { code, json } = await ask(of);
@@ -214,17 +214,17 @@ describe("transcripts, store and delivery", () => {
     expect(code).toBe(0);
   });
 
-  test("says in words what it compared, and never more than the terminal is wide", async () => {
+  test("prints what it compared, no line wider than the terminal", async () => {
     const of = await delivered("claude-code", "subagent");
     const world = contextAt(of.places, { env: of.env, columns: 60 });
     expect(await reconcile(undefined, { since: "2020-01-01", sampled: false, json: false }, world.context)).toBe(0);
     const lines = world.out().replaceAll(SGR, "").split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
-    expect(world.out()).toContain("they agree, as far as they can be compared");
+    expect(world.out()).toContain("everything that can be compared agrees");
     expect(world.err()).toBe("");
   });
 
-  test("leaves the store as it is", async () => {
+  test("does not change the store", async () => {
     const of = await delivered("claude-code", "basic");
     const before = bytesOf(of.places.storePath);
     await ask(of);
@@ -232,8 +232,8 @@ describe("transcripts, store and delivery", () => {
   });
 });
 
-describe("asking", () => {
-  test("wrong input and backends that cannot be asked are exit code 2, and say what to do", async () => {
+describe("options and backends", () => {
+  test("invalid input and unreachable backends exit with 2 and a remedy", async () => {
     const of = await delivered("claude-code", "basic", false);
     const wrong = async (options: Partial<ReconcileOptions>, session?: string): Promise<string> =>
       ask(of, options, session).then(
@@ -245,23 +245,23 @@ describe("asking", () => {
     expect(await wrong({ since: "1d" }, "abc")).toMatch(/^2 give a session or a time/);
     expect(await wrong({}, "nosuch")).toMatch(/^2 no session begins with "nosuch"; .*the newest is "/);
     expect(await wrong({ jaeger: "localhost" })).toMatch(/^2 --jaeger takes an address/);
-    expect(await wrong({ jaeger: "http://ada:pw@127.0.0.1:1" })).toMatch(/^2 --jaeger holds a user or password/);
-    expect(await wrong({ jaeger: "http://127.0.0.1:1" })).toMatch(/^2 cannot ask Jaeger: connection refused by http/);
+    expect(await wrong({ jaeger: "http://ada:pw@127.0.0.1:1" })).toMatch(/^2 --jaeger contains a user or password/);
+    expect(await wrong({ jaeger: "http://127.0.0.1:1" })).toMatch(/^2 cannot query Jaeger: connection refused by http/);
   });
 
-  test("headers come from the environment alone, each backend's to it alone", async () => {
+  test("headers come only from the environment, and go only to their backend", async () => {
     const of = await delivered("claude-code", "basic");
-    const heard: (string | undefined)[] = [];
+    const requests: (string | undefined)[] = [];
     const url = await serve((path, headers) => {
-      heard.push(`${path.split("/")[2]} ${headers["authorization"]}`);
+      requests.push(`${path.split("/")[2]} ${headers["authorization"]}`);
       return path.includes("query") ? '{"status":"success","data":{"resultType":"vector","result":[]}}' : undefined;
     });
     of.env = { ...of.env, OPENHOOK_RECONCILE_JAEGER_HEADERS: "authorization=Bearer%20abc" };
     const { code, json } = await ask(of, { jaeger: url, prometheus: url });
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({ between: "store and Jaeger", left: 7, right: 0 });
-    expect(heard).toContain("v3 Bearer abc");
-    expect(heard).toContain("v1 undefined");
+    expect(requests).toContain("v3 Bearer abc");
+    expect(requests).toContain("v1 undefined");
   });
 });
 
@@ -271,7 +271,7 @@ function idOf(of: Replay): string {
   return String(of.calls[0]?.stdin?.["session_id"]);
 }
 
-/** What a backend answers; `undefined` is 404. */
+/** Serves responses of a backend; `undefined` is 404. */
 async function serve(
   answer: (path: string, headers: Readonly<Record<string, string | string[] | undefined>>) => string | undefined,
 ): Promise<string> {

@@ -183,7 +183,9 @@ describe("status", () => {
     expect(facts.outbox.bytes).toBeGreaterThan(1000);
     expect(facts.overflow).toEqual([{ metric, series: expect.any(Number) }]);
     expect(facts.remarks).toEqual([
-      expect.stringMatching(/^the backend refuses 1 span or reports it .* retried every hour until outbox\.maxAgeDays$/),
+      expect.stringMatching(
+        /^the backend refuses 1 span or reports it .* retried every hour until outbox\.maxAgeDays$/,
+      ),
       expect.stringMatching(/^series limit reached: gen_ai\.execute_tool\.duration \(\d+\);/),
     ]);
     expect(text).toMatch(/^! the backend refuses 1 span or reports it /m);

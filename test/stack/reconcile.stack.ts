@@ -128,7 +128,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
         expect(
           said.unknown.filter(
             (line) =>
-              !/no transcript of it was ever found|tells tokens to its hooks alone|tells no tokens|writes no transcript/.test(
+              !/its transcript was never found|reports tokens only in hook payloads|does not report tokens|writes no readable transcript/.test(
                 line,
               ),
           ),
@@ -184,7 +184,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(said.first_difference).toMatchObject({
       between: "store and Jaeger",
       subject: expect.stringContaining("feedfeedfeedfeed"),
-      what: "was delivered and is not there",
+      what: "was delivered but is missing",
     });
   });
 
@@ -199,7 +199,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(said.first_difference).toMatchObject({
       between: "store and Jaeger",
       subject: expect.stringContaining("execute_tool"),
-      what: "is there and not in the store",
+      what: "is in the backend but not in the store",
     });
   });
 
@@ -239,7 +239,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     try {
       const said = await reconcile(machine, env, ["--jaeger", empty.url]);
       expect(said.code).toBe(1);
-      expect(said.first_difference).toMatchObject({ what: "was delivered and is not there; spans", right: 0 });
+      expect(said.first_difference).toMatchObject({ what: "was delivered but is missing; spans", right: 0 });
       const sampled = await reconcile(machine, env, ["--jaeger", empty.url, "--sampled"]);
       expect(sampled).toMatchObject({ code: 0, differences: [] });
       expect(sampled.unknown.join("\n")).toContain("not kept by the sampler, or lost");

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reconcile } from "../../../src/commands/reconcile.ts";
-import { namesOf } from "../../../src/reconcile/prometheus.ts";
-import { spansIn } from "../../../src/reconcile/traces.ts";
+import { namesOf } from "../../../src/reconcile/fetch-series.ts";
+import { spansIn } from "../../../src/reconcile/fetch-trace.ts";
 import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
 import { startReceiver } from "../../receiver/receiver.ts";
 import { contextAt } from "../../support/context.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => replay.remove());
 
-/** What `reconcile` says where a backend answers this; `undefined` is 404. */
+/** The result of `reconcile` with a backend that responds with this; `undefined` is 404. */
 async function ask(name: "jaeger" | "tempo" | "prometheus", answer: (path: string) => string | undefined) {
   const server: Server = createServer((request, response) => {
     let form = "";
@@ -57,7 +57,7 @@ const v3Alone = (text: string) => (path: string) => (path.startsWith("/api/v3/")
 const queryAlone = (text: string) => (path: string) =>
   path.includes(",instance=") ? text : '{"status":"success","data":{"resultType":"vector","result":[]}}';
 
-/** The same with one thing changed, which must be there. */
+/** Replaces one part of the text. @throws if the text does not contain it */
 function changed(text: string, from: string | RegExp, to: string): string {
   const after = text.replace(from, to);
   if (after === text) throw new Error(`${from} is not in the recorded answer`);
@@ -65,7 +65,7 @@ function changed(text: string, from: string | RegExp, to: string): string {
 }
 
 describe("Jaeger", () => {
-  test("answers by API v3, and by the form of its own page where it has no v3", async () => {
+  test("reads API v3, and the format of Jaeger's UI where there is no v3", async () => {
     for (const answer of [v3Alone(V3), (path: string) => (path.startsWith("/api/traces/") ? UI : undefined)]) {
       const said = await ask("jaeger", answer);
       expect(said).toMatchObject({
@@ -77,13 +77,13 @@ describe("Jaeger", () => {
     }
   });
 
-  test("both forms tell the same spans", () => {
+  test("both formats contain the same spans", () => {
     const sorted = (text: string) => [...spansIn(JSON.parse(text))].sort((a, b) => (a.spanId < b.spanId ? -1 : 1));
     expect(sorted(UI)).toEqual(sorted(V3));
     expect(sorted(V3).filter(({ parentSpanId }) => parentSpanId === "")).toHaveLength(1);
   });
 
-  test("other tokens, another parent and a missing span are differences, in this order of the tree", async () => {
+  test("other tokens, another parent and a missing span are differences, in tree order", async () => {
     const tokens = await ask(
       "jaeger",
       v3Alone(changed(V3, /("gen_ai\.usage\.output_tokens",\s*"value": \{\s*"intValue": )"\d+"/, '$1"99999"')),
@@ -94,19 +94,19 @@ describe("Jaeger", () => {
       "jaeger",
       v3Alone(changed(V3, /"parentSpanId": "[0-9a-f]{16}"/, '"parentSpanId": "aaaaaaaaaaaaaaaa"')),
     );
-    expect(parent.first_difference.what).toMatch(/^hangs below aaaaaaaaaaaaaaaa and not [0-9a-f]{16}$/);
+    expect(parent.first_difference.what).toMatch(/^has parent aaaaaaaaaaaaaaaa instead of [0-9a-f]{16}$/);
     const missing = await ask(
       "jaeger",
       v3Alone(changed(V3, /"spanId": "[0-9a-f]{16}"/, '"spanId": "bbbbbbbbbbbbbbbb"')),
     );
-    expect(missing.differences.map(({ what }: { what: string }) => what)).toContain("was delivered and is not there");
-    // It says that it came from another machine: the recording's id is not the replay's
+    expect(missing.differences.map(({ what }: { what: string }) => what)).toContain("was delivered but is missing");
+    // Reported as from another machine, because the recording has another instance id than the replay
     expect(missing.remarks.join("\n")).toContain("1 span of trace");
   });
 });
 
 describe("Tempo", () => {
-  // Not a recorded answer: Tempo could not be had where this was written. The wrapping and the base64 ids are what its API describes.
+  // Not recorded from a real Tempo: the wrapping and base64 ids follow its API documentation
   const base64 = (text: string): string =>
     text.replaceAll(
       /("(?:traceId|spanId|parentSpanId)": )"([0-9a-f]+)"/g,
@@ -114,7 +114,7 @@ describe("Tempo", () => {
     );
   const { resourceSpans } = JSON.parse(base64(V3)).result;
 
-  test("answers by API v2, and by v1", async () => {
+  test("reads API v2 and v1", async () => {
     const v2 = await ask("tempo", (path) =>
       path.startsWith("/api/v2/") ? JSON.stringify({ trace: { resourceSpans } }) : undefined,
     );
@@ -125,19 +125,19 @@ describe("Tempo", () => {
     expect(v1).toMatchObject({ code: 0, differences: [], sessions: [{ spans: { tempo: 11 } }] });
   });
 
-  test("a part of a trace is unknown", async () => {
+  test("a partial trace is unknown, not a difference", async () => {
     const half = { resourceSpans: resourceSpans.slice(0, 1), status: "PARTIAL" };
     half.resourceSpans[0].scopeSpans[0].spans = half.resourceSpans[0].scopeSpans[0].spans.slice(0, 1);
     const said = await ask("tempo", (path) =>
       path.startsWith("/api/v2/") ? JSON.stringify({ trace: half, status: "PARTIAL" }) : undefined,
     );
     expect(said).toMatchObject({ code: 0, differences: [] });
-    expect(said.unknown.join("\n")).toContain("tells only a part of trace");
+    expect(said.unknown.join("\n")).toContain("returned only part of trace");
   });
 });
 
 describe("Prometheus", () => {
-  test("has each sum, to the token", async () => {
+  test("agrees with each sum, to the token", async () => {
     const said = await ask("prometheus", queryAlone(PROMETHEUS));
     expect(said).toMatchObject({ code: 0, differences: [] });
     for (const kind of ["input", "output", "cache_read", "cache_write"]) {
@@ -147,7 +147,7 @@ describe("Prometheus", () => {
     }
   });
 
-  test("another value and a series that is missing are differences, with both numbers", async () => {
+  test("another value and a missing series are differences, with both numbers", async () => {
     const answer = JSON.parse(PROMETHEUS);
     const named = (name: string) =>
       answer.data.result.filter(({ metric }: { metric: Record<string, string> }) => metric["__name__"] === name);
@@ -163,10 +163,10 @@ describe("Prometheus", () => {
     });
     answer.data.result = answer.data.result.filter((series: unknown) => series !== one);
     const none = await ask("prometheus", queryAlone(JSON.stringify(answer)));
-    expect(none.first_difference).toMatchObject({ what: "no series of it", right: null });
+    expect(none.first_difference).toMatchObject({ what: "has no series", right: null });
   });
 
-  test("an older series of the same stream, with less, changes nothing", async () => {
+  test("ignores an older series of the same stream with a smaller value", async () => {
     const answer = JSON.parse(PROMETHEUS);
     const [first] = answer.data.result.filter(
       ({ metric }: { metric: Record<string, string> }) => metric["__name__"] === "openhook_token_usage_total",

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { compareSeries, compareSums } from "../../../src/reconcile/compare-streams.ts";
+import { compareTrace } from "../../../src/reconcile/compare-traces.ts";
 import type { Kind } from "../../../src/reconcile/facts.ts";
-import type { MachineBook, StoredSpan, StoredStream } from "../../../src/reconcile/stored.ts";
-import { compareSeries, compareSums } from "../../../src/reconcile/streams.ts";
-import { compareTree } from "../../../src/reconcile/trees.ts";
+import type { MachineFacts, StoredStream } from "../../../src/reconcile/stored-machine.ts";
+import type { StoredSpan } from "../../../src/reconcile/stored-session.ts";
 import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
 import { timeOf } from "../../../src/text/times.ts";
 
@@ -14,8 +15,8 @@ const only = (output: number): Readonly<Record<Kind, number>> => ({
   reasoning: 0,
 });
 
-/** A machine that counted some output tokens; of those, and since the sums were begun, its sessions still tell so many. */
-const machine = (counted: number, told: number, toldSince: number, hasPruned: boolean, owed = 0): MachineBook => ({
+/** A machine that counted some output tokens; `inSessions` of them are in its sessions, `since` of these after its first stream was created. */
+const machine = (counted: number, inSessions: number, since: number, hasPruned: boolean, owed = 0): MachineFacts => ({
   instanceId: "a",
   streams: [
     {
@@ -26,37 +27,37 @@ const machine = (counted: number, told: number, toldSince: number, hasPruned: bo
       owed,
     },
   ],
-  tokens: only(told),
-  tokensSince: only(toldSince),
+  tokens: only(inSessions),
+  tokensSince: only(since),
   hasPruned,
-  givenUp: 0,
+  droppedSpans: 0,
   clockSkewMs: 0,
 });
 
-describe("the sums of the counters against the sessions of the store", () => {
+describe("counter sums compared with the sessions in the store", () => {
   test.each([
     ["the same", machine(100, 100, 100, false), 0, 0],
     ["more, and nothing was pruned", machine(101, 100, 100, false), 1, 0],
-    ["more, and so much is owed", machine(101, 100, 100, false, 1), 0, 0],
+    ["more, by the amount that is owed", machine(101, 100, 100, false, 1), 0, 0],
     ["more after a prune", machine(101, 100, 100, true), 0, 1],
-    ["less, and all of it ended since the sums were begun", machine(99, 100, 100, false), 1, 0],
-    ["less in a store that was copied", machine(60, 100, 60, false), 0, 1],
+    ["less, though all of it ended since the first stream was created", machine(99, 100, 100, false), 1, 0],
+    ["less in a copied store", machine(60, 100, 60, false), 0, 1],
     ["less than what ended since then", machine(59, 100, 60, false), 1, 0],
     ["less than what ended since then, after a prune", machine(59, 100, 60, true), 1, 0],
-  ])("%s", (_, book, differences, unknown) => {
-    const said = compareSums(book);
-    expect([said.differences.length, said.unknown.length]).toEqual([differences, unknown]);
+  ])("%s", (_, machineFacts, differences, unknown) => {
+    const result = compareSums(machineFacts);
+    expect([result.differences.length, result.unknown.length]).toEqual([differences, unknown]);
   });
 });
 
-describe("the series of a Prometheus that has one service name for all agents", () => {
+describe("series in a Prometheus with one service name for all agents", () => {
   const stream = (source: string, sum: number): StoredStream => ({
     metric: "openhook.turn.count",
     attributes: { "openhook.turn.state": "ended", "openhook.source": source },
     service: "my-laptop",
     value: { sum },
     owed: 0,
-    told: { sum, atMs: 1 },
+    delivered: { sum, atMs: 1 },
   });
   const labels = (openhook_source: string) => ({
     service_name: "my-laptop",
@@ -69,7 +70,7 @@ describe("the series of a Prometheus that has one service name for all agents", 
     value,
   });
 
-  test("each agent's is its own", () => {
+  test("tells agents apart by label", () => {
     const streams = [stream("codex", 40), stream("cursor", 1)];
     const agree = compareSeries(streams, [found("codex", 40), found("cursor", 1)], METRIC_SHAPES);
     expect(agree.differences).toEqual([]);
@@ -79,8 +80,8 @@ describe("the series of a Prometheus that has one service name for all agents", 
   });
 });
 
-describe("a trace by the store and by a backend", () => {
-  const span = (spanId: string, waits: boolean, parentSpanId = ""): StoredSpan => ({
+describe("a trace in the store and in a backend", () => {
+  const span = (spanId: string, isQueued: boolean, parentSpanId = ""): StoredSpan => ({
     traceId: "t",
     spanId,
     parentSpanId,
@@ -89,33 +90,35 @@ describe("a trace by the store and by a backend", () => {
     isCall: true,
     figures: { "gen_ai.usage.output_tokens": 7 },
     instanceId: "here",
-    waits,
+    isQueued,
   });
   const question = { title: "Jaeger", session: "agent/1", traceId: "t", instanceId: "here", isSampled: false };
   const trace = (...spans: readonly StoredSpan[]) => ({ spans, isPartial: false });
 
-  test("what waits may be there and need not", () => {
+  test("queued spans may be in the backend or not", () => {
     const stored = [span("a", false), span("b", true, "a")];
-    expect(compareTree({ ...question, stored }, trace(span("a", false))).differences).toEqual([]);
-    expect(compareTree({ ...question, stored }, trace(...stored)).found).toHaveLength(2);
+    expect(compareTrace({ ...question, stored }, trace(span("a", false))).differences).toEqual([]);
+    expect(compareTrace({ ...question, stored }, trace(...stored)).found).toHaveLength(2);
   });
 
-  test("a span that is kept twice is one span, and said so", () => {
-    const said = compareTree({ ...question, stored: [span("a", false)] }, trace(span("a", false), span("a", false)));
+  test("counts a duplicated span once and reports it", () => {
+    const said = compareTrace({ ...question, stored: [span("a", false)] }, trace(span("a", false), span("a", false)));
     expect(said).toMatchObject({ differences: [], found: [{ spanId: "a" }] });
     expect(said.remarks).toEqual(["agent/1: Jaeger keeps 1 span of trace t more than once"]);
   });
 
-  test("what another machine sent into it is no difference; what came from here is", () => {
+  test("an unknown span is a difference only if it came from this machine", () => {
     const stored = [span("a", false)];
     const there = { ...span("c", false), instanceId: "there" };
-    expect(compareTree({ ...question, stored }, trace(span("a", false), there)).differences).toEqual([]);
-    expect(compareTree({ ...question, stored }, trace(span("a", false), span("c", false))).differences).toHaveLength(1);
+    expect(compareTrace({ ...question, stored }, trace(span("a", false), there)).differences).toEqual([]);
+    expect(compareTrace({ ...question, stored }, trace(span("a", false), span("c", false))).differences).toHaveLength(
+      1,
+    );
   });
 
-  test("a trace that is missing whole: delivered, waiting, sampled", () => {
-    const missing = (waits: boolean, isSampled: boolean) =>
-      compareTree({ ...question, isSampled, stored: [span("a", waits)] }, undefined);
+  test("a missing trace: delivered, queued, sampled", () => {
+    const missing = (isQueued: boolean, isSampled: boolean) =>
+      compareTrace({ ...question, isSampled, stored: [span("a", isQueued)] }, undefined);
     expect(missing(false, false).differences).toHaveLength(1);
     expect(missing(true, false)).toMatchObject({ differences: [], unknown: [] });
     expect(missing(false, true)).toMatchObject({ differences: [] });

@@ -1,10 +1,10 @@
 import { plural } from "../text/figures.ts";
 import type { Difference, SpanFact } from "./facts.ts";
-import type { StoredSpan } from "./stored.ts";
-import type { FoundTrace } from "./traces.ts";
+import type { FoundTrace } from "./fetch-trace.ts";
+import type { StoredSpan } from "./stored-session.ts";
 
 /** One trace in the store and in a backend. */
-export interface TreeCompared {
+export interface TraceResult {
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
@@ -12,7 +12,7 @@ export interface TreeCompared {
   readonly found: readonly SpanFact[];
 }
 
-export interface TreeQuestion {
+export interface TraceComparison {
   /** The backend's name. */
   readonly title: string;
   /** `<source>/<id>` of the session. */
@@ -27,18 +27,18 @@ export interface TreeQuestion {
 }
 
 /** Compares spans: ids, parents and figures. Not names, because a gateway may redact them. */
-export function compareTree(question: TreeQuestion, trace: FoundTrace | undefined): TreeCompared {
-  const { title, session, traceId, stored, instanceId, isSampled } = question;
-  const told = stored.filter(({ waits }) => !waits);
+export function compareTrace(comparison: TraceComparison, trace: FoundTrace | undefined): TraceResult {
+  const { title, session, traceId, stored, instanceId, isSampled } = comparison;
+  const delivered = stored.filter(({ isQueued }) => !isQueued);
   const differences: Difference[] = [];
   const differ = (subject: string, what: string, left: number | null, right: number | null): void => {
     differences.push({ between: `store and ${title}`, session, subject, what, left, right });
   };
   if (trace === undefined) {
     const missing = `${session}: ${title} has no trace ${traceId}`;
-    if (told.length === 0) return { ...NOTHING, remarks: [`${missing}: nothing of it was delivered yet`] };
+    if (delivered.length === 0) return { ...NOTHING, remarks: [`${missing}: nothing of it was delivered yet`] };
     if (isSampled) return { ...NOTHING, unknown: [`${missing}: not kept by the sampler, or lost`] };
-    differ(`trace ${traceId}`, "was delivered and is not there; spans", told.length, 0);
+    differ(`trace ${traceId}`, "was delivered but is missing; spans", delivered.length, 0);
     return { ...NOTHING, differences };
   }
   const remarks: string[] = [];
@@ -49,13 +49,13 @@ export function compareTree(question: TreeQuestion, trace: FoundTrace | undefine
     const [first, ...others] = copies.get(span.spanId) ?? [];
     copies.delete(span.spanId);
     if (first === undefined) {
-      if (!span.waits) differ(subjectOf(span, traceId), "was delivered and is not there", 1, 0);
+      if (!span.isQueued) differ(subjectOf(span, traceId), "was delivered but is missing", 1, 0);
       continue;
     }
     // A repeated span is identical; a gateway may have changed one of the two
-    const best = [first, ...others].find((one) => unlike(span, one) === undefined) ?? first;
+    const best = [first, ...others].find((one) => firstDifference(span, one) === undefined) ?? first;
     found.push(best);
-    const wrong = unlike(span, best);
+    const wrong = firstDifference(span, best);
     if (wrong !== undefined) differ(subjectOf(span, traceId), wrong.what, wrong.left, wrong.right);
   }
   const twice = trace.spans.length - new Set(trace.spans.map(({ spanId }) => spanId)).size;
@@ -64,21 +64,21 @@ export function compareTree(question: TreeQuestion, trace: FoundTrace | undefine
   for (const [span] of copies.values()) {
     if (span === undefined) continue;
     if (span.instanceId !== undefined && instanceId !== undefined && span.instanceId !== instanceId) foreign++;
-    else differ(subjectOf(span, traceId), "is there and not in the store", 0, 1);
+    else differ(subjectOf(span, traceId), "is in the backend but not in the store", 0, 1);
   }
   if (foreign > 0) remarks.push(`${session}: ${plural(foreign, "span")} of trace ${traceId} came from another machine`);
   if (!trace.isPartial) return { differences, unknown: [], remarks, found };
-  return { differences: [], unknown: [`${session}: ${title} tells only a part of trace ${traceId}`], remarks, found };
+  return { differences: [], unknown: [`${session}: ${title} returned only part of trace ${traceId}`], remarks, found };
 }
 
 // --- internal ---
 
-const NOTHING: TreeCompared = { differences: [], unknown: [], remarks: [], found: [] };
+const NOTHING: TraceResult = { differences: [], unknown: [], remarks: [], found: [] };
 
 const subjectOf = ({ spanId, name }: SpanFact, traceId: string): string => `span ${spanId} (${name}) of ${traceId}`;
 
 /** The first difference between a span as sent and as found. */
-function unlike(
+function firstDifference(
   stored: SpanFact,
   found: SpanFact,
 ): { readonly what: string; readonly left: number | null; readonly right: number | null } | undefined {
@@ -88,6 +88,6 @@ function unlike(
   }
   if (stored.parentSpanId === found.parentSpanId) return undefined;
   const shown = (id: string): string => (id === "" ? "none" : id);
-  const what = `hangs below ${shown(found.parentSpanId)} and not ${shown(stored.parentSpanId)}`;
+  const what = `has parent ${shown(found.parentSpanId)} instead of ${shown(stored.parentSpanId)}`;
   return { what, left: null, right: null };
 }

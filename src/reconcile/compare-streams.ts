@@ -1,10 +1,10 @@
 import type { MetricShape } from "../model/telemetry.ts";
 import { SELF_PREFIX } from "../telemetry/self.ts";
 import { type Difference, KIND_NAME, KINDS, type Kind } from "./facts.ts";
-import { type FoundSeries, isOfService, labelOf, namesOf } from "./prometheus.ts";
-import type { MachineBook, StoredStream, StreamValue } from "./stored.ts";
+import { type FoundSeries, isOfService, labelOf, namesOf } from "./fetch-series.ts";
+import type { MachineFacts, StoredStream, StreamValue } from "./stored-machine.ts";
 
-export interface StreamsCompared {
+export interface StreamsResult {
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
@@ -14,7 +14,7 @@ export interface StreamsCompared {
  * Compares the counters' sums with the store's model calls. After pruning the sums are larger; after the store was copied or restarted
  * they are smaller. Calls that ended after the first stream was created are included in any case.
  */
-export function compareSums({ streams, tokens, tokensSince, hasPruned }: MachineBook): StreamsCompared {
+export function compareSums({ streams, tokens, tokensSince, hasPruned }: MachineFacts): StreamsResult {
   const differences: Difference[] = [];
   const unknown: string[] = [];
   for (const kind of KINDS) {
@@ -27,8 +27,8 @@ export function compareSums({ streams, tokens, tokensSince, hasPruned }: Machine
     } else {
       const why =
         counted > all
-          ? "pruned sessions are in the sums alone"
-          : "the sums were begun anew after a part of it: a copied store, a damaged one, a month without a backend, or capture none";
+          ? "only the sums include pruned sessions"
+          : "the sums were restarted in between: a copied or damaged store, a month without a backend, or capture none";
       unknown.push(`${TOKENS}, ${what}: ${all} by the sessions, ${counted} in the sums: ${why}`);
     }
   }
@@ -36,11 +36,14 @@ export function compareSums({ streams, tokens, tokensSince, hasPruned }: Machine
 }
 
 /** Compares the counted values with those that a backend accepted. */
-export function compareTold(streams: readonly StoredStream[]): readonly Difference[] {
+export function compareDelivered(streams: readonly StoredStream[]): readonly Difference[] {
   return streams.flatMap((stream) => {
-    const { value, told } = stream;
-    if (isSelf(stream) || (told?.sum === value.sum && told.count === value.count)) return [];
-    const [left, right] = [value.count ?? value.sum, told === undefined ? null : (told.count ?? told.sum)];
+    const { value, delivered } = stream;
+    if (isSelf(stream) || (delivered?.sum === value.sum && delivered.count === value.count)) return [];
+    const [left, right] = [
+      value.count ?? value.sum,
+      delivered === undefined ? null : (delivered.count ?? delivered.sum),
+    ];
     return [{ between: "counters and delivery", subject: nameOf(stream), what: "was not delivered yet", left, right }];
   });
 }
@@ -50,30 +53,30 @@ export function compareSeries(
   streams: readonly StoredStream[],
   series: readonly FoundSeries[],
   shapes: ReadonlyMap<string, MetricShape>,
-): StreamsCompared & { readonly compared: number } {
+): StreamsResult & { readonly compared: number } {
   const differences: Difference[] = [];
   const remarks: string[] = [];
-  const told = streams.filter((stream) => stream.told !== undefined);
+  const delivered = streams.filter((stream) => stream.delivered !== undefined);
   const keysOf = new Map<string, Set<string>>();
   for (const { metric, attributes } of streams) {
     const keys = keysOf.get(metric) ?? new Set();
     keysOf.set(metric, keys);
     for (const name of Object.keys(attributes)) keys.add(labelOf(name));
   }
-  const index = new Index(series);
+  const index = new SeriesIndex(series);
   let older = 0;
-  for (const stream of told) {
+  for (const stream of delivered) {
     const shape = shapes.get(stream.metric);
-    if (shape === undefined || stream.told === undefined) continue;
+    if (shape === undefined || stream.delivered === undefined) continue;
     for (const part of shape.type === "histogram" ? (["count", "sum"] as const) : ([""] as const)) {
       const found = index.of(namesOf(shape, part), stream, keysOf.get(stream.metric) ?? new Set());
-      const expected = amountOf(stream.told, part, shape);
+      const expected = amountOf(stream.delivered, part, shape);
       const differ = (what: string, right: number | null): void => {
         const subject = `${nameOf(stream)}${part === "" ? "" : ` ${part}`}`;
         differences.push({ between: "delivered and Prometheus", subject, what, left: expected, right });
       };
       if (found.length === 0) {
-        differ("no series of it", null);
+        differ("has no series", null);
         continue;
       }
       // Sums of one machine only grow: of several series of one stream the largest value is the newest
@@ -83,12 +86,12 @@ export function compareSeries(
       if (!isSame(newest, expected) && !isSame(newest, unacknowledged)) differ("has another value", newest);
     }
   }
-  if (older > 0) remarks.push(`Prometheus also has ${older} older series of this machine, each with less`);
+  if (older > 0) remarks.push(`Prometheus also has ${older} older series of this machine, with smaller values`);
   const strange = index.unused(shapes);
   if (strange > 0) {
-    remarks.push(`Prometheus also has ${strange} series of this machine that the store does not keep (any more)`);
+    remarks.push(`Prometheus also has ${strange} series of this machine that the store does not have (any more)`);
   }
-  return { differences, unknown: [], remarks, compared: told.length };
+  return { differences, unknown: [], remarks, compared: delivered.length };
 }
 
 /** Tokens by kind over all streams. @returns `undefined` if no stream counts them */
@@ -115,7 +118,7 @@ export function tokensFound(
   const shape = shapes.get(TOKENS);
   if (shape === undefined) return undefined;
   const keys = new Set(streams.flatMap((s) => (s.metric === TOKENS ? Object.keys(s.attributes).map(labelOf) : [])));
-  const index = new Index(series);
+  const index = new SeriesIndex(series);
   return tokensIn(streams, kind, (stream) => {
     const found = index.of(namesOf(shape, ""), stream, keys);
     return found.length === 0 ? undefined : Math.max(...found.map(({ value }) => value));
@@ -144,7 +147,7 @@ const isSame = (a: number, b: number): boolean =>
   a === b || (!(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), 1));
 
 /** Series by name, and which of them were looked up. */
-class Index {
+class SeriesIndex {
   readonly #byName = new Map<string, FoundSeries[]>();
   readonly #used = new Set<FoundSeries>();
 

@@ -5,15 +5,16 @@ import { suggest } from "../model/suggest.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { plural } from "../text/figures.ts";
 import type { Backend } from "./backend.ts";
-import { compareCalls, compareWithSpans } from "./calls.ts";
+import { compareCalls, compareWithSpans } from "./compare-calls.ts";
+import { compareDelivered, compareSeries, compareSums, isSelf, tokensFound, tokensIn } from "./compare-streams.ts";
+import { compareTrace } from "./compare-traces.ts";
 import { type Difference, KIND_NAME, KINDS, type Sums, sumOfSpans } from "./facts.ts";
-import { fetchSeries } from "./prometheus.ts";
+import { fetchSeries } from "./fetch-series.ts";
+import { fetchTrace } from "./fetch-trace.ts";
 import type { Report, SessionReport } from "./report.ts";
-import type { MachineBook, StoredBook, StoredSpan } from "./stored.ts";
-import { compareSeries, compareSums, compareTold, isSelf, tokensFound, tokensIn } from "./streams.ts";
-import { fetchTrace } from "./traces.ts";
-import type { Look, TranscriptBook } from "./transcripts.ts";
-import { compareTree } from "./trees.ts";
+import type { MachineFacts } from "./stored-machine.ts";
+import type { StoredSessionFacts, StoredSpan } from "./stored-session.ts";
+import type { StoreQuery, TranscriptFacts } from "./transcripts.ts";
 
 /** Where a drain sends to; absent: nowhere. */
 export interface Destinations {
@@ -21,12 +22,12 @@ export interface Destinations {
   readonly metrics: string | undefined;
 }
 
-export interface SessionQuestion {
-  readonly book: StoredBook;
-  readonly transcript: TranscriptBook;
+export interface SessionComparison {
+  readonly facts: StoredSessionFacts;
+  readonly transcript: TranscriptFacts;
   /** The agent's hooks can report model calls that are in no transcript. */
-  readonly mayHooksTell: boolean;
-  readonly look: Look;
+  readonly canHooksReport: boolean;
+  readonly queryStore: StoreQuery;
   /** Where each globally unique record was counted; this session's are added. */
   readonly counted: Map<string, string>;
   readonly destinations: Destinations;
@@ -36,7 +37,7 @@ export interface SessionQuestion {
   readonly isSampled: boolean;
 }
 
-interface Compared {
+interface ComparisonResult {
   readonly differences: readonly Difference[];
   readonly unknown: readonly string[];
   readonly remarks: readonly string[];
@@ -45,41 +46,41 @@ interface Compared {
 }
 
 /** Compares one session from its transcripts to the backends, in the order of the flow. */
-export async function compareSession(question: SessionQuestion): Promise<
-  Compared & {
+export async function compareSession(comparison: SessionComparison): Promise<
+  ComparisonResult & {
     readonly session: SessionReport;
-    readonly told: Sums | undefined;
+    readonly reported: Sums | undefined;
     readonly stored: Sums;
     readonly delivered: Sums;
     /** By backend; absent if it does not have the whole session. */
     readonly found: readonly Sums[];
   }
 > {
-  const { book, transcript, look, destinations, backends } = question;
-  const { session, spans } = book;
+  const { facts, transcript, queryStore, destinations, backends } = comparison;
+  const { session, spans } = facts;
   const label = `${session.source}/${session.sessionId}`;
-  const calls = look((db) => compareCalls(db, book, transcript, question.mayHooksTell, question.counted));
-  if (calls === undefined) throw new Error("the store went away while it was looked at");
-  const inSpans = compareWithSpans(book);
+  const calls = queryStore((db) => compareCalls(db, facts, transcript, comparison.canHooksReport, comparison.counted));
+  if (calls === undefined) throw new Error("the store was removed during the comparison");
+  const inSpans = compareWithSpans(facts);
   const differences: Difference[] = [...calls.differences, ...inSpans.differences];
   const unknown: string[] = [...calls.unknown];
   const remarks: string[] = [...calls.remarks, ...inSpans.remarks];
-  const waiting = spans.filter(({ waits }) => waits).length;
-  if (waiting > 0 && destinations.traces !== undefined) {
-    const what = `${waiting} of ${spans.length} wait for ${shownUrl(destinations.traces)}; ${suggest("drain")} says why`;
+  const queued = spans.filter(({ isQueued }) => isQueued).length;
+  if (queued > 0 && destinations.traces !== undefined) {
+    const what = `${queued} of ${spans.length} are queued for ${shownUrl(destinations.traces)}; ${suggest("drain")} shows why`;
     differences.push({
       between: "store and delivery",
       session: label,
       subject: "spans",
       what,
       left: spans.length,
-      right: spans.length - waiting,
+      right: spans.length - queued,
     });
   }
   const found: Sums[] = [];
   const counts: (number | undefined)[] = [];
   for (const backend of backends) {
-    const trees = await treesOf(backend, question);
+    const trees = await compareTraces(backend, comparison);
     differences.push(...trees.flatMap((tree) => tree.differences));
     unknown.push(...trees.flatMap((tree) => tree.unknown));
     remarks.push(...trees.flatMap((tree) => tree.remarks));
@@ -88,7 +89,7 @@ export async function compareSession(question: SessionQuestion): Promise<
     counts.push(all.length);
   }
   const compared =
-    (calls.told === undefined ? 0 : 1) +
+    (calls.reported === undefined ? 0 : 1) +
     (destinations.traces === undefined ? 0 : 1) +
     (spans.length > 0 ? found.length : 0);
   return {
@@ -96,18 +97,18 @@ export async function compareSession(question: SessionQuestion): Promise<
       source: session.source,
       id: session.sessionId,
       startMs: session.firstMs,
-      isOpen: book.isOpen,
+      isOpen: facts.isOpen,
       calls: calls.calls,
       spans: {
         stored: spans.length,
-        delivered: destinations.traces === undefined ? undefined : spans.length - waiting,
+        delivered: destinations.traces === undefined ? undefined : spans.length - queued,
         found: counts,
       },
       verdict: differences.length > 0 ? "differ" : unknown.length > 0 || compared === 0 ? "unknown" : "agree",
     },
-    told: calls.told,
+    reported: calls.reported,
     stored: calls.stored,
-    delivered: sumOfSpans(spans.filter(({ waits }) => !waits)),
+    delivered: sumOfSpans(spans.filter(({ isQueued }) => !isQueued)),
     found,
     differences,
     unknown,
@@ -116,7 +117,7 @@ export async function compareSession(question: SessionQuestion): Promise<
   };
 }
 
-export interface MachineQuestion {
+export interface MachineComparison {
   readonly destinations: Destinations;
   readonly prometheus: Backend | undefined;
   readonly config: LoadedConfig["config"];
@@ -125,9 +126,9 @@ export interface MachineQuestion {
 
 /** Compares the counters of all sessions: the store's sessions, its sums, deliveries, Prometheus. */
 export async function compareMachine(
-  machine: MachineBook,
-  { destinations, prometheus, config, nowMs }: MachineQuestion,
-): Promise<Compared & { readonly counters: Report["counters"] }> {
+  machine: MachineFacts,
+  { destinations, prometheus, config, nowMs }: MachineComparison,
+): Promise<ComparisonResult & { readonly counters: Report["counters"] }> {
   const isDelta = config.otlp.metrics.temporality === "delta";
   const streams = machine.streams.filter((stream) => config.selfTelemetry || !isSelf(stream));
   const sums = compareSums(machine);
@@ -136,19 +137,19 @@ export async function compareMachine(
   const remarks: string[] = [];
   let compared = machine.streams.length > 0 ? 1 : 0;
   if (destinations.metrics !== undefined) {
-    differences.push(...compareTold(streams));
+    differences.push(...compareDelivered(streams));
     compared++;
   }
-  if (machine.givenUp > 0) {
-    remarks.push(`this machine has given up ${plural(machine.givenUp, "span")} so far; which ones is not kept`);
+  if (machine.droppedSpans > 0) {
+    remarks.push(`this machine has dropped ${plural(machine.droppedSpans, "span")} so far; their ids are not recorded`);
   }
-  const told = streams.filter((stream) => stream.told !== undefined);
+  const delivered = streams.filter((stream) => stream.delivered !== undefined);
   let series: Awaited<ReturnType<typeof fetchSeries>> | undefined;
   if (prometheus !== undefined) {
-    if (isDelta) unknown.push("metrics are sent as delta: no series of Prometheus holds their sums");
-    else if (machine.instanceId === undefined || told.length === 0) unknown.push("no metrics were delivered yet");
+    if (isDelta) unknown.push("metrics are sent as delta: Prometheus has no series with their sums");
+    else if (machine.instanceId === undefined || delivered.length === 0) unknown.push("no metrics were delivered yet");
     else {
-      series = await fetchSeries(prometheus, machine.instanceId, timesOf(machine, told, nowMs));
+      series = await fetchSeries(prometheus, machine.instanceId, timesOf(machine, delivered, nowMs));
       const found = compareSeries(streams, series, METRIC_SHAPES);
       differences.push(...found.differences);
       remarks.push(...found.remarks);
@@ -171,7 +172,7 @@ export async function compareMachine(
           {
             kind: KIND_NAME[kind],
             stored,
-            delivered: tokensIn(streams, kind, (stream) => stream.told?.sum),
+            delivered: tokensIn(streams, kind, (stream) => stream.delivered?.sum),
             prometheus: series && tokensFound(streams, series, METRIC_SHAPES, kind),
           },
         ];
@@ -189,27 +190,27 @@ const MARGIN_MS = 10 * 60_000;
 
 const shownUrl = (url: string): string => new URL(url).origin;
 
-function treesOf(backend: Backend, { book, instanceId, isSampled }: SessionQuestion) {
-  const { session, spans } = book;
+function compareTraces(backend: Backend, { facts, instanceId, isSampled }: SessionComparison) {
+  const { session, spans } = facts;
   const byTrace = new Map<string, StoredSpan[]>();
   for (const span of spans) byTrace.set(span.traceId, [...(byTrace.get(span.traceId) ?? []), span]);
   const queue = new PQueue({ concurrency: REQUESTS });
   return queue.addAll(
     [...byTrace].map(([traceId, stored]) => async () => {
-      const question = { title: backend.title, session: `${session.source}/${session.sessionId}` };
+      const traceOf = { title: backend.title, session: `${session.source}/${session.sessionId}` };
       const trace = await fetchTrace(backend, traceId);
-      return compareTree({ ...question, traceId, stored, instanceId, isSampled }, trace);
+      return compareTrace({ ...traceOf, traceId, stored, instanceId, isSampled }, trace);
     }),
   );
 }
 
 /** The time range of the newest values: from the stream that was sent longest ago, by either clock. */
 function timesOf(
-  { clockSkewMs }: MachineBook,
-  told: readonly { readonly told?: { readonly atMs: number } }[],
+  { clockSkewMs }: MachineFacts,
+  delivered: readonly { readonly delivered?: { readonly atMs: number } }[],
   nowMs: number,
 ) {
-  const sent = told.flatMap((stream) => stream.told?.atMs ?? []);
+  const sent = delivered.flatMap((stream) => stream.delivered?.atMs ?? []);
   const margin = MARGIN_MS + Math.abs(clockSkewMs);
   return { sinceMs: minOf(sent, nowMs) - margin, untilMs: maxOf(sent, nowMs) + margin };
 }

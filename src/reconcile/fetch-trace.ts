@@ -18,8 +18,8 @@ export interface FoundTrace {
  */
 export async function fetchTrace(backend: Backend, traceId: string): Promise<FoundTrace | undefined> {
   const answer =
-    (await backend.ask(`/api/${backend.name === "jaeger" ? "v3" : "v2"}/traces/${traceId}`)) ??
-    (await backend.ask(`/api/traces/${traceId}`));
+    (await backend.query(`/api/${backend.name === "jaeger" ? "v3" : "v2"}/traces/${traceId}`)) ??
+    (await backend.query(`/api/traces/${traceId}`));
   const spans = [...spansIn(answer)];
   return spans.length === 0 ? undefined : { spans, isPartial: isPartial(answer) };
 }
@@ -60,7 +60,7 @@ function* otlpSpans(resources: unknown): Generator<SpanFact> {
     const instance = attributesIn(asRecord(of["resource"])).get(INSTANCE);
     for (const scope of [...listIn(of, "scopeSpans"), ...listIn(of, "instrumentationLibrarySpans")]) {
       for (const span of listIn(scope, "spans")) {
-        yield factOf(
+        yield spanFact(
           idOf(textIn(span, "spanId")),
           idOf(textIn(span, "parentSpanId")),
           textIn(span, "name"),
@@ -81,7 +81,7 @@ function* jaegerSpans(traces: unknown): Generator<SpanFact> {
       const references = listIn(span, "references").filter((one) => textIn(one, "refType") === "CHILD_OF");
       // The same list also has links to other traces
       const parent = references.find((one) => textIn(one, "traceID") === textIn(span, "traceID"));
-      yield factOf(
+      yield spanFact(
         textIn(span, "spanID"),
         textIn(parent, "spanID"),
         textIn(span, "operationName"),
@@ -119,7 +119,7 @@ function tagsIn(of: Json | undefined): ReadonlyMap<string, Value> {
 const idOf = (text: string): string =>
   text === "" || /^[0-9a-f]{16}$/i.test(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex");
 
-function factOf(
+function spanFact(
   spanId: string,
   parentSpanId: string,
   name: string,

@@ -1,24 +1,19 @@
-import { asLabelled } from "../model/series-labels.ts";
 import type { ModelCall } from "../model/session.ts";
-import type { Attributes } from "../model/telemetry.ts";
-import type { Database, Row } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { hookPromptIds } from "../store/facts.ts";
-import type { Histogram } from "../store/histogram.ts";
-import { readMeta } from "../store/meta.ts";
-import { outboxState } from "../store/outbox.ts";
-import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
+import { isPrunedFact } from "../store/pruned-facts.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import * as semconv from "../telemetry/semconv.ts";
-import { type CallFact, FIGURES, type Kind, type SpanFact } from "./facts.ts";
+import { type CallFact, FIGURES, type SpanFact } from "./facts.ts";
 
 /** A span of the store, and whether a backend has accepted it, so that it left the outbox. */
 export interface StoredSpan extends SpanFact {
   readonly traceId: string;
-  readonly waits: boolean;
+  readonly isQueued: boolean;
 }
 
 /** What the store has of one session. */
-export interface StoredBook {
+export interface StoredSessionFacts {
   readonly session: StoredSession;
   /** Sessions of subagents whose facts are kept here. */
   readonly children: readonly StoredSession[];
@@ -28,7 +23,7 @@ export interface StoredBook {
   readonly spans: readonly StoredSpan[];
   /** The parts of its transcripts that were read, by the reader's name. */
   readonly parts: ReadonlySet<string>;
-  readonly toldPrompts: ReadonlySet<string>;
+  readonly hookPrompts: ReadonlySet<string>;
 }
 
 /** Sessions with activity in this time, each as a whole. */
@@ -62,7 +57,7 @@ export function sessionsIn(
 }
 
 /** @param number of a session that is no subagent's */
-export function bookOf(db: Database, number: number): StoredBook {
+export function sessionFacts(db: Database, number: number): StoredSessionFacts {
   const children = childrenOf(db, number);
   const ids = [number, ...children];
   return {
@@ -79,7 +74,7 @@ export function bookOf(db: Database, number: number): StoredBook {
           .map((row) => String(row["path"])),
       ),
     ),
-    toldPrompts: hookPromptIds(db, number),
+    hookPrompts: hookPromptIds(db, number),
   };
 }
 
@@ -103,59 +98,6 @@ export function whyNotCounted(
   if (isPrunedFact(db, "entry", source, sessionId, key)) return "pruned";
   const entry = db.prepare("SELECT settled FROM entries WHERE session = ? AND key = ?").get(id, key);
   return entry?.["settled"] === 0 ? "pending" : undefined;
-}
-
-/** What concerns all sessions together. */
-export interface MachineBook {
-  readonly instanceId: string | undefined;
-  readonly streams: readonly StoredStream[];
-  /** Tokens of all settled calls in the store. */
-  readonly tokens: Readonly<Record<Kind, number>>;
-  /** Of these, calls that ended after the first token stream was created. */
-  readonly tokensSince: Readonly<Record<Kind, number>>;
-  /** Something was pruned: the sums include more than the sessions that are left. */
-  readonly hasPruned: boolean;
-  /** Spans that were dropped or refused before a backend accepted them, over all time. */
-  readonly givenUp: number;
-  readonly clockSkewMs: number;
-}
-
-/** One cumulative stream: its value, and the last one that a backend accepted. */
-export interface StoredStream {
-  readonly metric: string;
-  readonly attributes: Attributes;
-  readonly service: string;
-  readonly value: StreamValue;
-  /** Excess that is deducted from the next increments. */
-  readonly owed: number;
-  /** Absent: never sent. */
-  readonly told?: StreamValue & { readonly atMs: number };
-}
-
-/** For a counter its sum; for a histogram the number of values and their sum. */
-export interface StreamValue {
-  readonly sum: number;
-  readonly count?: number;
-}
-
-export function machineBook(db: Database): MachineBook {
-  const streams = streamsOf(db);
-  const beganMs = Math.min(
-    ...db
-      .prepare("SELECT start_ms FROM counters WHERE metric = 'openhook.token.usage'")
-      .all()
-      .map((row) => Number(row["start_ms"])),
-  );
-  const outbox = outboxState(db);
-  return {
-    instanceId: readMeta(db, "instance.id"),
-    streams,
-    tokens: tokensAfter(db, Number.NEGATIVE_INFINITY),
-    tokensSince: tokensAfter(db, beganMs),
-    hasPruned: hasPrunedFacts(db),
-    givenUp: outbox.droppedTotal + outbox.rejectedTotal + outbox.unclaimedTotal,
-    clockSkewMs: Number(readMeta(db, "clock.skew_ms") ?? "0"),
-  };
 }
 
 // --- internal ---
@@ -206,7 +148,7 @@ function spansOf(db: Database, number: number): readonly StoredSpan[] {
       `SELECT json_extract(record, '$.traceId') AS trace, json_extract(record, '$.spanId') AS span,
          json_extract(record, '$.parentSpanId') AS parent, json_extract(record, '$.name') AS name,
          ${figure(semconv.OPENHOOK_SPAN_KIND)} AS kind, ${model} AS model,
-         ${FIGURES.map((name, i) => `${figure(name)} AS f${i}`).join(", ")}, o.seq IS NOT NULL AS waits
+         ${FIGURES.map((name, i) => `${figure(name)} AS f${i}`).join(", ")}, o.seq IS NOT NULL AS queued
        FROM spans s LEFT JOIN outbox o ON o.seq = s.seq WHERE s.session = ? ORDER BY s.seq`,
     )
     .all(number)
@@ -224,55 +166,6 @@ function spansOf(db: Database, number: number): readonly StoredSpan[] {
         }),
       ),
       instanceId: undefined,
-      waits: row["waits"] === 1,
+      isQueued: row["queued"] === 1,
     }));
-}
-
-function streamsOf(db: Database): readonly StoredStream[] {
-  return db
-    .prepare("SELECT * FROM counters ORDER BY metric, id")
-    .all()
-    .map((row) => {
-      const told = valueIn(row, "sent_value", "sent_histogram");
-      const { attributes, resource } = asLabelled({
-        attributes: JSON.parse(String(row["attributes"])) as Attributes,
-        resource: JSON.parse(String(row["resource"])) as Attributes,
-      });
-      const { [semconv.SERVICE_NAME]: _, ...own } = attributes;
-      return {
-        metric: String(row["metric"]),
-        attributes: own,
-        service: String(resource[semconv.SERVICE_NAME] ?? ""),
-        value: valueIn(row, "value", "histogram") ?? { sum: 0 },
-        owed: Number(row["owed"]),
-        ...(told !== undefined && row["sent_ms"] !== null && { told: { ...told, atMs: Number(row["sent_ms"]) } }),
-      };
-    });
-}
-
-function valueIn(row: Row, sum: string, histogram: string): StreamValue | undefined {
-  const [plain, text] = [row[sum], row[histogram]];
-  if (typeof text === "string") {
-    const found = JSON.parse(text) as Histogram;
-    return { sum: found.sum, count: found.count };
-  }
-  return typeof plain === "number" ? { sum: plain } : undefined;
-}
-
-function tokensAfter(db: Database, ms: number): Readonly<Record<Kind, number>> {
-  const row = db
-    .prepare(
-      `SELECT coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
-         coalesce(sum(cache_read), 0) AS cacheRead, coalesce(sum(cache_write), 0) AS cacheWrite,
-         coalesce(sum(json_extract(body, '$.usage.reasoning')), 0) AS reasoning FROM model_calls WHERE end_ms > ?`,
-    )
-    .get(Number.isFinite(ms) ? ms : ms > 0 ? Number.MAX_SAFE_INTEGER : -1);
-  const of = (name: Kind): number => Number(row?.[name] ?? 0);
-  return {
-    input: of("input"),
-    output: of("output"),
-    cacheRead: of("cacheRead"),
-    cacheWrite: of("cacheWrite"),
-    reasoning: of("reasoning"),
-  };
 }

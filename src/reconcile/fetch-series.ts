@@ -23,7 +23,7 @@ export async function fetchSeries(
   for (const label of INSTANCE_LABELS) {
     // `last_over_time` keeps the names, so one query covers all metrics
     const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",${label}=${JSON.stringify(instanceId)}}[${seconds}s])`;
-    const answer = await backend.ask("/api/v1/query", { query, time: String(untilMs / 1000) });
+    const answer = await backend.query("/api/v1/query", { query, time: String(untilMs / 1000) });
     for (const series of seriesIn(answer)) found.set(JSON.stringify(Object.entries(series.labels).sort()), series);
   }
   return [...found.values()];
@@ -31,7 +31,7 @@ export async function fetchSeries(
 
 /** Series of an instant query's response. */
 function seriesIn(answer: unknown): readonly FoundSeries[] {
-  const { status, data } = (answer ?? {}) as Answer;
+  const { status, data } = (answer ?? {}) as QueryResponse;
   if (status !== "success" || !Array.isArray(data?.result)) return [];
   return data.result.flatMap(({ metric, value }) => {
     const name = metric?.["__name__"];
@@ -74,7 +74,7 @@ export function isOfService(labels: Readonly<Record<string, string>>, service: s
 
 // --- internal ---
 
-interface Answer {
+interface QueryResponse {
   readonly status?: string;
   readonly data?: {
     readonly result?: readonly {
