@@ -73,7 +73,7 @@ async function discoveryOf({ discovery: path }: ConvertOptions, context: Context
   if (path === undefined) return undefined;
   const found = await readDiscovery(resolve(context.cwd, path));
   if (found === undefined) throw new UserError("E_FILE", `there is no file ${JSON.stringify(path)}`);
-  if (typeof found === "string") throw new UserError("E_FILE", `${path} is no OpenHook discovery file: ${found}`);
+  if (typeof found === "string") throw new UserError("E_FILE", `${path} is not an OpenHook discovery file: ${found}`);
   return found;
 }
 

@@ -6,7 +6,7 @@ import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
 import { compareAll } from "../reconcile/compare-all.ts";
 import { toJson } from "../reconcile/report.ts";
 import type { TimeRange } from "../reconcile/stored-session.ts";
-import { printReport, differenceText } from "../reconcile/text.ts";
+import { differenceText, printReport } from "../reconcile/text.ts";
 import type { TranscriptContext } from "../reconcile/transcripts.ts";
 import { noStoreMessage } from "../sessions/open-store.ts";
 import { sinceOf, timeOf } from "../text/times.ts";

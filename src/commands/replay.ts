@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Context, UserError } from "../context.ts";
-import { byReason, quarantinedIn, type QuarantinedPayload } from "../health/status/quarantine.ts";
+import { byReason, type QuarantinedPayload, quarantinedIn } from "../health/status/quarantine.ts";
 import { printLines } from "../text/ascii.ts";
 import { plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";

@@ -32,7 +32,7 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Checked {
     variable: PREFIX + path.map(upperSnake).join("_"),
   };
   if (schema instanceof z.ZodRecord) {
-    return { ...base, kind: "map", schema: schema.valueType, entryName: schema.keyType, allowed: "a text" };
+    return { ...base, kind: "map", schema: schema.valueType, entryName: schema.keyType, allowed: "a string" };
   }
   if (schema instanceof z.ZodEnum) {
     const choices = schema.options.map(String);
@@ -45,7 +45,7 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Checked {
     return {
       ...base,
       kind: "text",
-      allowed: least > 1 ? `a text of at least ${least} characters` : "a text that is not empty",
+      allowed: least > 1 ? `a string of at least ${least} characters` : "a non-empty string",
     };
   }
   throw new Error(`setting ${base.key} has a type that the loader does not know`);

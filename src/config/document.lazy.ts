@@ -6,7 +6,7 @@ import { SECTIONS, SETTINGS, targetOf } from "./settings.ts";
 
 /** The user's file. */
 export interface FileLayer extends Layer {
-  /** The file exists but could not be read as a whole: it may have said that nothing is to be sent. */
+  /** The file exists but could not be read as a whole: it may have switched export off. */
   readonly unreadable: boolean;
 }
 
@@ -21,7 +21,7 @@ export function readDocument(text: string, path: string): FileLayer {
   const parsed = parseDocument(plain);
   if ("problem" in parsed) {
     layer.errors.push(
-      `${path}:${parsed.line}: ${parsed.problem}; no setting of it is used and nothing is sent until this is mended`,
+      `${path}:${parsed.line}: ${parsed.problem}; none of its settings are used, and export is off until this is fixed`,
     );
     return { ...layer, unreadable: true };
   }
@@ -48,7 +48,7 @@ export function parseDocument(
 
 /** A file that cannot be read: no permission, a directory … */
 export function unreadableDocument(path: string, reason: string): FileLayer {
-  const error = `${path}: cannot be read (${reason}); nothing is sent until this is mended`;
+  const error = `${path}: cannot be read (${reason}); export is off until this is fixed`;
   return { ...newLayer(), errors: [error], unreadable: true };
 }
 
@@ -68,7 +68,7 @@ function readSection(layer: Layer, section: Node, path: readonly string[], docum
     const key = here.join(".");
     if (seen.has(key)) {
       const place = `${document.path}:${lineAt(document.text, property.offset)}`;
-      layer.warnings.push(`${place}: ${JSON.stringify(key)} stands here a second time; keep one`);
+      layer.warnings.push(`${place}: ${JSON.stringify(key)} is repeated here; keep one`);
     }
     seen.add(key);
     readProperty(layer, here, valueNode, document);
@@ -111,7 +111,7 @@ const settingsBelow = (path: readonly string[]): readonly Setting[] =>
   SETTINGS.filter((setting) => samePath(setting.path.slice(0, path.length), path));
 
 const consequence = (path: readonly string[]): string =>
-  path[0] === "otlp" || path[0] === "redaction" ? "nothing is sent until this is mended" : "it is ignored";
+  path[0] === "otlp" || path[0] === "redaction" ? "export is off until this is fixed" : "it is ignored";
 
 const aKind = (node: Node): string =>
   node.type === "array" ? "a list" : node.type === "null" ? "null" : `a ${node.type}`;

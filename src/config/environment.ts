@@ -17,7 +17,7 @@ export function readOwnVariables(env: Env): Layer {
   }
   for (const name of Object.keys(env)) {
     if (!name.startsWith(PREFIX) || NO_SETTING.has(name) || VARIABLES.includes(name)) continue;
-    layer.warnings.push(`environment variable ${name} is no setting and is ignored.${hint(name, VARIABLES)}`);
+    layer.warnings.push(`environment variable ${name} is not a setting and is ignored.${hint(name, VARIABLES)}`);
   }
   return layer;
 }
@@ -142,7 +142,7 @@ function readSwitches(layer: Layer, env: Env): void {
   const disabled = env["OTEL_SDK_DISABLED"]?.trim().toLowerCase();
   if (disabled === "true") put(layer, mustBe("disabled"), true, foreign("OTEL_SDK_DISABLED"));
   else if (isSet(disabled) && disabled !== "false") {
-    layer.warnings.push("environment variable OTEL_SDK_DISABLED: only true switches off; it is ignored");
+    layer.warnings.push("environment variable OTEL_SDK_DISABLED: only true switches export off; it is ignored");
   }
   const optIn = (env["OTEL_SEMCONV_STABILITY_OPT_IN"] ?? "").split(",").map((name) => name.trim());
   if (optIn.includes("gen_ai_latest_experimental")) {

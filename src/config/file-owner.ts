@@ -20,7 +20,7 @@ export const ownUid = (platform: NodeJS.Platform): number | undefined =>
  * Checks that the state directory belongs to this user, before anything is written to it.
  *
  * @returns remarks, one line each, about weaknesses that are not ours to fix
- * @throws StateError if it is another user's, or a link that another user made
+ * @throws StateError if it belongs to another user, or is a link made by another user
  */
 export async function checkOwner(stateDir: string, { uid }: Owner): Promise<readonly string[]> {
   if (uid === undefined) return [];
@@ -28,9 +28,8 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
   const link = await quiet(lstat(stateDir));
   if (link === undefined) return parentRemarks(stateDir, uid);
   const target = link.isSymbolicLink() ? await quiet(stat(stateDir)) : link;
-  const advice = "give it back to you (chown), or set OPENHOOK_OTEL_HOME to a directory of your own";
-  if (target === undefined)
-    throw new StateError(`the state directory ${quoted} is a link that leads nowhere; remove it`);
+  const advice = "change its owner (chown), or set OPENHOOK_OTEL_HOME to your own directory";
+  if (target === undefined) throw new StateError(`the state directory ${quoted} is a dangling link; remove it`);
   const owners = [
     [link.isSymbolicLink() ? "is a link that belongs" : "belongs", link.uid] as const,
     ["belongs", target.uid] as const,
@@ -87,8 +86,8 @@ async function parentRemarks(stateDir: string, uid: number): Promise<readonly st
   if (!isOpen && !isOthers) return [];
   const why = isOthers ? `belongs to user ${is.uid}` : "can be written by others";
   return [
-    `${JSON.stringify(parent)} ${why}, who could put another directory in the place of ${JSON.stringify(stateDir)}; ` +
-      (isOthers ? "set OPENHOOK_OTEL_HOME to a place of your own" : `chmod go-w ${JSON.stringify(parent)}`),
+    `${JSON.stringify(parent)} ${why}, who could replace ${JSON.stringify(stateDir)}; ` +
+      (isOthers ? "set OPENHOOK_OTEL_HOME to your own directory" : `chmod go-w ${JSON.stringify(parent)}`),
   ];
 }
 

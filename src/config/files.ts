@@ -31,7 +31,7 @@ export interface WriteOptions {
  * and its target is replaced; mode and owner stay.
  *
  * @param path absolute; parents are created
- * @throws FileError if it is no regular file, is read-only, or changed in the meantime (`E_FILE_CHANGED`)
+ * @throws FileError if it is not a regular file, is read-only, or changed in the meantime (`E_FILE_CHANGED`)
  */
 export async function writeFileAtomic(
   path: string,
@@ -87,7 +87,9 @@ export async function readFileIfAny(path: string): Promise<Buffer | undefined> {
 export async function refuseOdd(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
-  const why = found.isFile() ? found.size > MAX_SETTINGS_BYTES && "it is larger than 16 MiB" : "it is no regular file";
+  const why = found.isFile()
+    ? found.size > MAX_SETTINGS_BYTES && "it is larger than 16 MiB"
+    : "it is not a regular file";
   if (why !== false) throw new FileError(`cannot read ${JSON.stringify(path)}: ${why}`, path);
 }
 
@@ -136,7 +138,7 @@ async function realTarget(path: string): Promise<string> {
     if (link === undefined) return at;
     at = resolve(dirname(at), link);
   }
-  throw new FileError(`cannot reach ${JSON.stringify(path)}: its links lead in a circle`, path);
+  throw new FileError(`cannot reach ${JSON.stringify(path)}: its links form a cycle`, path);
 }
 
 interface Existing {
@@ -147,11 +149,11 @@ interface Existing {
   isDirectory(): boolean;
 }
 
-/** A rename would replace a read-only file without asking: whoever made it so did not want that. */
+/** A rename would silently replace a read-only file, which its owner protected. */
 async function assertWritable(name: string, target: string, existing: Existing): Promise<void> {
   if (existing.isDirectory()) throw new FileError(`cannot write ${name}: it is a directory`, target);
-  if (!existing.isFile()) throw new FileError(`cannot write ${name}: it is no regular file`, target);
-  // root passes every access check, the mode still says what the owner wants
+  if (!existing.isFile()) throw new FileError(`cannot write ${name}: it is not a regular file`, target);
+  // root passes every access check, but the mode shows what the owner wants
   const readOnly = (existing.mode & 0o222) === 0;
   const denied = await access(target, constants.W_OK).then(
     () => false,
@@ -169,7 +171,7 @@ async function assertUnchanged(name: string, target: string, expected: Uint8Arra
   const now = await readFileIfAny(target);
   const same = expected === null ? now === undefined : now?.equals(expected) === true;
   if (same) return;
-  const message = `did not write ${name}: another program changed it at the same moment; run the command again`;
+  const message = `did not write ${name}: another program changed it in the meantime; run the command again`;
   throw new FileError(message, target, "E_FILE_CHANGED");
 }
 
@@ -179,7 +181,7 @@ async function keepOwner(
 ): Promise<void> {
   const now = await file.stat();
   if (now.uid === existing.uid && now.gid === existing.gid) return;
-  // only root may give a file away; for others the group may still be one of theirs
+  // only root may change a file's owner; other users may set a group of theirs
   await file.chown(existing.uid, existing.gid).catch(() => file.chown(now.uid, existing.gid).catch(() => {}));
 }
 
@@ -195,7 +197,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: "not permitted",
   EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
+  EDQUOT: "the disk quota is exceeded",
   EISDIR: "it is a directory",
   ENOTDIR: "a part of its path is a file, not a directory",
   EEXIST: "a part of its path is a file, not a directory",

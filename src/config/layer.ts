@@ -24,7 +24,7 @@ export function sourceInWords(source: Source): string {
     case "withheld":
       return "not sent, see the errors";
     case "unknown":
-      return "not known, see the errors; nothing is deleted meanwhile";
+      return "unknown, see the errors; nothing is deleted until it is fixed";
     default:
       return source.kind;
   }
@@ -72,7 +72,7 @@ export function put(layer: Layer, target: Target, value: unknown, origin: Origin
   if (setting.kind !== "map" || entry !== undefined) {
     putOne(layer, target, value, origin);
   } else if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    refuse(layer, target, `must be an object of names and texts, not ${found(setting, value)}`, origin);
+    refuse(layer, target, `must be an object of names and strings, not ${found(setting, value)}`, origin);
   } else {
     for (const [name, item] of Object.entries(value)) putOne(layer, { setting, entry: name }, item, origin);
   }
@@ -145,7 +145,7 @@ function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): v
 function refuse(layer: Layer, target: Target, why: string, { place, foreign, otherwise }: Origin): void {
   const { setting } = target;
   const harmless = !decidesDestination(setting) || (foreign === true && HARMLESS_IF_FOREIGN.has(setting.key));
-  const then = otherwise ?? (harmless ? "it is ignored" : "nothing is sent until this is mended");
+  const then = otherwise ?? (harmless ? "it is ignored" : "export is off until this is fixed");
   const message = `${place}: ${keyOf(target)} ${why}; ${then}`;
   layer.refused.add(setting.key);
   if (!harmless) layer.broken.add(setting.key);

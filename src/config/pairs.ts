@@ -17,7 +17,7 @@ export function parsePairs(text: string): {
     const name = equals === -1 ? "" : decode(part.slice(0, equals).trim());
     const value = decode(part.slice(equals + 1).trim());
     if (name === undefined || value === undefined) {
-      problems.push(`has a % that encodes nothing in part ${i + 1} (write %25)`);
+      problems.push(`has an invalid % in part ${i + 1} (write %25)`);
     } else if (name === "") {
       problems.push(`has no name=value in part ${i + 1}`);
     } else {

@@ -69,7 +69,7 @@ function parse(text: string): ReturnType<typeof parseDocument> {
   for (const character of text) {
     if (character === "{" || character === "[") depth++;
     else if (character === "}" || character === "]") depth--;
-    if (depth > MAX_DEPTH) return { problem: "nested too deep", line: 1 };
+    if (depth > MAX_DEPTH) return { problem: "nested too deeply", line: 1 };
   }
   return parseDocument(text);
 }
@@ -78,7 +78,7 @@ function notUnderstood(what: string): ProjectSettings {
   return {
     ...NO_WISHES,
     capture: "none",
-    warnings: [`${what}; until it is mended only figures are kept of sessions here (capture none)`],
+    warnings: [`${what}; until it is fixed, sessions here keep only numbers (capture none)`],
   };
 }
 
@@ -114,20 +114,20 @@ function take(own: Own, name: string, value: Node): void {
 
 function takeAttributes(own: Own, key: string, node: Node): void {
   if (node.type !== "object") {
-    ignored(own, key, "it must be an object of names and texts");
+    ignored(own, key, "it must be an object of names and strings");
     return;
   }
   for (const { name, value } of members(node)) {
     const given: unknown = value.type === "string" ? getNodeValue(value) : undefined;
     const why =
       typeof given !== "string"
-        ? "its value must be a text"
+        ? "its value must be a string"
         : given.length > MAX_VALUE_CHARACTERS
           ? `its value is longer than ${MAX_VALUE_CHARACTERS} characters`
           : !NAME.test(name)
             ? "names have up to 64 lower-case letters, digits, dots, dashes and underscores"
             : RESERVED.test(name)
-              ? "the name is taken by what is collected"
+              ? "the name is reserved for collected data"
               : Object.keys(own.attributes).length >= MAX_ATTRIBUTES && !Object.hasOwn(own.attributes, name)
                 ? `there are more than ${MAX_ATTRIBUTES}`
                 : undefined;
@@ -143,7 +143,7 @@ const RESERVED =
 
 function least(own: Own, why: string): void {
   own.capture = "none";
-  own.warnings.push(`${own.at}: ${why}; until it is mended only figures are kept of sessions here (capture none)`);
+  own.warnings.push(`${own.at}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
 }
 
 function ignored(own: Own, key: string, why = "a project file can only set disabled, capture and attributes"): void {

@@ -13,21 +13,22 @@ import { PREFIX } from "./setting.ts";
  *
  * @param at `folders` in which an agent worked, and those above them up to the home, are searched; `files` in each of these, as agents
  *        name them, beside `.env` and similar ones
- * @param heard the recorded part of a variable's value: only that can be compared
+ * @param recordedValue the recorded part of a variable's value: only that can be compared
  * @returns variable name → file
  * @throws never
  */
 export async function variablesOfRepositories(
   env: Env,
   at: RepositoryPlaces,
-  heard: (name: string, value: string | undefined) => string | undefined,
+  recordedValue: (name: string, value: string | undefined) => string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const theirs = new Map<string, string>();
   for await (const { path, given } of filesOf(at)) {
     for (const [name, values] of given) {
-      const value = heard(name, env[name]);
+      const value = recordedValue(name, env[name]);
       if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
-      if (values.some((written) => written === undefined || heard(name, written) === value)) theirs.set(name, path);
+      if (values.some((written) => written === undefined || recordedValue(name, written) === value))
+        theirs.set(name, path);
     }
   }
   return theirs;
@@ -39,15 +40,15 @@ export async function variablesOfRepositories(
  * @returns variable name → file
  * @throws never
  */
-export async function unheardVariables(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
-  const unheard = new Map<string, string>();
+export async function ignoredVariables(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
+  const ignored = new Map<string, string>();
   for await (const { path, given } of filesOf(at)) {
     for (const [name, values] of given) {
-      const isHeard = values.every((value) => ONLY_LESS.test(`${name}=${value ?? ""}`));
-      if (OURS.test(name) && !isHeard && unheard.size < MAX_UNHEARD) unheard.set(name, path);
+      const onlyRestricts = values.every((value) => ONLY_LESS.test(`${name}=${value ?? ""}`));
+      if (OURS.test(name) && !onlyRestricts && ignored.size < MAX_IGNORED) ignored.set(name, path);
     }
   }
-  return unheard;
+  return ignored;
 }
 
 /** Where files of repositories are looked for, see `variablesOfRepositories`. */
@@ -60,18 +61,18 @@ export interface RepositoryPlaces {
 // --- internal ---
 
 const OURS = new RegExp(`^${PREFIX}[A-Z_]{1,60}$`);
-/** Whoever writes thousands of them is not told of each. */
-const MAX_UNHEARD = 8;
+/** Report at most this many. */
+const MAX_IGNORED = 8;
 const MAX_PARENTS = 64;
-/** Nobody's variables are as many; of a longer file the beginning counts. */
+/** Of a longer file only the beginning is read. */
 const MAX_BYTES = 16 << 20;
 
-/** What Gemini CLI and Qwen Code look for upwards, and what Bun, which other agents are built with, loads by itself. */
+/** Files that Gemini CLI and Qwen Code search upwards, and that Bun, the runtime of other agents, loads by default. */
 const DOTENV: readonly string[] = ["", ".local", ".development", ".production", ".test"].flatMap((mode) =>
   mode === "" || mode === ".local" ? [`.env${mode}`] : [`.env${mode}`, `.env${mode}.local`],
 );
 
-/** A repository may always ask for less. */
+/** A repository may always restrict. */
 const ONLY_LESS =
   /^(?:OPENHOOK_OTEL_DISABLED=(?:true|1)|OPENHOOK_OTEL_CAPTURE=none|OTEL_SDK_DISABLED=.*|OTEL_(?:TRACES|METRICS)_EXPORTER=.*)$/i;
 
@@ -85,7 +86,7 @@ async function* filesOf(at: RepositoryPlaces): AsyncGenerator<{ readonly path: s
   }
 }
 
-/** The folders and those above them, without the home, whose files are the user's own, and what lies above that. */
+/** The folders and their parents, up to but without the home, whose files are the user's own. */
 async function upwards(folders: readonly string[], home: string): Promise<ReadonlySet<string>> {
   const real = await Promise.all([home, ...folders].map((path) => realpath(path).catch(() => path)));
   const ends = new Set([home, real[0] ?? home]);
@@ -98,7 +99,7 @@ async function upwards(folders: readonly string[], home: string): Promise<Readon
   return found;
 }
 
-/** Through links as well: so do those who load it. Nothing else than a regular file. */
+/** Follows links, as the agents do; reads only regular files. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -115,7 +116,7 @@ async function textOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** By name; `undefined`: what the value is depends on who reads it. */
+/** By name; `undefined`: the value depends on the program that reads it. */
 type Given = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 function fromDotenv(text: string): Given {
@@ -128,7 +129,7 @@ function fromDotenv(text: string): Given {
   return given;
 }
 
-/** Every member of every object, wherever it stands: which of them are variables is the agent's to know. */
+/** Every member of every object at any depth, because only the agent knows which are variables. */
 function fromJson(text: string): Given {
   const given = new Map<string, string[]>();
   try {

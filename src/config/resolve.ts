@@ -166,12 +166,12 @@ function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
     else if (isForeign || otel.elsewhere.size > 0) stopping.set(variable, [...(stopping.get(variable) ?? []), signal]);
   }
   const start = (variable: string) =>
-    `environment variable ${variable} names a protocol other than http/protobuf and http/json, which are all we speak`;
+    `environment variable ${variable} names a protocol other than http/protobuf and http/json, the only ones that are supported`;
   const warnings = [
-    ...[...ignored].map((variable) => `${start(variable)}; it is ignored, and so is an address that belongs to it`),
+    ...[...ignored].map((variable) => `${start(variable)}; it is ignored, together with its address`),
     ...[...stopping].map(
       ([variable, signals]) =>
-        `${start(variable)}; ${signals.join(" and ")} are not sent. Give an address for HTTP, usually with port 4318: ` +
+        `${start(variable)}; ${signals.join(" and ")} are not exported. Set an address for HTTP, usually with port 4318: ` +
         suggest("config set otlp.endpoint URL"),
     ),
   ];
@@ -248,7 +248,7 @@ function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
   const base = effective.get("otlp.endpoint");
   if (base !== undefined && /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)) {
     remarks.push(
-      `${sourceInWords(base.source)}: otlp.endpoint ends in /v1/…, which is appended once more; leave it out, or use otlp.traces.endpoint`,
+      `${sourceInWords(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
     );
   }
   for (const key of ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"]) {
@@ -257,7 +257,7 @@ function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
     if (inFile === undefined || inFile.value === value.value) continue;
     const ours = SETTINGS.find((setting) => setting.key === key)?.variable;
     remarks.push(
-      `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant for the agent alone, set ${ours} as well`,
+      `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant only for the agent, set ${ours} too`,
     );
   }
   for (const signal of OTLP_SIGNALS) {

@@ -25,27 +25,29 @@ const path = z.string().min(1);
 const folders = z.string().superRefine((text, issue) => {
   const named = text.split(delimiter).filter((folder) => folder !== "");
   // Neither a JSON list nor ~ has a meaning here
-  if (!named.every(isAbsolute)) issue.addIssue(`must hold absolute paths, with "${delimiter}" between them`);
+  if (!named.every(isAbsolute)) issue.addIssue(`must contain absolute paths, separated by "${delimiter}"`);
 });
 // What node:http accepts; anything else would only throw at the first request
 const headers = z.record(
   z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "holds a line break or a control character"),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
 );
 
 const general = {
   endpoint: endpoint
     .optional()
-    .describe("Base address; /v1/traces and /v1/metrics are appended. Without one nothing leaves this machine."),
-  protocol: protocol.default("http/protobuf").describe("Encoding of what is sent over HTTP."),
+    .describe(
+      "Base address; /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
+    ),
+  protocol: protocol.default("http/protobuf").describe("Encoding of requests over HTTP."),
   headers: headers
     .default({})
-    .describe("HTTP headers of every request, e.g. authorization. Names in any case.")
+    .describe("HTTP headers of every request, e.g. authorization. Names are case-insensitive.")
     .register(about, { secret: true }),
   compression: compression.default("gzip").describe("Compression of the request body."),
   timeoutMs: timeoutMs
     .default(10_000)
-    .describe("How long one request may take, connection included, in milliseconds.")
+    .describe("Time limit of one request, including the connection, in milliseconds.")
     .register(about, { unit: "ms" }),
   certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
   clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),
@@ -53,23 +55,23 @@ const general = {
 };
 
 const own = (signal: OtlpSignal) => ({
-  enabled: z.boolean().default(true).describe(`Whether ${signal} are sent at all.`),
+  enabled: z.boolean().default(true).describe(`Whether ${signal} are exported.`),
   endpoint: endpoint
     .optional()
-    .describe(`Full address for ${signal}, used as it is; else otlp.endpoint + /v1/${signal}.`),
-  protocol: protocol.optional().describe(`Encoding of ${signal}; else otlp.protocol.`),
+    .describe(`Full address for ${signal}, used unchanged; otherwise otlp.endpoint + /v1/${signal}.`),
+  protocol: protocol.optional().describe(`Encoding of ${signal}; otherwise otlp.protocol.`),
   headers: headers
     .default({})
-    .describe(`HTTP headers for ${signal} alone, on top of otlp.headers.`)
+    .describe(`HTTP headers for ${signal} only, in addition to otlp.headers.`)
     .register(about, { secret: true }),
-  compression: compression.optional().describe(`Compression of ${signal}; else otlp.compression.`),
+  compression: compression.optional().describe(`Compression of ${signal}; otherwise otlp.compression.`),
   timeoutMs: timeoutMs
     .optional()
-    .describe(`Time limit of one request with ${signal}, in milliseconds; else otlp.timeoutMs.`)
+    .describe(`Time limit of one request with ${signal}, in milliseconds; otherwise otlp.timeoutMs.`)
     .register(about, { unit: "ms" }),
-  certificate: path.optional().describe(`Certificate authority for ${signal}; else otlp.certificate.`),
-  clientCertificate: path.optional().describe(`Client certificate for ${signal}; else otlp.clientCertificate.`),
-  clientKey: path.optional().describe(`Key of the client certificate for ${signal}; else otlp.clientKey.`),
+  certificate: path.optional().describe(`Certificate authority for ${signal}; otherwise otlp.certificate.`),
+  clientCertificate: path.optional().describe(`Client certificate for ${signal}; otherwise otlp.clientCertificate.`),
+  clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
 });
 
 const ruleOfRedaction = z
@@ -88,29 +90,31 @@ export const Config = z.strictObject({
   otlp: z
     .strictObject({
       ...general,
-      traces: z.strictObject(own("traces")).prefault({}).describe("What differs for traces."),
+      traces: z.strictObject(own("traces")).prefault({}).describe("Overrides for traces."),
       metrics: z
         .strictObject({
           ...own("metrics"),
           temporality: z
             .enum(["cumulative", "delta"])
             .default("cumulative")
-            .describe("cumulative: totals since the start of each series (Prometheus); delta: what is new."),
+            .describe(
+              "cumulative: totals since the start of each series (for Prometheus); delta: changes since the last export.",
+            ),
         })
         .prefault({})
-        .describe("What differs for metrics."),
-      maxSpansPerRequest: z.int().min(1).max(10_000).default(512).describe("Spans in one request at most."),
+        .describe("Overrides for metrics."),
+      maxSpansPerRequest: z.int().min(1).max(10_000).default(512).describe("Maximum number of spans in one request."),
       maxBytesPerRequest: z
         .int()
         .min(1_000)
         .max(50_000_000)
         .default(3_000_000)
-        .describe("Size of one request's body at most, before compression, in bytes.")
+        .describe("Maximum size of a request body before compression, in bytes.")
         .register(about, { unit: "bytes" }),
-      concurrency: z.int().min(1).max(16).default(2).describe("Requests under way at once."),
+      concurrency: z.int().min(1).max(16).default(2).describe("Maximum number of concurrent requests."),
     })
     .prefault({})
-    .describe("Where traces and metrics are sent."),
+    .describe("Where traces and metrics are exported to."),
   outbox: z
     .strictObject({
       maxAgeDays: z
@@ -118,67 +122,71 @@ export const Config = z.strictObject({
         .min(1)
         .max(3650)
         .default(30)
-        .describe("How long spans wait for a backend, in days; older ones are not sent any more, and counted.")
+        .describe(
+          "How long spans stay queued for a backend, in days; older ones are dropped from the queue and counted.",
+        )
         .register(about, { unit: "days" }),
       maxMegabytes: z
         .int()
         .min(1)
         .max(100_000)
         .default(500)
-        .describe("How much may wait for a backend, in megabytes; beyond it the oldest are not sent, and counted.")
+        .describe(
+          "Maximum size of the queue, in megabytes; beyond it the oldest spans are dropped from the queue and counted.",
+        )
         .register(about, { unit: "MB" }),
       maxSpansPerSecond: z
         .int()
         .min(1)
         .max(1_000_000)
         .default(2_000)
-        .describe("How fast what waits is sent, so that a backend that was away is not flooded.")
+        .describe("Rate limit for queued spans, so that a backend that was unreachable is not flooded.")
         .register(about, { unit: "spans/s" }),
       maxDeliveryMs: z
         .int()
         .min(1_000)
         .max(3_600_000)
         .default(60_000)
-        .describe("How long one drain sends; the next one goes on where it stopped.")
+        .describe("Time limit for the export of one drain; the next one continues where it stopped.")
         .register(about, { unit: "ms" }),
     })
     .prefault({})
-    .describe("What waits for the backend."),
+    .describe("The queue of spans for the backend."),
   resource: z
     .strictObject({
       attributes: z
         .record(z.string().min(1), z.string())
         .default({})
-        .describe("Attributes of everything that is sent, e.g. deployment.environment.name."),
+        .describe("Resource attributes of all exported data, e.g. deployment.environment.name."),
       serviceName: z
         .string()
         .min(1)
         .optional()
         .describe(
-          "service.name of everything that is sent; else the agent's name, e.g. claude-code. Counters then name it in openhook.source.",
+          "service.name of all exported data; otherwise the agent's name, e.g. claude-code. If set, counters have the agent's name in openhook.source.",
         ),
     })
     .prefault({})
-    .describe("Who sends."),
+    .describe("Resource of the exported data."),
   session: z
     .strictObject({
       idleTimeoutMs: z
         .int()
         .min(1)
         .default(1_800_000)
-        .describe("A session without any event for this long is ended by us, in milliseconds.")
+        .describe("A session without events for this long counts as ended, in milliseconds.")
         .register(about, { unit: "ms" }),
     })
     .prefault({})
-    .describe("When a session is over."),
+    .describe("When a session counts as ended."),
   transcripts: z
     .strictObject({
       folders: folders
         .optional()
-        .describe("Further folders that transcripts may be read from, absolute, parted as in PATH."),
+        .describe("Additional folders that transcripts may be read from: absolute paths, separated as in PATH."),
     })
     .prefault({})
-    .describe("Where agents keep their sessions, beside their usual places."),
+    .describe("Where agents keep their sessions, in addition to the default folders."),
   traces: z
     .strictObject({
       scope: z
@@ -187,66 +195,70 @@ export const Config = z.strictObject({
         .describe("One trace for each session, or one for each turn (for very long sessions)."),
     })
     .prefault({})
-    .describe("How traces are cut."),
+    .describe("How sessions are split into traces."),
   semconv: z
     .enum(["both", "latest", "v1.41"])
     .default("both")
-    .describe("Which names of the GenAI conventions are sent; both: the latest plus the older spellings on spans."),
+    .describe(
+      "Which version of the GenAI semantic conventions is exported; both: the latest, and on spans also the older names.",
+    ),
   capture: z
     .enum(CAPTURE_LEVELS)
     .default("metadata")
     .describe(
-      "What is kept of what agents tell: none (figures alone), metadata (names as well), redacted (content with secrets taken out) or full.",
+      "How much of the agents' data is kept: none (only numbers), metadata (also names), redacted (also content, with secrets removed) or full.",
     ),
   captureMaxBytes: z
     .int()
     .min(256)
     .max(1_048_576)
     .default(16_384)
-    .describe("How much of one prompt, argument, result or answer is kept, in bytes; of interest above metadata.")
+    .describe("Maximum size of a prompt, argument, result or answer that is kept, in bytes; only used above metadata.")
     .register(about, { unit: "bytes" }),
   redaction: z
     .strictObject({
-      emails: z.boolean().default(true).describe("Whether e-mail addresses are taken out as well."),
-      homeDirectories: z.boolean().default(true).describe("Whether names of users are taken out of paths as well."),
+      emails: z.boolean().default(true).describe("Whether e-mail addresses are redacted too."),
+      homeDirectories: z.boolean().default(true).describe("Whether user names in paths are redacted too."),
       rules: z
         .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/), ruleOfRedaction)
         .default({})
         .describe(
-          "Further patterns (RE2) by name; what one matches becomes [redacted:<name>]. None is ever switched off.",
+          "Additional patterns (RE2) by name; matches are replaced by [redacted:<name>]. The built-in rules always apply.",
         ),
     })
     .prefault({})
-    .describe("What is taken out of everything that leaves, and of content before it is kept."),
+    .describe("What is redacted in all exported data, and in content before it is stored."),
   identity: z
     .strictObject({
       user: z
         .enum(["none", "hash", "plain"])
         .default("none")
-        .describe("Whether what is sent says who: not at all, as a pseudonym (user.hash), or by address or name."),
+        .describe(
+          "Whether exported data identifies the user: not at all, by a pseudonym (user.hash), or by e-mail address or name.",
+        ),
       salt: z
         .string()
         .min(16)
         .optional()
         .describe(
-          "Secret that pseudonyms are made with; the same on all machines of a team joins them. Else random, per machine.",
+          "Secret key for pseudonyms; the same key on several machines gives a user the same pseudonym. Otherwise random per machine.",
         )
         .register(about, { secret: true }),
     })
     .prefault({})
-    .describe("Who works here."),
+    .describe("Identity of the user."),
   reconcile: z
     .strictObject({
-      prometheus: endpoint.optional().describe("Prometheus that reconcile asks, e.g. http://127.0.0.1:9090."),
-      jaeger: endpoint.optional().describe("Jaeger that reconcile asks, e.g. http://127.0.0.1:16686."),
-      tempo: endpoint.optional().describe("Tempo that reconcile asks, e.g. http://127.0.0.1:3200."),
+      prometheus: endpoint.optional().describe("Prometheus that reconcile queries, e.g. http://127.0.0.1:9090."),
+      jaeger: endpoint.optional().describe("Jaeger that reconcile queries, e.g. http://127.0.0.1:16686."),
+      tempo: endpoint.optional().describe("Tempo that reconcile queries, e.g. http://127.0.0.1:3200."),
     })
     .prefault({})
-    .describe("Who is asked for what arrived; nothing is sent there."),
+    .describe("Backends that reconcile queries; no data is exported to them."),
   selfTelemetry: z
     .boolean()
     .default(true)
-    .describe("Whether metrics about this program itself are sent, to the same address as all others."),
+    .describe("Whether metrics about this program are exported, to the same address as all others."),
   store: z
     .strictObject({
       retentionDays: z
@@ -258,15 +270,15 @@ export const Config = z.strictObject({
         .register(about, { unit: "days" }),
     })
     .prefault({})
-    .describe("What is kept on this machine."),
+    .describe("What is stored on this machine."),
   disabled: z
     .boolean()
     .default(false)
-    .describe("Sends nothing to any backend. What agents tell is still kept on this machine."),
+    .describe("Switches export off. Data is still collected and stored on this machine."),
 });
 export type Config = z.infer<typeof Config>;
 
 /** The file: every setting is optional. */
 export const ConfigFile = Config.extend({
-  $schema: z.string().optional().describe("For editors; no setting."),
+  $schema: z.string().optional().describe("For editors; not a setting."),
 }).describe("Settings of openhook-otel. Comments and trailing commas are allowed.");

@@ -9,7 +9,7 @@ import { keyOf, newLayer, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 
-/** A key that is no setting, a value that does not fit, or a file that cannot be edited. */
+/** A key that is not a setting, a value that does not fit, or a file that cannot be edited. */
 export class SettingError extends Error {
   readonly code = "E_CONFIG";
 }
@@ -24,7 +24,7 @@ export function knownTarget(key: string): Target {
   const below = all.filter((name) => name.startsWith(`${key}.`));
   const advice = SECTIONS.includes(key) ? ` It is a group: ${below.slice(0, 3).join(", ")} …` : hint(key, all);
   const known = advice === "" ? ` "${suggest("config")}" lists all settings.` : advice;
-  throw new SettingError(`no setting ${JSON.stringify(key)}.${known}`);
+  throw new SettingError(`unknown setting ${JSON.stringify(key)}.${known}`);
 }
 
 /**

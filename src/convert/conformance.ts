@@ -45,7 +45,7 @@ export function validate(input: Buffer, discovery: Discovery | undefined): Strea
     notes.push(...found.notes.map((note) => ({ line, ...note })));
     if (found.source !== undefined && found.notes.some(({ level }) => level === "error")) stream.fails(found.source);
     if (found.envelope !== undefined) notes.push(...stream.take(line, found.envelope));
-    else if (found.source === undefined) stream.hasStrangers = true;
+    else if (found.source === undefined) stream.hasLinesWithoutSource = true;
   }
   return { notes, envelopes: stream.count, sources: stream.reports(discovery) };
 }
@@ -73,21 +73,23 @@ function check(text: string): Checked {
   }
   if (!isObject(value)) return { notes: [error("not a JSON object")] };
   const source = typeof value["source"] === "string" ? { source: value["source"] } : {};
-  if (!("openhook" in value)) return { ...source, notes: [error("openhook is missing: this is no OpenHook envelope")] };
-  const notes = [...versionNotes(value), ...lookOf(value)];
+  if (!("openhook" in value))
+    return { ...source, notes: [error("openhook is missing: this is not an OpenHook envelope")] };
+  const notes = [...versionNotes(value), ...recommendationNotes(value)];
   const option = Envelope.options.find((one) => one.shape.type.value === value["type"]);
   if (option === undefined) {
     // A later version may define it
     const isUnknown = typeof value["type"] === "string" && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(value["type"]);
     const say = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
     const base = Envelope.options[0].omit({ type: true, data: true }).safeParse(value);
-    const shown = value["type"] === undefined ? "is missing" : `${quoted(value["type"])} is none of OpenHook v0.1`;
+    const shown =
+      value["type"] === undefined ? "is missing" : `${quoted(value["type"])} is not a type of OpenHook v0.1`;
     return { ...source, notes: [...notes, ...issuesOf(base), say(`type: ${shown}`)] };
   }
   const parsed = option.safeParse(value);
   return {
     ...source,
-    notes: [...notes, ...issuesOf(parsed), ...strangersIn(value["data"], option.shape.data.unwrap().shape)],
+    notes: [...notes, ...issuesOf(parsed), ...unknownFields(value["data"], option.shape.data.unwrap().shape)],
     ...(parsed.success && { envelope: parsed.data }),
   };
 }
@@ -102,24 +104,24 @@ function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly Remark[] {
 
 function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly Remark[] {
   const isOther = typeof openhook === "string" && /^\d+\.\d+$/.test(openhook) && openhook !== OPENHOOK_VERSION;
-  return isOther ? [remark(`openhook: version ${openhook} is read as far as ${OPENHOOK_VERSION} has it`)] : [];
+  return isOther ? [remark(`openhook: version ${openhook} is read as ${OPENHOOK_VERSION}`)] : [];
 }
 
 /** Recommendations, and rules that the specification has in words only. */
-function lookOf({ id, data }: Readonly<Record<string, unknown>>): readonly Remark[] {
+function recommendationNotes({ id, data }: Readonly<Record<string, unknown>>): readonly Remark[] {
   const path = isObject(data) ? data["transcript_path"] : undefined;
   return [
-    ...(typeof id === "string" && id !== "" && !UUID.test(id) ? [remark("id: is no UUID")] : []),
+    ...(typeof id === "string" && id !== "" && !UUID.test(id) ? [remark("id: is not a UUID")] : []),
     ...(typeof path === "string" && !isAbsolute(path) && !win32.isAbsolute(path)
       ? [remark("data.transcript_path: is not absolute")]
       : []),
   ];
 }
 
-const strangersIn = (data: unknown, known: Readonly<Record<string, unknown>>): readonly Remark[] =>
+const unknownFields = (data: unknown, known: Readonly<Record<string, unknown>>): readonly Remark[] =>
   Object.keys(isObject(data) ? data : {})
     .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => remark(`data: ${quoted(name)} is no field of this type; vendors' own go under extensions`));
+    .map((name) => remark(`data: ${quoted(name)} is not a field of this type; vendor fields belong under extensions`));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -148,7 +150,7 @@ class Stream {
   readonly #ids = new Map<string, { readonly line: number; readonly text: string }>();
   count = 0;
   /** There are lines without a source, so the stream as a whole does not conform. */
-  hasStrangers = false;
+  hasLinesWithoutSource = false;
 
   fails(source: string): void {
     this.#of(source).isBroken = true;
@@ -166,7 +168,7 @@ class Stream {
     return [...this.#sources].map(([source, of]) => ({
       source,
       envelopes: of.count,
-      ...levelOf(of, this.hasStrangers, discovery),
+      ...levelOf(of, this.hasLinesWithoutSource, discovery),
     }));
   }
 
@@ -179,7 +181,7 @@ class Stream {
     }
     if (known.text === text) return [{ line, level: "remark", text: `id: the same event as in line ${known.line}` }];
     this.fails(envelope.source);
-    return [{ line, level: "error", text: `id: line ${known.line} has it for another event` }];
+    return [{ line, level: "error", text: `id: line ${known.line} uses it for another event` }];
   }
 
   #unpaired(line: number, envelope: Envelope, of: OfSource): readonly Note[] {
@@ -190,7 +192,7 @@ class Stream {
     const key = JSON.stringify([envelope.session_id, call]);
     if (envelope.type === "tool.start") of.startedCalls.add(key);
     else if (!of.startedCalls.has(key)) {
-      return [{ line, level: "remark", text: "data.tool_call_id: no tool.start before this line has it" }];
+      return [{ line, level: "remark", text: "data.tool_call_id: no earlier tool.start has it" }];
     }
     return [];
   }
@@ -212,21 +214,21 @@ class Stream {
 
 function levelOf(
   of: OfSource,
-  hasStrangers: boolean,
+  hasLinesWithoutSource: boolean,
   discovery: Discovery | undefined,
 ): Pick<SourceReport, "level" | "missing"> {
-  if (of.isBroken || hasStrangers) return { level: 0, missing: ["no errors"] };
+  if (of.isBroken || hasLinesWithoutSource) return { level: 0, missing: ["no errors"] };
   if (!of.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
   const absent = ENVELOPE_TYPES.filter((type) => !of.types.has(type));
   const transcripts =
     of.endsWithoutTranscript === 0 ? [] : ["data.transcript_path on session.end, where there is a transcript"];
   if (absent.length > 0) return { level: 1, missing: [...absent.map((type) => `a ${type}`), ...transcripts] };
   if (discovery === undefined) {
-    return { level: 2, missing: ["discovery through .openhook.json: --discovery <file> names the one these came by"] };
+    return { level: 2, missing: ["discovery through .openhook.json: name the file with --discovery <file>"] };
   }
-  const asked = subscribed(discovery);
-  const unasked = [...of.types].filter((type) => !asked.has(type));
-  return unasked.length === 0
+  const subscriptions = subscribed(discovery);
+  const unsubscribed = [...of.types].filter((type) => !subscriptions.has(type));
+  return unsubscribed.length === 0
     ? { level: 3, missing: [] }
-    : { level: 2, missing: [`hooks in .openhook.json that are called for ${unasked.join(", ")}`] };
+    : { level: 2, missing: [`hooks in .openhook.json for ${unsubscribed.join(", ")}`] };
 }

@@ -30,13 +30,13 @@ export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agent
   let copies = 0;
   let silent = 0;
   for (const payload of payloads) {
-    const told = "reason" in payload ? payload.reason : adapt(agents, payload.value, payload.facts);
-    if (typeof told === "string") {
-      problems.push({ line: payload.line, reason: told });
+    const adapted = "reason" in payload ? payload.reason : adapt(agents, payload.value, payload.facts);
+    if (typeof adapted === "string") {
+      problems.push({ line: payload.line, reason: adapted });
       continue;
     }
-    if (told.events.length === 0) silent++;
-    for (const event of told.events) {
+    if (adapted.events.length === 0) silent++;
+    for (const event of adapted.events) {
       const wrong = isEnvelope(event) ? Envelope.safeParse(event).error?.issues[0] : undefined;
       if (wrong !== undefined) {
         problems.push({ line: payload.line, reason: `${wrong.path.join(".")}: ${wrong.message}` });

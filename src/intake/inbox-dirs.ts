@@ -22,8 +22,8 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
     await retryOnce(() => step("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch(
       (error: unknown) => {
-        const advice = "remove what is in its place, or set OPENHOOK_OTEL_HOME to another folder";
-        throw new Error(`cannot make the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
+        const advice = "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder";
+        throw new Error(`cannot create the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
           cause: error,
         });
       },

@@ -28,7 +28,7 @@ export async function ownFinders(rules: Readonly<Record<string, string>>): Promi
       };
     } catch (error) {
       throw new RuleError(
-        `redaction.rules.${id}: RE2 refuses the pattern; nothing is taken in or sent until this is mended`,
+        `redaction.rules.${id}: RE2 refuses the pattern; nothing is collected or exported until this is fixed`,
         {
           cause: error,
         },

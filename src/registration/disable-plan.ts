@@ -125,7 +125,7 @@ export function disabledText(plan: DisablePlan): string {
   const paths = (there.length > 0 ? there : files).map(({ file }) => file.path);
   if (!enabled) return `${agent.title}: not enabled in ${listed(paths)}\n`;
   const changed = files.filter(isChanged);
-  if (changed.length === 0) return `${agent.title}: nothing of ours was left in ${listed(paths)}\n`;
+  if (changed.length === 0) return `${agent.title}: our entries were already gone from ${listed(paths)}\n`;
   const done = ["restored", "removed"].flatMap((verb) => {
     const those = changed.filter(({ after }) => (after === undefined) === (verb === "removed"));
     return those.length === 0 ? [] : [`${verb} ${listed(those.map(({ file }) => file.path))}`];

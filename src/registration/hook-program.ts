@@ -19,24 +19,24 @@ import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 export function hookCommandOf({ places, platform, nodePath }: Context): HookCommand {
   if (platform === "win32") {
     return ({ source, event, reply, drain }) => {
-      const told = [
+      const args = [
         ...(event === undefined ? [] : ["--event", windowsWord(event)]),
         ...(reply === undefined ? [] : ["--reply", windowsWord(reply)]),
       ];
-      return [`"${nodePath}"`, `"${places.hookPath}"`, "--source", source, "--drain", drain, ...told].join(" ");
+      return [`"${nodePath}"`, `"${places.hookPath}"`, "--source", source, "--drain", drain, ...args].join(" ");
     };
   }
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
   const flags = { yes: ["-d"], "if-waiting": ["-w"], no: [] } as const;
   return ({ source, event, reply, drain, shell }) => {
-    const told = [
+    const args = [
       ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
       ...(reply === undefined ? [] : [word(reply)]),
     ];
     // fish has no POSIX assignments and would report an error
     const start = shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-    const line = [start, ...flags[drain], source, ...told].join(" ");
+    const line = [start, ...flags[drain], source, ...args].join(" ");
     // In a folder with another name, the line needs another mark of ours
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };
@@ -68,7 +68,7 @@ export async function installHookProgram(context: Context, hookSource: string): 
   if ((await readFileIfAny(wrapper)) !== undefined) {
     written.push(await writeIfDifferent(wrapper, Buffer.from(wrapperProgram(context)), 0o755));
   }
-  if (isBarred(places.hookPath, platform)) throw new UserError("E_INSTALLATION", barredBy(places.hookPath), 1);
+  if (isNoexec(places.hookPath, platform)) throw new UserError("E_INSTALLATION", noexecText(places.hookPath), 1);
   return written.includes(true);
 }
 
@@ -78,8 +78,8 @@ export async function isHookCurrent({ places }: Pick<Context, "places">, hookSou
 }
 
 /** Whether a program cannot be started although its mode allows it, as on a `noexec` file system. */
-export function isBarred(path: string, platform: NodeJS.Platform): boolean {
-  // There Node runs it
+export function isNoexec(path: string, platform: NodeJS.Platform): boolean {
+  // On Windows Node runs it
   if (platform === "win32") return false;
   try {
     accessSync(path, constants.X_OK);
@@ -90,8 +90,8 @@ export function isBarred(path: string, platform: NodeJS.Platform): boolean {
 }
 
 /** The problem and its remedy. */
-export const barredBy = (path: string): string =>
-  `${path} cannot be executed: no program may run in its folder (noexec), so that no agent could be collected; set OPENHOOK_OTEL_HOME to a folder where programs may run, then: ${suggest("enable")}`;
+export const noexecText = (path: string): string =>
+  `${path} cannot be executed: its folder does not allow programs (noexec), so agents could not be collected; set OPENHOOK_OTEL_HOME to a folder that allows programs, then: ${suggest("enable")}`;
 
 /** Removes the program and its configuration. The state stays. */
 export async function removeHookProgram({ places }: Context): Promise<void> {
@@ -128,8 +128,8 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
     if (platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o700);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const advice = "remove what is in its place, or set OPENHOOK_OTEL_HOME to another folder";
-    const text = `cannot make the directory ${JSON.stringify(path)}: ${reason}; ${advice}`;
+    const advice = "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder";
+    const text = `cannot create the directory ${JSON.stringify(path)}: ${reason}; ${advice}`;
     throw new UserError("E_STATE", text, 1, { cause: error });
   }
 }

@@ -29,7 +29,7 @@ export async function presentAgents(
   });
   if (found.length > 0) return found;
   const known = all.map((one) => one.agent.source).join(", ");
-  throw new UserError("E_AGENT", `no agent was found on this machine; name the one you mean: ${known}`);
+  throw new UserError("E_AGENT", `no agent was found on this machine; name one: ${known}`);
 }
 
 /** What keeps an agent's registrations from running, by the agent's own check. */

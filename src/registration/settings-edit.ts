@@ -102,7 +102,7 @@ export function emptied({ path, text }: SettingsText): string | undefined {
   return /\.jsonc?$/.test(path) ? "{}\n" : "";
 }
 
-/** Paths for a sentence; many of one folder are named by the folder. */
+/** Paths as a list for messages; more than two in one folder are shown as the folder. */
 export function listed(paths: readonly string[]): string {
   const [first] = paths;
   if (first === undefined || paths.length <= 2) return paths.join(" and ");
@@ -132,7 +132,7 @@ export async function agreed(message: string, sure: boolean, context: Context): 
   if (!canAsk(context)) {
     throw new UserError(
       "E_CONFIRM",
-      "this edits agents' settings: name the agents or pass --yes, or run it in a terminal to be asked",
+      "this edits agents' settings: name the agents or pass --yes, or run it in a terminal",
     );
   }
   const answer = await confirm({ message, ...streamsOf(context) });
@@ -157,6 +157,6 @@ async function readSettingsFile(path: string): Promise<SettingsFile> {
   try {
     return { path, bytes, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
-    throw new UserError("E_SETTINGS", `${path} is no UTF-8 text; nothing was changed`, 2, { cause: error });
+    throw new UserError("E_SETTINGS", `${path} is not UTF-8 text; nothing was changed`, 2, { cause: error });
   }
 }

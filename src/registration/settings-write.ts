@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { type BackupRecord, dropBackup, saveBackup } from "../config/backup.ts";
 import { removeFile, type WriteOptions, writeFileAtomic } from "../config/files.ts";
 import { UserError } from "../context.ts";
+import { messageOf } from "../model/error-message.ts";
 
 /** One file's part of an edit and its reversal. Each happens completely, or throws and changes nothing. */
 export interface Step {
@@ -23,10 +24,10 @@ export async function allOrNone(steps: readonly Step[]): Promise<void> {
       done.unshift(step);
     }
   } catch (error) {
-    const barred: string[] = [];
-    for (const step of done) await step.undo().catch((reason: unknown) => barred.push(messageOf(reason)));
-    if (barred.length === 0) throw error;
-    const message = `${messageOf(error)}; what was changed before could not be taken back: ${barred.join("; ")}`;
+    const failures: string[] = [];
+    for (const step of done) await step.undo().catch((reason: unknown) => failures.push(messageOf(reason)));
+    if (failures.length === 0) throw error;
+    const message = `${messageOf(error)}; earlier changes could not be undone: ${failures.join("; ")}`;
     throw new UserError("E_HALF_DONE", message, 1, { cause: error });
   }
 }
@@ -81,5 +82,3 @@ async function removeMadeDirectories(path: string, top: string | undefined): Pro
     if (!removed) return;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

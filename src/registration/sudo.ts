@@ -19,7 +19,7 @@ export async function refuseSudo({
   if (home?.uid !== by) return;
   throw new UserError(
     "E_SUDO",
-    `this runs as root, and the home ${places.home} is that of user ${by}, who could not use what root makes there; run it without sudo`,
+    `this runs as root, and the home ${places.home} belongs to user ${by}, who could not use files that root creates there; run it without sudo`,
     1,
   );
 }

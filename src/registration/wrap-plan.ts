@@ -25,7 +25,7 @@ export interface WrapPlan {
 export async function planWrapper(name: string, directory: string | undefined, context: Context): Promise<WrapPlan> {
   const { places, cwd } = context;
   if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(name)) {
-    const what = name.includes("/") ? "a path; give the name alone" : "no program's name";
+    const what = name.includes("/") ? "a path; give only the name" : "not a program name";
     throw new UserError("E_USAGE", `${JSON.stringify(name)} is ${what}, e.g. gh`);
   }
   if (name === "openhook-otel") throw new UserError("E_USAGE", "openhook-otel itself cannot be wrapped");
@@ -44,7 +44,11 @@ export async function planWrapper(name: string, directory: string | undefined, c
   const path = target ?? (await placeFor(name, program, context));
   if (await isWrapper(path, places)) return { name, program, path, done: false };
   if (await exists(path)) {
-    throw new UserError("E_OCCUPIED", `${path} is there already and not ours: name another place with --directory`, 1);
+    throw new UserError(
+      "E_OCCUPIED",
+      `${path} already exists and is not ours: choose another folder with --directory`,
+      1,
+    );
   }
   return { name, program, path, done: false };
 }

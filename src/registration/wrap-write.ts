@@ -44,7 +44,7 @@ export async function linkWrapper({ path }: WrapPlan, { places, now }: Context):
   } catch (error) {
     await dropBackup(places.backupDir, path);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UserError("E_FILE", `cannot put a wrapper to ${path}: ${reason}`, 1, { cause: error });
+    throw new UserError("E_FILE", `cannot create a wrapper at ${path}: ${reason}`, 1, { cause: error });
   }
 }
 

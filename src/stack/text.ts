@@ -11,7 +11,7 @@ export function dryRunText({ folder, writes, removes, kept }: StackPlan, before:
   const lines = [
     ...writes.map(({ path, isNew }) => `would ${isNew ? "write" : "replace"} ${join(folder, path)}`),
     ...removes.map((path) => `would remove ${join(folder, path)}`),
-    ...kept.map((path) => `would keep ${join(folder, path)}, because you have changed it`),
+    ...kept.map((path) => `would keep ${join(folder, path)}, because you changed it`),
     ...(before === STACK_ENDPOINT
       ? []
       : [`would set otlp.endpoint to ${STACK_ENDPOINT}${before === undefined ? "" : ` (now ${printable(before)})`}`]),
@@ -51,6 +51,6 @@ export function nextStepsText(folder: string, { cwd }: Context): string {
   ].join("\n");
 }
 
-/** Paths as part of a sentence; of many, the first three. */
+/** Paths as a list for messages; of more than four, the first three. */
 export const pathsText = (paths: readonly string[]): string =>
   paths.length <= 4 ? paths.join(", ") : `${paths.slice(0, 3).join(", ")} and ${paths.length - 3} more`;

@@ -4,7 +4,7 @@ import { streamSSE } from "hono/streaming";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import type { Changes } from "./changes.ts";
-import { rememberKnown } from "./choices.ts";
+import { cachedFilterValues } from "./choices.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession, stampOf, toDocument, toSpanDocument } from "./document.ts";
 import { toolsOver, usageOver } from "./figures.ts";
@@ -17,7 +17,7 @@ import { type NothingYet, SORTS, SPLITS, type Trouble, UNITS } from "./wire.ts";
  * Access was checked before.
  */
 export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
-  const figures = { agents: deps.agents, known: rememberKnown(deps) };
+  const figures = { agents: deps.agents, known: cachedFilterValues(deps) };
   // Not strict, because the page's address ends with a slash
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));
 
@@ -85,10 +85,10 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
   app.get("/api/live", (c) =>
     streamSSE(c, async (stream) => {
       await new Promise<void>((done) => {
-        const tell = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => done());
-        const stop = changes.subscribe(() => tell("change"));
+        const send = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => done());
+        const stop = changes.subscribe(() => send("change"));
         // A closed connection is only noticed when writing to it
-        const beat = setInterval(() => tell("beat"), BEAT_MS);
+        const beat = setInterval(() => send("beat"), BEAT_MS);
         const end = (): void => {
           clearInterval(beat);
           stop();
@@ -97,32 +97,32 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
         };
         stream.onAbort(end);
         changes.closed.addEventListener("abort", end, { once: true });
-        tell("here");
+        send("here");
       });
     }),
   );
 
-  app.notFound((c) => c.text("There is nothing here.\n", 404));
+  app.notFound((c) => c.text("Not found.\n", 404));
   app.onError((error, c) => {
-    deps.log(`could not answer ${c.req.path}: ${error.stack ?? error.message}`);
-    return c.json(troubleOf("E_INTERNAL", "This could not be read. The terminal says more; please tell us."), 500);
+    deps.log(`could not respond to ${c.req.path}: ${error.stack ?? error.message}`);
+    return c.json(troubleOf("E_INTERNAL", "Internal error. The terminal shows details; please report it."), 500);
   });
   return app;
 }
 
 // --- internal ---
 
-/** Below what proxies and sleeping machines forget connections after. */
+/** Shorter than the idle timeouts of proxies. */
 const BEAT_MS = 20_000;
 
-/** More than anybody asks a page for, fifty more at a time. */
+/** Far more than a user loads, at fifty rows a click. */
 const MAX_ROWS = 100_000;
 
 const NO_SESSION = Symbol("no such session");
 const NO_SPAN = Symbol("no such span");
-const NOT_MODIFIED = Symbol("as it was");
+const NOT_MODIFIED = Symbol("not modified");
 
-/** @param look from one moment of the store; a symbol for what there is not */
+/** @param look reads one snapshot of the store; returns a symbol if there is no such object */
 async function answer(c: Context, deps: ViewDeps, look: (db: Database) => object | symbol): Promise<Response> {
   try {
     const found = readStore(deps.storePath, look);
@@ -131,7 +131,7 @@ async function answer(c: Context, deps: ViewDeps, look: (db: Database) => object
     }
     if (found === NOT_MODIFIED) return c.body(null, 304);
     if (found === NO_SESSION) return c.json(troubleOf("E_SESSION", GONE), 404);
-    if (found === NO_SPAN) return c.json(troubleOf("E_SPAN", "This session has no such span any more."), 404);
+    if (found === NO_SPAN) return c.json(troubleOf("E_SPAN", "This session no longer has this span."), 404);
     return c.json(found);
   } catch (error) {
     if (error instanceof StoreError) return c.json(troubleOf(error.code, deps.describeStoreError(error)), 503);
@@ -142,6 +142,6 @@ async function answer(c: Context, deps: ViewDeps, look: (db: Database) => object
   }
 }
 
-const GONE = "The store has no such session. It may have been pruned, or belong to a project that is not collected.";
+const GONE = "The store does not have this session. It may have been pruned, or its project is excluded.";
 
 const troubleOf = (code: string, message: string): Trouble => ({ kind: "trouble", code, message });

@@ -1,29 +1,29 @@
 import { statSync } from "node:fs";
 
-/** Tells when the store has changed. */
+/** Notifies when the store has changed. */
 export interface Changes {
-  /** @returns stops it */
-  subscribe(told: () => void): () => void;
-  /** Nothing is told any more; who waits is told so. */
+  /** @returns a function that ends the subscription */
+  subscribe(listener: () => void): () => void;
+  /** Ends all subscriptions and aborts `closed`. */
   close(): void;
   /** Aborted by `close`. */
   readonly closed: AbortSignal;
 }
 
 /**
- * Looks twice a second whether the store's files are others than before: no connection is kept that a store which is moved
- * away could leave behind, and nothing is looked at while nobody listens.
+ * Compares the store's files twice a second while there are subscribers. Keeps no connection open, which would still refer to the
+ * old store after it was moved away.
  */
 export function watchStore(path: string): Changes {
   const listeners = new Set<() => void>();
   const ended = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let last = "";
-  const look = (): void => {
+  const check = (): void => {
     const now = stampOf(path);
     if (now === last) return;
     last = now;
-    for (const told of listeners) told();
+    for (const listener of listeners) listener();
   };
   const stop = (): void => {
     clearInterval(timer);
@@ -31,14 +31,14 @@ export function watchStore(path: string): Changes {
   };
   return {
     closed: ended.signal,
-    subscribe(told) {
+    subscribe(listener) {
       if (timer === undefined) {
         last = stampOf(path);
-        timer = setInterval(look, LOOK_MS);
+        timer = setInterval(check, CHECK_MS);
       }
-      listeners.add(told);
+      listeners.add(listener);
       return () => {
-        listeners.delete(told);
+        listeners.delete(listener);
         if (listeners.size === 0) stop();
       };
     },
@@ -52,9 +52,9 @@ export function watchStore(path: string): Changes {
 
 // --- internal ---
 
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
-/** Of the main file and its log: a commit writes to one of them. */
+/** Changes with every commit, which writes to the main file or its log. */
 const stampOf = (path: string): string =>
   [path, `${path}-wal`]
     .map((file) => {

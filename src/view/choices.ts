@@ -6,34 +6,34 @@ import type { Database } from "../store/database.ts";
 import { SHOWN } from "./shown.ts";
 import type { Choices } from "./wire.ts";
 
-/** What the filters can be set to, and the repositories among it as they are told apart. */
-export interface Known {
+/** The values that filters offer, and the repositories with distinct display names. */
+export interface FilterValues {
   readonly choices: Choices;
   readonly repositories: readonly Repository[];
   readonly names: RepositoryNames;
 }
 
 /**
- * Looks at all that there is. In a large store that takes a while, and hardly ever changes: an answer is kept for as long
- * as makes looking a small part of the time.
+ * Queries all values. That is slow in a large store and they rarely change, so a result is cached for 50 times as long as the query
+ * took.
  */
-export function rememberKnown({ agents }: Pick<SessionSource, "agents">): (db: Database) => Known {
-  let last: { readonly known: Known; readonly untilMs: number } | undefined;
+export function cachedFilterValues({ agents }: Pick<SessionSource, "agents">): (db: Database) => FilterValues {
+  let last: { readonly values: FilterValues; readonly untilMs: number } | undefined;
   return (db) => {
     const startMs = performance.now();
-    if (last !== undefined && startMs < last.untilMs) return last.known;
-    const known = knownIn(db, agents);
+    if (last !== undefined && startMs < last.untilMs) return last.values;
+    const values = queryFilterValues(db, agents);
     const endMs = performance.now();
-    last = { known, untilMs: endMs + (endMs - startMs) * KEPT_TIMES };
-    return known;
+    last = { values, untilMs: endMs + (endMs - startMs) * CACHE_FACTOR };
+    return values;
   };
 }
 
 // --- internal ---
 
-const KEPT_TIMES = 50;
+const CACHE_FACTOR = 50;
 
-function knownIn(db: Database, agents: SessionSource["agents"]): Known {
+function queryFilterValues(db: Database, agents: SessionSource["agents"]): FilterValues {
   const repositories = db
     .prepare(
       `SELECT DISTINCT json_extract(repository, '$.name') AS name, json_extract(repository, '$.url') AS url

@@ -127,7 +127,7 @@ function marksOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, co
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   const wasCalled =
     kind === "model_call" || (isContainer(kind) && (numberAt(record, semconv.OPENHOOK_MODEL_CALLS) ?? 0) > 0);
-  const isUntold = tokens.input === undefined && tokens.output === undefined;
+  const isUsageUnknown = tokens.input === undefined && tokens.output === undefined;
   const isIncomplete = record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true;
   const isUnpriced = (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
   const set = (mark: keyof typeof MARK, is: boolean): number => (is ? MARK[mark] : 0);
@@ -136,7 +136,7 @@ function marksOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, co
     set("denied", status === "denied") |
     set("unfinished", status === "unfinished") |
     set("open", open) |
-    set("unknownTokens", wasCalled && isUntold) |
+    set("unknownTokens", wasCalled && isUsageUnknown) |
     set("unknownCost", wasCalled && cost === undefined) |
     set("leastOutput", isIncomplete) |
     set("leastCost", isIncomplete || isUnpriced)

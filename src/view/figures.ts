@@ -5,7 +5,7 @@ import { usage, usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import type { Known } from "./choices.ts";
+import type { FilterValues } from "./choices.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
 import type { Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
@@ -16,7 +16,7 @@ export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repo
   readonly nowMs: number;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly known: (db: Database) => Known };
+type Deps = Pick<SessionSource, "agents"> & { readonly known: (db: Database) => FilterValues };
 
 /**
  * Tokens and cost over time, and by agent, model or repository.

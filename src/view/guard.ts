@@ -3,17 +3,17 @@ import type { IncomingHttpHeaders } from "node:http";
 import { suggest } from "../model/suggest.ts";
 
 /** The parts of a request that decide on access. */
-export interface Asked {
+export interface AccessRequest {
   readonly method: string;
   /** As in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-export type Verdict =
+export type AccessDecision =
   | { readonly kind: "pass" }
-  /** The token was right: set the cookie and redirect. `isLed`: by a link on another site. */
-  | { readonly kind: "enter"; readonly cookie: string; readonly location: string; readonly isLed: boolean }
+  /** The token was right: set the cookie and redirect. `isFromOtherSite`: by a link on another site. */
+  | { readonly kind: "enter"; readonly cookie: string; readonly location: string; readonly isFromOtherSite: boolean }
   | { readonly kind: "refuse"; readonly status: 400 | 401 | 403 | 405; readonly text: string };
 
 export interface Guard {
@@ -23,7 +23,7 @@ export interface Guard {
   readonly link: string;
   /** For the browser that we open: valid once, because other users can see process arguments. */
   readonly onceLink: () => string;
-  judge(asked: Asked): Verdict;
+  decide(request: AccessRequest): AccessDecision;
 }
 
 /**
@@ -49,9 +49,9 @@ export function makeGuard(port: number): Guard {
       once.add(given);
       return `${origin}/?token=${given}`;
     },
-    judge({ method, url, headers }) {
-      if (!hosts.has(headers.host)) return refuse(403, "This address is not ours.");
-      if (!url.startsWith("/")) return refuse(400, "Ask for a path.");
+    decide({ method, url, headers }) {
+      if (!hosts.has(headers.host)) return refuse(403, "Wrong host.");
+      if (!url.startsWith("/")) return refuse(400, "Request a path.");
       if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, FOREIGN);
       const given = tokenIn(url);
       const isFromUs = OUR_SITES.has(String(headers["sec-fetch-site"] ?? "none"));
@@ -60,13 +60,13 @@ export function makeGuard(port: number): Guard {
       if (!isFromUs && !isEntry) return refuse(403, FOREIGN);
       const hasCookie = cookiesIn(headers.cookie).some((value) => same(value, secret));
       if (given !== undefined) {
-        if (method !== "GET") return refuse(405, "Only GET is answered.");
+        if (method !== "GET") return refuse(405, "Only GET is allowed.");
         if (!isOurs(given)) return refuse(401, NO_TOKEN);
         const cookie = `${COOKIE}=${secret}; Path=${base}; HttpOnly; SameSite=Strict`;
-        return { kind: "enter", cookie, location: base, isLed: !isFromUs };
+        return { kind: "enter", cookie, location: base, isFromOtherSite: !isFromUs };
       }
       if (!hasCookie) return refuse(401, NO_TOKEN);
-      return method === "GET" ? { kind: "pass" } : refuse(405, "Only GET is answered.");
+      return method === "GET" ? { kind: "pass" } : refuse(405, "Only GET is allowed.");
     },
   };
 }
@@ -98,15 +98,15 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 // --- internal ---
 
 const COOKIE = "openhook-view";
-const NO_TOKEN = `The link is wrong, was used already, or is of a run that has ended. Run ${suggest("view")} again.`;
-const FOREIGN = "Pages of other sites may not ask here. Paste the link into the address bar.";
+const NO_TOKEN = `The link is invalid, was already used, or its server has stopped. Run ${suggest("view")} again.`;
+const FOREIGN = "Requests from other sites are refused. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /** 256 bits. */
 const newToken = (): string => randomBytes(32).toString("base64url");
 
-const refuse = (status: 400 | 401 | 403 | 405, text: string): Verdict => ({ kind: "refuse", status, text });
+const refuse = (status: 400 | 401 | 403 | 405, text: string): AccessDecision => ({ kind: "refuse", status, text });
 
 /** Constant-time comparison. */
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

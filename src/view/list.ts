@@ -5,7 +5,7 @@ import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Value } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
-import type { Known } from "./choices.ts";
+import type { FilterValues } from "./choices.ts";
 import { toRow } from "./rows.ts";
 import { SHOWN } from "./shown.ts";
 import type { SessionList, Sort } from "./wire.ts";
@@ -30,7 +30,7 @@ export interface ListQuery {
 /** The first sessions that match a query. */
 export function listSessions(
   db: Database,
-  { agents, known: knownIn }: Pick<SessionSource, "agents"> & { readonly known: (db: Database) => Known },
+  { agents, known: knownIn }: Pick<SessionSource, "agents"> & { readonly known: (db: Database) => FilterValues },
   query: ListQuery,
 ): SessionList {
   const known = knownIn(db);
@@ -90,7 +90,7 @@ interface Conditions {
 function conditions(
   db: Database,
   agents: SessionSource["agents"],
-  { choices, repositories, names }: Known,
+  { choices, repositories, names }: FilterValues,
   query: ListQuery,
 ): Conditions {
   const parts: string[] = [SHOWN];

@@ -67,11 +67,11 @@ function isAdmitted(
   { method = "GET", url = "/", headers }: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const verdict = guard.judge({ method, url, headers });
+  const verdict = guard.decide({ method, url, headers });
   if (verdict.kind === "pass") return true;
   if (verdict.kind === "enter") {
-    const { cookie, location, isLed } = verdict;
-    if (!isLed) response.writeHead(303, { location, "set-cookie": cookie }).end();
+    const { cookie, location, isFromOtherSite } = verdict;
+    if (!isFromOtherSite) response.writeHead(303, { location, "set-cookie": cookie }).end();
     else {
       // A redirect would still count as coming from the other site, and the cookie would not be sent
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", "set-cookie": cookie });

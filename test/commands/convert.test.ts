@@ -34,7 +34,7 @@ const startOf = (id: string, change: object = {}) => ({
 });
 
 describe("native payloads become envelopes", () => {
-  test("a recording: the five types in its order, times of receipt, every line as the specification wants", async () => {
+  test("a recording: the five types in order, with times of receipt, each valid by the specification", async () => {
     const { code, lines, err } = await run("", {}, recording("subagent"));
     expect(code).toBe(0);
     const envelopes = json(lines);
@@ -51,7 +51,7 @@ describe("native payloads become envelopes", () => {
     expect(err).toMatch(/^openhook-otel: \d+ envelopes; left out: .*\d+ subagent\.start.*OpenHook has no such types/);
   });
 
-  test("one payload over several lines, with a byte order mark; one a line; nothing of their content", async () => {
+  test("one payload over several lines with a byte order mark, or one per line; without content", async () => {
     const one = await run(`\uFEFF${JSON.stringify(startOf("t-1"), null, 2)}\n`);
     expect(one).toMatchObject({ code: 0, err: "" });
     expect(json(one.lines)).toEqual([
@@ -66,7 +66,7 @@ describe("native payloads become envelopes", () => {
     expect(one.lines.join() + two.lines.join()).not.toContain("sk-secret");
   });
 
-  test("what is told twice comes once; what is not understood has its line, and the exit code says so", async () => {
+  test("deduplicates events; reports unknown payloads with their line and exit code", async () => {
     const line = JSON.stringify(startOf("t-1"));
     const { code, lines, err } = await run(`${line}\nsk-secret\n\n{"unknown":"sk-secret"}\n${line}\n`);
     expect(code).toBe(1);
@@ -79,7 +79,7 @@ describe("native payloads become envelopes", () => {
     expect(err).not.toContain("sk-secret");
   });
 
-  test("raw bytes of a recording are read as a hook would; a line of no sense is told of", async () => {
+  test("reads raw bytes of a recording as a hook does; reports an unreadable line", async () => {
     const at = "2026-09-14T09:00:00.000Z";
     const raw = {
       received_at: at,
@@ -93,7 +93,7 @@ describe("native payloads become envelopes", () => {
     expect(err).toContain("line 2: the payload is empty");
   });
 
-  test("--source and --event say what payloads do not; a recording's own words come before", async () => {
+  test("--source and --event fill in what payloads lack; a recording's own values win", async () => {
     const bare = { tool_name: "Shell", tool_input: { command: "ls" } };
     for (const type of ["tool.start", "tool.end"]) {
       const event = type === "tool.start" ? "preToolUse" : "postToolUse";
@@ -139,13 +139,13 @@ describe("native payloads become envelopes", () => {
     expect([code, said[0]]).toEqual([0, "4 valid envelopes, 0 errors, 0 remarks"]);
   });
 
-  test("a payload that was cut tells what can be told; a whole one of many megabytes too", async () => {
+  test("converts what a truncated payload contains, and a complete one of many megabytes", async () => {
     const whole = JSON.stringify(startOf("t-1", { tool_input: { command: "x".repeat(5 << 20) } }));
     expect(json((await run(whole)).lines)).toHaveLength(1);
     expect(json((await run(whole.slice(0, -100))).lines)).toHaveLength(1);
   });
 
-  test("nothing to read is said; an empty input is no payload and no error", async () => {
+  test("reports missing input; empty input is neither a payload nor an error", async () => {
     await expect(run("", {}, "nowhere.jsonl")).rejects.toThrow(UserError);
     await expect(run("", {}, ".")).rejects.toThrow(/it is a directory/);
     expect(await run("\n \n")).toEqual({ code: 0, lines: [], err: "" });
@@ -187,15 +187,15 @@ describe("--validate", () => {
       "acme-agent: OpenHook v0.1 level 3 (discoverable)",
     );
     expect(await level(whole, { discovery: "convert/ends.openhook.json" })).toMatch(
-      /level 2 .*needs hooks in \.openhook\.json that are called for session\.start, prompt\.submit, tool\.start, tool\.end$/,
+      /level 2 .*needs hooks in \.openhook\.json for session\.start, prompt\.submit, tool\.start, tool\.end$/,
     );
     expect(await level(whole.slice(0, -1))).toMatch(/does not conform; needed a session\.end$/);
     await expect(check(whole, { discovery: "convert/wrong.openhook.json" })).rejects.toThrow(
-      /no OpenHook discovery file: hooks\.0\.command/,
+      /not an OpenHook discovery file: hooks\.0\.command/,
     );
   });
 
-  test("one envelope may stand on many lines, as it is printed for people", async () => {
+  test("accepts one envelope over many lines", async () => {
     const { code, lines } = await check([JSON.stringify(envelope("session.end"), null, 2)]);
     expect(code).toBe(0);
     expect(lines).toEqual(["1 valid envelope, 0 errors, 0 remarks", expect.stringMatching(/level 1/)]);
@@ -205,7 +205,7 @@ describe("--validate", () => {
     ]);
   });
 
-  test("sources are judged one by one", async () => {
+  test("rates each source separately", async () => {
     const { code, lines } = await check([...whole, envelope("session.end", { source: "other", time: "yesterday" })]);
     expect(code).toBe(1);
     expect(lines.slice(-2)).toEqual([
@@ -217,12 +217,12 @@ describe("--validate", () => {
   test.each<[string, unknown, RegExp]>([
     ["no JSON", "{ sk-secret", /^line 2: error: not JSON$/],
     ["no object", "[]", /^line 2: error: not a JSON object$/],
-    ["no envelope", { hook_event_name: "Stop" }, /error: openhook is missing: this is no OpenHook envelope$/],
+    ["no envelope", { hook_event_name: "Stop" }, /error: openhook is missing: this is not an OpenHook envelope$/],
     ["a missing id", { ...envelope("session.end"), id: undefined }, /error: id: is missing$/],
     ["a missing session", { ...envelope("session.end"), session_id: undefined }, /error: session_id: is missing$/],
     ["a source in capitals", envelope("session.end", { source: "Acme" }), /error: source: /],
     ["a time without zone", envelope("session.end", { time: "2026-09-14T09:00:00" }), /error: time: /],
-    ["an unknown type", envelope("session.pause"), /error: type: "session.pause" is none of OpenHook v0.1$/],
+    ["an unknown type", envelope("session.pause"), /error: type: "session.pause" is not a type of OpenHook v0.1$/],
     ["no type", { ...envelope("x"), type: undefined }, /error: type: is missing$/],
     ["a wrong reason", envelope("session.end", { data: { reason: "bored" } }), /error: data\.reason: /],
     ["a fraction", envelope("tool.end", { data: { duration_ms: 1.5 } }), /error: data\.duration_ms: /],
@@ -246,12 +246,12 @@ describe("--validate", () => {
     expect(code).toBe(0);
     expect(lines).toEqual([
       "line 6: remark: id: the same event as in line 1",
-      "line 7: remark: id: is no UUID",
+      "line 7: remark: id: is not a UUID",
       "line 7: remark: data.transcript_path: is not absolute",
-      'line 7: remark: data: "mood" is no field of this type; vendors\' own go under extensions',
-      "line 8: remark: data.tool_call_id: no tool.start before this line has it",
-      "line 9: remark: openhook: version 0.2 is read as far as 0.1 has it",
-      'line 9: remark: type: "file.write" is none of OpenHook v0.1',
+      'line 7: remark: data: "mood" is not a field of this type; vendor fields belong under extensions',
+      "line 8: remark: data.tool_call_id: no earlier tool.start has it",
+      "line 9: remark: openhook: version 0.2 is read as 0.1",
+      'line 9: remark: type: "file.write" is not a type of OpenHook v0.1',
       "8 valid envelopes, 0 errors, 7 remarks",
       expect.stringMatching(/level 2/),
     ]);
@@ -260,10 +260,10 @@ describe("--validate", () => {
   test("one id for two events is an error", async () => {
     const [first, second] = whole;
     const { lines } = await check([first, { ...second, id: first?.id }]);
-    expect(lines[0]).toBe("line 2: error: id: line 1 has it for another event");
+    expect(lines[0]).toBe("line 2: error: id: line 1 uses it for another event");
   });
 
-  test("nothing is not valid; what convert makes is", async () => {
+  test("empty input is not valid; the output of convert is", async () => {
     expect((await run("", { validate: true })).code).toBe(1);
     for (const name of ["basic", "subagent", "two-sessions-at-once", "permission-denied"]) {
       const made = await run("", {}, recording(name));

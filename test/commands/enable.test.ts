@@ -202,8 +202,8 @@ const SETTINGS = `{
 }
 `;
 
-describe("the command line an agent runs", () => {
-  it("is below 80 characters, holds no home, and is the same in both scopes", async () => {
+describe("the command line that an agent runs", () => {
+  it("has fewer than 80 characters, contains no home directory, and is the same in both scopes", async () => {
     const command = hookCommandOf(settledContext());
     for (const drain of ["yes", "if-waiting", "no"] as const) {
       const line = command({ source: "claude-code", drain });
@@ -216,17 +216,21 @@ describe("the command line an agent runs", () => {
     expect(commandOf(userSettings())).toBe(commandOf(projectSettings()));
   });
 
-  it.each(["dash", "bash", "sh"])("runs the installed program under %s, and nothing when it is gone", async (shell) => {
-    if (!hasShell(shell, "the installed program's command in it")) return;
-    await on();
-    const line = hookCommandOf(settledContext())({ source: "claude-code", drain: "yes" });
-    const run = () => spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
-    expect(run()).toMatchObject({ stdout: "ran -d claude-code\n", stderr: "", status: 0 });
-    rmSync(settledContext().places.hookPath);
-    expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
-  });
+  it.each(["dash", "bash", "sh"])(
+    "runs the installed program under %s, and does nothing if it is missing",
+    async (shell) => {
+      if (!hasShell(shell, "the installed program's command in it")) return;
+      await on();
+      const line = hookCommandOf(settledContext())({ source: "claude-code", drain: "yes" });
+      const run = () =>
+        spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+      expect(run()).toMatchObject({ stdout: "ran -d claude-code\n", stderr: "", status: 0 });
+      rmSync(settledContext().places.hookPath);
+      expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
+    },
+  );
 
-  it.each(["dash", "bash", "zsh", "ksh", "fish"])("runs in a user's own shell, if that is %s", async (shell) => {
+  it.each(["dash", "bash", "zsh", "ksh", "fish"])("runs in a user's login shell: %s", async (shell) => {
     const moved = join(root, 'it\'s "$HOME" moved');
     for (const env of [{}, { OPENHOOK_OTEL_HOME: moved }]) {
       const context = { ...settledContext({ env }), places: placesOf({ env, home, platform: "linux" }) };
@@ -244,7 +248,7 @@ describe("the command line an agent runs", () => {
     }
   });
 
-  it("runs from a moved home whose name needs quoting, and is still known as ours", async () => {
+  it("runs from a moved home whose name needs quoting, and is still recognised as ours", async () => {
     const moved = join(root, 'it\'s "$HOME" moved');
     const context = settledContext({ env: { OPENHOOK_OTEL_HOME: moved } });
     const places = placesOf({ env: context.env, home, platform: "linux" });
@@ -259,7 +263,7 @@ describe("the command line an agent runs", () => {
     expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks.Stop).toHaveLength(1);
   });
 
-  it("tells the event and the answer where the payload cannot, in words that any shell takes as they are", async () => {
+  it("passes the event and the reply as plain words if the payload does not contain them", async () => {
     writeFileSync(hookSource, "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done\n");
     await on();
     const command = hookCommandOf(settledContext());
@@ -276,7 +280,7 @@ describe("the command line an agent runs", () => {
     expect(run({ event: "it's $HOME", reply: "a b" }).words).toBe("<cursor><it's $HOME><a b>");
   });
 
-  it("on Windows starts node with the program", () => {
+  it("starts node with the program on Windows", () => {
     const context = settledContext({ platform: "win32", nodePath: "C:\\node.exe" });
     const command = hookCommandOf(context);
     const start = `"C:\\node.exe" "${context.places.hookPath}"`;
@@ -291,7 +295,7 @@ describe("the command line an agent runs", () => {
 });
 
 describe("enable", () => {
-  it("installs the program, what it must know, and private directories", async () => {
+  it("installs the program, its configuration, and private directories", async () => {
     expect(await on()).toBe(0);
     const { places } = settledContext();
     expect(readFileSync(places.hookPath, "utf8")).toBe(readFileSync(hookSource, "utf8"));
@@ -306,14 +310,14 @@ describe("enable", () => {
     expect(printed).toMatch(/^Claude Code: enabled in .*settings.json \(7 events\)\nThe next session is collected\./);
   });
 
-  it("promises nothing where the agent's hooks are switched off", async () => {
+  it("warns if the agent's hooks are switched off", async () => {
     put(userSettings(), JSON.stringify({ disableAllHooks: true }));
     expect(await on()).toBe(0);
     expect(printed).toMatch(/\(7 events\)\n {2}✗ hooks are switched off: .*\nUntil then nothing is collected\./);
     expect(printed).not.toContain("The next session");
   });
 
-  it("says so the second time and changes no byte", async () => {
+  it("a second run reports it and changes nothing", async () => {
     put(userSettings(), SETTINGS);
     await on();
     const before = snapshot();
@@ -323,7 +327,7 @@ describe("enable", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  it("registers for the version that is found, in a project for any version", async () => {
+  it("registers for the detected version; in a project for any version", async () => {
     put(join(root, "bin", "claude"), "#!/bin/sh\necho '2.1.329 (Claude Code)'\n", 0o755);
     await on();
     await on({ scope: "project" });
@@ -332,7 +336,7 @@ describe("enable", () => {
     expect(printed).toContain("10 events of Claude Code 2.1.329");
   });
 
-  it("without a name takes the agents that are here", async () => {
+  it("without a name enables the agents on this machine", async () => {
     const error = await refusal(on({}, settledContext(), []));
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("no agent was found") });
     mkdirSync(join(home, ".claude"));
@@ -348,7 +352,7 @@ describe("enable", () => {
     expect(printed).toBe("No agent is enabled in its user settings.\n");
   });
 
-  it("--dry-run shows a diff and writes nothing at all", async () => {
+  it("--dry-run shows a diff and writes nothing", async () => {
     put(userSettings(), SETTINGS);
     const before = snapshot();
     expect(await on({ dryRun: true, yes: false })).toBe(0);
@@ -367,12 +371,12 @@ describe("enable", () => {
     expect(printed).toMatch(/^-.*openhook-otel\/hook/m);
   });
 
-  it("an agent that is named is enabled without a question, as scripts do it", async () => {
+  it("enables a named agent without a prompt, for scripts", async () => {
     expect(await on({ yes: false })).toBe(0);
     expect(existsSync(userSettings())).toBe(true);
   });
 
-  it("without a name refuses where nobody can answer, and says whom it found", async () => {
+  it("without a name and without a terminal it refuses, and names the agents found", async () => {
     mkdirSync(join(home, ".claude"));
     mkdirSync(join(home, ".rover"));
     expect(await refusal(on({ yes: false }, settledContext(), []))).toMatchObject({
@@ -382,7 +386,7 @@ describe("enable", () => {
     expect(existsSync(userSettings())).toBe(false);
   });
 
-  describe("on a terminal, without a name, lets the user choose", () => {
+  describe("on a terminal, without a name, the user chooses", () => {
     const answer = async (...keys: readonly string[]) => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
       let shown = "";
@@ -433,7 +437,7 @@ describe("enable", () => {
     });
   });
 
-  it("of all that are found, one that cannot be enabled does not hold up the others", async () => {
+  it("one agent that cannot be enabled does not stop the others", async () => {
     put(userSettings(), "{ broken");
     mkdirSync(join(home, ".rover"));
     let complaints = "";
@@ -452,7 +456,7 @@ describe("an agent with several files", () => {
   const trust = () => join(folder(), "trust.json");
   const rovers = ["rover"];
 
-  it("are edited together, each with its own mode, and come back byte for byte", async () => {
+  it("edits all files, each with its own mode, and restores them byte for byte", async () => {
     put(hooks(), "mine = 1\r\n", 0o640);
     put(trust(), "ask\n", 0o600);
     expect(await on({}, settledContext(), rovers)).toBe(0);
@@ -485,7 +489,7 @@ describe("an agent with several files", () => {
     expect(printed).toContain("-ours openhook-otel/hook 7.1.0\n");
   });
 
-  it("a project's files are shared: no version, modes for all", async () => {
+  it("a project's files are shared: without a version, readable by all", async () => {
     await on({ scope: "project" }, settledContext(), rovers);
     expect(readFileSync(join(project, ".rover", "trust.json"), "utf8")).toContain("undefined");
     expect(statSync(join(project, ".rover", "trust.json")).mode & 0o777).toBe(0o644);
@@ -493,7 +497,7 @@ describe("an agent with several files", () => {
     expect(existsSync(join(project, ".rover"))).toBe(false);
   });
 
-  it("when the second cannot be written the first is taken back: file, record, folder", async () => {
+  it("if the second file cannot be written, the first is undone: file, record, folder", async () => {
     put(trust(), "ask\n", 0o444);
     const settings = () => snapshot().filter((line) => line.includes(".rover"));
     const before = settings();
@@ -522,7 +526,7 @@ describe("an agent with several files", () => {
     expect(records()).toEqual(kept);
   });
 
-  it("when disabling fails at one, the other stays registered", async () => {
+  it("if disabling one fails, the other stays registered", async () => {
     put(hooks(), "mine\n");
     put(trust(), "ask\n");
     await on({}, settledContext(), rovers);
@@ -535,7 +539,7 @@ describe("an agent with several files", () => {
     expect(await off({}, settledContext(), rovers)).toBe(0);
   });
 
-  it("keeps what others changed since, file by file", async () => {
+  it("keeps later changes by others, file by file", async () => {
     put(hooks(), "mine\n");
     put(trust(), "ask\n");
     await on({}, settledContext(), rovers);
@@ -544,14 +548,14 @@ describe("an agent with several files", () => {
     expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["mine\n", "ask\nnobody\n"]);
   });
 
-  it("files that came with ours alone are left empty in their own way", async () => {
+  it("files that contained only our entries are left as empty documents", async () => {
     put(hooks(), "ours x/openhook-otel/hook\n");
     put(trust(), "ours openhook-otel/hook 1\n");
     expect(await off({}, settledContext(), rovers)).toBe(0);
     expect([readFileSync(hooks(), "utf8"), readFileSync(trust(), "utf8")]).toEqual(["", "{}\n"]);
   });
 
-  it("of which two scopes share one: what the other has in it stays, the last gives the first bytes back", async () => {
+  it("two scopes sharing a file: the other's entries stay, and the last disable restores the original bytes", async () => {
     const shared = join(home, ".lander", "trust");
     const run = (does: typeof off, scope: string, cwd = project) =>
       does({ scope }, settledContext({ cwd }), ["lander"]);
@@ -581,7 +585,7 @@ describe("an agent with several files", () => {
     }
   });
 
-  it("says what still keeps the registration from running", async () => {
+  it("reports what still prevents the registration from running", async () => {
     put(trust(), "nobody\n");
     await on({}, settledContext(), rovers);
     expect(printed).toContain(
@@ -594,8 +598,8 @@ describe("an agent with several files", () => {
   });
 });
 
-describe("errors are one line, and nothing is half done", () => {
-  it("names that are none", async () => {
+describe("errors are one line, and no edit is left half done", () => {
+  it("unknown names", async () => {
     expect(await refusal(on({}, settledContext(), ["claude"]))).toMatchObject({
       exitCode: 2,
       message: 'unknown agent "claude"; known are: claude-code, rover, lander',
@@ -617,7 +621,7 @@ describe("errors are one line, and nothing is half done", () => {
       2,
       /line 1, column 12: "hooks" is an array/,
     ],
-    ["no UTF-8", () => put(userSettings(), Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 2, /no UTF-8 text/],
+    ["no UTF-8", () => put(userSettings(), Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 2, /not UTF-8 text/],
     ["a directory", () => mkdirSync(userSettings(), { recursive: true }), 1, /it is a directory/],
     ["a parent that is a file", () => put(join(home, ".claude"), ""), 1, /a part of its path is a file/],
     ["a read-only file", () => put(userSettings(), SETTINGS, 0o444), 1, /it is read-only/],
@@ -634,7 +638,7 @@ describe("errors are one line, and nothing is half done", () => {
       "a state directory that cannot be made",
       () => put(join(home, ".local", "state"), ""),
       1,
-      /cannot make the directory ".+": .*; remove what is in its place, or set OPENHOOK_OTEL_HOME to another folder/,
+      /cannot create the directory ".+": .*; remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder/,
     ],
     ["a missing hook program", () => rmSync(hookSource), 1, /is missing: build or install openhook-otel again/],
   ])("%s", async (_name, prepare, exitCode, message) => {
@@ -647,7 +651,7 @@ describe("errors are one line, and nothing is half done", () => {
     expect(existsSync(backupDir) ? readdirSync(backupDir) : []).toEqual([]);
   });
 
-  it("a settings file that broke after enabling is left for the user to mend", async () => {
+  it("a settings file that became invalid after enabling is left for the user to fix", async () => {
     put(userSettings(), SETTINGS);
     await on();
     const broken = readFileSync(userSettings(), "utf8").slice(0, -4);
@@ -659,7 +663,7 @@ describe("errors are one line, and nothing is half done", () => {
 });
 
 describe("disable", () => {
-  it("gives any file back byte for byte, with its mode", async () => {
+  it("restores any file byte for byte, with its mode", async () => {
     const odd = fc.constantFrom(
       SETTINGS,
       SETTINGS.replaceAll("\n", "\r\n"),
@@ -697,7 +701,7 @@ describe("disable", () => {
     );
   });
 
-  it("of all agents takes out what it can, and says of which one it cannot, and why", async () => {
+  it("disabling all agents continues after a failure and reports it", async () => {
     let complaints = "";
     const context = settledContext({ stderr: { write: (text) => (complaints += text) } });
     put(userSettings(), SETTINGS);
@@ -717,14 +721,14 @@ describe("disable", () => {
     expect(existsSync(context.places.hookPath)).toBe(false);
   });
 
-  it("of all agents asks nothing of the files of one that it was never in", async () => {
+  it("disabling all agents does not touch files that never contained our entries", async () => {
     await on();
     put(join(home, ".rover", "hooks.toml"), Buffer.from([0xff, 0xfe, 0, 1]));
     expect(await off({}, settledContext(), [])).toBe(0);
     expect(existsSync(settledContext().places.hookPath)).toBe(false);
   });
 
-  it("says what the hook program stays for once no agent of the user's has it", async () => {
+  it("reports why the hook program stays after the last user-scope registration", async () => {
     await on({ scope: "project" });
     await on();
     expect(await off({ scope: "project" })).toBe(0);
@@ -743,7 +747,7 @@ describe("disable", () => {
     expect(printed).toContain("The hook program is removed");
   });
 
-  it("takes away what enable made: file, folder, program; but never the state", async () => {
+  it("removes what enable created: file, folder, program; never the state", async () => {
     rmSync(project, { recursive: true });
     mkdirSync(project);
     await on({ scope: "project" });
@@ -775,7 +779,7 @@ describe("disable", () => {
     expect(statSync(userSettings()).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps what others changed since, and only takes ours out", async () => {
+  it("keeps later changes by others and removes only our entries", async () => {
     put(userSettings(), SETTINGS);
     await on();
     put(userSettings(), readFileSync(userSettings(), "utf8").replace('"opus"', '"sonnet"'));
@@ -783,7 +787,7 @@ describe("disable", () => {
     expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS.replace('"opus"', '"sonnet"'));
   });
 
-  it("keeps what others changed between two enables", async () => {
+  it("keeps changes by others between two enables", async () => {
     put(userSettings(), SETTINGS);
     await on();
     put(userSettings(), readFileSync(userSettings(), "utf8").replace('"opus"', '"sonnet"'));
@@ -793,7 +797,7 @@ describe("disable", () => {
     expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS.replace('"opus"', '"sonnet"'));
   });
 
-  it("an upgrade in between still gives the first bytes back", async () => {
+  it("restores the original bytes even after an upgrade in between", async () => {
     const text = '{ "a" : 1 ,\n\n "hooks":{ } }';
     put(userSettings(), text);
     await on();
@@ -804,7 +808,7 @@ describe("disable", () => {
     expect(readFileSync(userSettings(), "utf8")).toBe(text);
   });
 
-  it("removes ours from a file that came with it (a teammate's project settings)", async () => {
+  it("removes our entries from a file that already had them (a teammate's project settings)", async () => {
     await on({ scope: "project" });
     const shared = readFileSync(projectSettings());
     await off({ scope: "project" });
@@ -815,7 +819,7 @@ describe("disable", () => {
     expect(readFileSync(projectSettings(), "utf8")).toBe("{}\n");
   });
 
-  it("works without its backup, and with a backup that was spoiled", async () => {
+  it("works without its backup, and with a damaged backup", async () => {
     put(userSettings(), SETTINGS);
     const { backupDir } = settledContext().places;
     await on();
@@ -828,7 +832,7 @@ describe("disable", () => {
     expect(readFileSync(userSettings(), "utf8")).toBe(SETTINGS);
   });
 
-  it("says when nothing is enabled, and leaves alone what is not ours", async () => {
+  it("reports that nothing is enabled, and leaves other entries alone", async () => {
     expect(await off({ yes: false })).toBe(0);
     expect(printed).toBe(`Claude Code: not enabled in ${userSettings()}\n`);
     put(userSettings(), "{ broken");
@@ -837,16 +841,16 @@ describe("disable", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  it("forgets a file that is gone", async () => {
+  it("drops the record of a deleted file", async () => {
     await on();
     rmSync(join(home, ".claude"), { recursive: true });
     expect(await off()).toBe(0);
-    expect(printed).toContain("nothing of ours was left");
+    expect(printed).toContain("our entries were already gone");
     expect(existsSync(join(home, ".claude"))).toBe(false);
     expect(existsSync(settledContext().places.hookPath)).toBe(false);
   });
 
-  it("asks too where none is named, and refuses where nobody can answer", async () => {
+  it("prompts if no agent is named, and refuses without a terminal", async () => {
     await on();
     expect(await refusal(off({ yes: false }, settledContext(), []))).toMatchObject({ exitCode: 2 });
     expect(existsSync(userSettings())).toBe(true);

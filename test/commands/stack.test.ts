@@ -66,7 +66,7 @@ function packageWith(changes: Readonly<Record<string, string>>): string {
 }
 
 describe("stack", () => {
-  test("writes all that compose.yaml mounts, points the settings at it and says what to run", async () => {
+  test("writes everything that compose.yaml mounts, sets the endpoint and prints how to start it", async () => {
     const { code, out } = await run();
     expect(code).toBe(0);
     const compose = readFileSync(join(folder, COMPOSE_FILE), "utf8");
@@ -82,13 +82,13 @@ describe("stack", () => {
     );
   });
 
-  test("containers can read what it writes", async () => {
+  test("containers can read the files", async () => {
     await run();
     for (const name of filesIn(folder)) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o644);
     expect(statSync(join(folder, "dashboards", "rules")).mode & 0o777).toBe(0o755);
   });
 
-  test("twice is as good as once", async () => {
+  test("a second run changes nothing", async () => {
     await run();
     const before = filesIn(folder).map((name) => [name, statSync(join(folder, name)).mtimeMs]);
     const { code, out } = await run();
@@ -101,7 +101,7 @@ describe("stack", () => {
     ).toEqual(before.filter(([name]) => !String(name).startsWith(".")));
   });
 
-  test("--undo takes all of it away again, and what was set before comes back", async () => {
+  test("--undo removes everything and restores the previous setting", async () => {
     set({ otlp: { endpoint: "https://otel.example.com" } });
     await run();
     const { code, out } = await run({ undo: true });
@@ -111,7 +111,7 @@ describe("stack", () => {
     expect(out).toContain("down --volumes");
   });
 
-  test("--undo after a second run still knows what was there before the first", async () => {
+  test("--undo after a second run restores the setting from before the first", async () => {
     set({ otlp: { endpoint: "https://otel.example.com" } });
     await run();
     await run();
@@ -119,7 +119,7 @@ describe("stack", () => {
     expect(settings()).toMatchObject({ otlp: { endpoint: "https://otel.example.com" } });
   });
 
-  test("--undo unsets what was not set, leaves what was changed since, and what is the user's", async () => {
+  test("--undo unsets what was unset before, and keeps changed files and the user's files", async () => {
     await run();
     writeFileSync(join(folder, "notes.txt"), "mine");
     writeFileSync(join(folder, COMPOSE_FILE), "services: {}\n");
@@ -129,7 +129,7 @@ describe("stack", () => {
     expect(settings()["otlp"] ?? {}).toEqual({});
   });
 
-  test("--undo puts back what the file had, also where a variable goes before it", async () => {
+  test("--undo restores the file's value even if a variable overrides it", async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://agents.example:4318" };
     set({ otlp: { endpoint: "https://otel.example.com" } });
     await run({}, env);
@@ -138,14 +138,14 @@ describe("stack", () => {
     expect(settings()).toMatchObject({ otlp: { endpoint: "https://otel.example.com" } });
   });
 
-  test("--undo leaves an address that the user has set since", async () => {
+  test("--undo keeps an address that the user set later", async () => {
     await run();
     set({ otlp: { endpoint: "https://otel.example.com" } });
     await run({ undo: true });
     expect(settings()).toEqual({ otlp: { endpoint: "https://otel.example.com" } });
   });
 
-  test("--undo where nothing was written says so", async () => {
+  test("--undo without a stack reports it", async () => {
     const { code, out } = await run({ undo: true });
     expect({ code, out }).toEqual({
       code: 0,
@@ -153,7 +153,7 @@ describe("stack", () => {
     });
   });
 
-  test("what the user has changed stays, with its name told; --force writes over it", async () => {
+  test("keeps and lists files that the user changed; --force overwrites them", async () => {
     await run();
     const path = join(folder, COMPOSE_FILE);
     const shipped = readFileSync(path, "utf8");
@@ -164,7 +164,7 @@ describe("stack", () => {
     expect(readFileSync(path, "utf8")).toBe(shipped);
   });
 
-  test("a new version replaces what the user has not changed, and says what", async () => {
+  test("a new version replaces and lists unchanged files", async () => {
     await run();
     const next = packageWith({ [COMPOSE_FILE]: "services: {}\n" });
     const { out } = await run({}, {}, next);
@@ -172,7 +172,7 @@ describe("stack", () => {
     expect(readFileSync(join(folder, COMPOSE_FILE), "utf8")).toBe("services: {}\n");
   });
 
-  test("a new version of what the user has changed is written by --force alone; else nothing is", async () => {
+  test("a new version of a changed file is only written with --force; otherwise nothing is written", async () => {
     await run();
     const next = packageWith({ [COMPOSE_FILE]: "services: {}\n", [join("dashboards", "team-overview.json")]: "{}\n" });
     writeFileSync(join(folder, COMPOSE_FILE), "# mine\n");
@@ -185,7 +185,7 @@ describe("stack", () => {
     expect(readFileSync(join(folder, COMPOSE_FILE), "utf8")).toBe("services: {}\n");
   });
 
-  test("budgets are there to be changed: a new version does not mind", async () => {
+  test("a changed budgets file does not block a new version", async () => {
     await run();
     const budgets = join("dashboards", "rules", "budgets.yaml");
     const next = packageWith({ [budgets]: "groups: []\n" });
@@ -194,7 +194,7 @@ describe("stack", () => {
     expect(readFileSync(join(folder, budgets), "utf8")).toBe("# mine\n");
   });
 
-  test("a dashboard that is not shipped any more goes", async () => {
+  test("removes a dashboard that is no longer shipped", async () => {
     await run();
     const next = packageWith({});
     rmSync(join(next, "dashboards", "cost-and-tokens.json"));
@@ -202,7 +202,7 @@ describe("stack", () => {
     expect(existsSync(join(folder, "dashboards", "cost-and-tokens.json"))).toBe(false);
   });
 
-  test("files of somebody else's are not written over", async () => {
+  test("does not overwrite files that it did not write", async () => {
     mkdirSync(join(folder, "collector-config"), { recursive: true });
     writeFileSync(join(folder, COMPOSE_FILE), "services: {}\n");
     await expect(run()).rejects.toMatchObject({ code: "E_CHANGED", message: expect.stringContaining(COMPOSE_FILE) });
@@ -210,7 +210,7 @@ describe("stack", () => {
     expect(settings()).toEqual({});
   });
 
-  test("where nobody can be asked, nothing is changed without --yes", async () => {
+  test("without a terminal nothing changes without --yes", async () => {
     await expect(run({ yes: false })).rejects.toMatchObject({
       code: "E_CONFIRM",
       message: expect.stringContaining("--yes"),
@@ -219,7 +219,7 @@ describe("stack", () => {
     expect(settings()).toEqual({});
   });
 
-  test("--dry-run writes nothing and names everything", async () => {
+  test("--dry-run writes nothing and lists everything", async () => {
     set({ otlp: { endpoint: "https://otel.example.com" } });
     const { code, out } = await run({ dryRun: true, yes: false });
     expect(code).toBe(0);
@@ -231,19 +231,19 @@ describe("stack", () => {
     expect(existsSync(join(folder, COMPOSE_FILE))).toBe(true);
   });
 
-  test("--directory takes another place", async () => {
+  test("--directory uses another folder", async () => {
     const { out } = await run({ directory: join(root, "my stack") });
     expect(out).toContain(`--file "${join(root, "my stack", COMPOSE_FILE)}"`);
     expect(existsSync(join(root, "my stack", COMPOSE_FILE))).toBe(true);
     expect(existsSync(folder)).toBe(false);
   });
 
-  test("says so where the environment has another address", async () => {
+  test("reports an environment variable with another address", async () => {
     const { err } = await run({}, { OPENHOOK_OTEL_OTLP_ENDPOINT: "https://otel.example.com" });
     expect(err).toContain("OPENHOOK_OTEL_OTLP_ENDPOINT overrides otlp.endpoint");
   });
 
-  test("a damaged record is told, and never makes it remove something outside of its folder", async () => {
+  test("reports a damaged record, and never removes files outside its folder", async () => {
     await run();
     const victim = join(root, "home", "victim");
     writeFileSync(victim, "");
@@ -258,7 +258,7 @@ describe("stack", () => {
     expect(existsSync(victim)).toBe(true);
   });
 
-  test("an installation without the files says what to do", async () => {
+  test("an installation without the files fails with a remedy", async () => {
     await expect(run({}, {}, root)).rejects.toMatchObject({
       code: "E_INSTALLATION",
       message: expect.stringContaining("install"),
@@ -285,7 +285,7 @@ describe("stack, from the package as npm packs it", () => {
       env: { PATH: process.env["PATH"], HOME: places.home },
     });
 
-  test("finds its files, wherever it lies", () => {
+  test("finds its files wherever it is installed", () => {
     const { status, stdout, stderr } = program("--yes");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toContain("docker compose --file");

@@ -97,7 +97,7 @@ const shell = (command: string, path: readonly string[]) => {
 };
 
 describe("wrap", () => {
-  test("puts the wrapper where PATH has a place of the user's own before the program", async () => {
+  test("creates the wrapper in a directory of the user that PATH has before the program", async () => {
     expect(await wrapped(["gh", "aws"])).toBe(
       `gh: wrapped in ${join(local, "gh")}, before ${join(usr, "gh")}\naws: wrapped in ${join(local, "aws")}, before ${join(usr, "aws")}\n`,
     );
@@ -106,7 +106,7 @@ describe("wrap", () => {
     expect(readFileSync(join(local, "gh"), "utf8")).toContain('hook="$HOME/.local/share/openhook-otel/hook"');
   });
 
-  test("a second run changes nothing and says so", async () => {
+  test("a second run changes nothing and reports it", async () => {
     await wrapped(["gh"]);
     const before = everything();
     expect(await wrapped(["gh", "gh"])).toBe(
@@ -115,7 +115,7 @@ describe("wrap", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("where PATH has no such place it goes into one of ours, with the word how to use it", async () => {
+  test("without such a directory it uses ours, and explains how to add it to PATH", async () => {
     const said = await wrapped(["gh"], {}, [usr, local]);
     expect(said).toContain(`gh: wrapped in ${join(own, "gh")}, before ${join(usr, "gh")}\n`);
     expect(said).toContain(`because PATH finds ${join(usr, "gh")} first`);
@@ -130,7 +130,7 @@ describe("wrap", () => {
     expect(await wrapped([], {}, [usr])).toContain("It is not used yet");
   });
 
-  test("the program in the user's own directory is no obstacle, nor a foreign file in it", async () => {
+  test("handles the program itself, or another file, in the user's directory", async () => {
     const foreign = program(local, "gh", "#!/bin/sh\necho mine\n");
     expect(await wrapped(["gh"])).toContain(`gh: wrapped in ${join(own, "gh")}, before ${foreign}\n`);
     expect(readFileSync(foreign, "utf8")).toBe("#!/bin/sh\necho mine\n");
@@ -145,7 +145,7 @@ describe("wrap", () => {
     expect(await wrapped(["kubectl"])).toContain(`kubectl: wrapped in ${join(own, "kubectl")}`);
   });
 
-  test("goes where it is told to, but never over what is there", async () => {
+  test("uses --directory, but never overwrites a file", async () => {
     const directory = join(root, "opt", "wrappers");
     expect(await wrapped(["gh"], { directory }, [directory, usr])).toBe(
       `gh: wrapped in ${join(directory, "gh")}, before ${join(usr, "gh")}\n`,
@@ -164,7 +164,7 @@ describe("wrap", () => {
     expect(twice).toMatchObject({ code: "E_WRAPPED", exitCode: 2 });
   });
 
-  test("refuses what it cannot wrap, with what to do", async () => {
+  test("refuses what it cannot wrap, with a remedy", async () => {
     const on = (name: string) => refusal(wrap([name], OPTIONS, contextWith().context));
     expect(await on("absent")).toMatchObject({ exitCode: 1, message: expect.stringContaining("install it first") });
     for (const name of ["/usr/bin/gh", "../gh", "", "-x", "g h", "a'b", "openhook-otel"]) {
@@ -175,7 +175,7 @@ describe("wrap", () => {
     expect(everything()).toEqual({});
   });
 
-  test("a dry run says where it would go and writes nothing", async () => {
+  test("a dry run reports the location and writes nothing", async () => {
     expect(await wrapped(["gh"], { dryRun: true })).toBe(
       `gh: would be wrapped in ${join(local, "gh")}, before ${join(usr, "gh")}\nDry run: nothing was written.\n`,
     );
@@ -184,7 +184,7 @@ describe("wrap", () => {
     expect(existsSync(places.stateDir)).toBe(false);
   });
 
-  test("lists what is wrapped, also where the program is gone", async () => {
+  test("lists wrapped programs, even if the program is gone", async () => {
     expect(await wrapped([])).toBe("No program is wrapped. Wrap one with openhook-otel wrap gh\n");
     await wrapped(["gh", "aws"]);
     unlinkSync(join(usr, "aws"));
@@ -193,7 +193,7 @@ describe("wrap", () => {
     );
   });
 
-  test("mends a wrapper program that was damaged or is of another version", async () => {
+  test("repairs a wrapper program that is damaged or from another version", async () => {
     await wrapped(["gh"]);
     const path = realpathSync(join(local, "gh"));
     const before = readFileSync(path);
@@ -208,7 +208,7 @@ describe("wrap", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("finds the hook where a moved state has it", async () => {
+  test("finds the hook in a moved state directory", async () => {
     const moved = join(root, "it's moved");
     places = placesOf({ env: { OPENHOOK_OTEL_HOME: moved }, home, platform: "linux" });
     await wrapped(["gh"]);
@@ -218,7 +218,7 @@ describe("wrap", () => {
 });
 
 describe("unwrap", () => {
-  test("leaves everything as it was before, byte for byte", async () => {
+  test("restores the previous state byte for byte", async () => {
     program(join(home, "tools"), "keep", "mine");
     // what is collected stays, and so do the folders that it and programs of users commonly have
     for (const folder of ["share", "state"]) mkdirSync(join(home, ".local", folder), { recursive: true });
@@ -234,7 +234,7 @@ describe("unwrap", () => {
     }
   });
 
-  test("finds wrappers that records do not know, copies too, and touches nothing else", async () => {
+  test("finds wrappers without records, including copies, and touches nothing else", async () => {
     await wrapped(["gh"]);
     const copies = join(root, "copies");
     program(copies, "gh", readFileSync(join(local, "gh"), "utf8"));
@@ -248,7 +248,7 @@ describe("unwrap", () => {
     expect(await unwrapped([])).toBe("No program is wrapped.\n");
   });
 
-  test("what the user has put into its place stays", async () => {
+  test("keeps a file that the user put in its place", async () => {
     await wrapped(["gh"]);
     unlinkSync(join(local, "gh"));
     program(local, "gh", "mine");
@@ -257,7 +257,7 @@ describe("unwrap", () => {
     expect(await unwrapped([])).toBe("No program is wrapped.\n");
   });
 
-  test("the hook program goes with the last one, unless an agent is enabled", async () => {
+  test("removes the hook program with the last wrapper, unless an agent is enabled", async () => {
     const record = { path: join(home, "settings.json"), afterSha256: "x", at: "t", agent: "a", scope: "user" as const };
     await saveBackup(places.backupDir, record, undefined);
     await wrapped(["gh"]);

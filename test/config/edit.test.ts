@@ -16,7 +16,7 @@ const TEXT = `{
 }
 `;
 
-it("of a name that stands twice, sets the one that counts and takes out all", () => {
+it("of a duplicate name, sets the effective one and removes all", () => {
   const twice = '{ "a": { "b": 1 }, "c": 2, "a": { "b": 3, "d": 4 }, "c": 5 }';
   expect(setIn(twice, ["c"], 6)).toBe(twice.replace("5", "6"));
   expect(setIn(twice, ["a", "b"], 6)).toBe(twice.replace("3", "6"));
@@ -58,7 +58,7 @@ describe("setIn", () => {
     ],
   ])("%s", (_, path, value, before, after) => expect(setIn(TEXT, path, value)).toBe(TEXT.replace(before, after)));
 
-  it("keeps tabs, CRLF and what is empty", () => {
+  it("keeps tabs, CRLF and empty values", () => {
     expect(setIn('{\r\n\t"a": 1\r\n}\r\n', ["b", "c"], true)).toBe(
       '{\r\n\t"a": 1,\r\n\t"b": {\r\n\t\t"c": true\r\n\t}\r\n}\r\n',
     );
@@ -68,7 +68,7 @@ describe("setIn", () => {
     expect(setIn('{\n  "a": 1 }\n', ["b"], 2)).toBe('{\n  "a": 1,\n  "b": 2\n}\n'.replace("\n}", "\n }"));
   });
 
-  it("refuses what it cannot edit", () => {
+  it("refuses invalid documents", () => {
     expect(() => setIn('{\n"a": }', ["b"], 1)).toThrow(DocumentError);
     expect(() => setIn("[]", ["b"], 1)).toThrow("not a JSON object");
     expect(() => setIn('{\n"a": 1 }', ["a", "b"], 1)).toThrow("a is not an object");
@@ -82,14 +82,14 @@ describe("unsetIn", () => {
     ["leaves the line above", ["disabled"], '  "disabled": false, // tail\n', ""],
   ])("%s", (_, path, before, after) => expect(unsetIn(TEXT, path)).toBe(TEXT.replace(before, after)));
 
-  it("leaves valid JSON where the last one goes", () => {
+  it("leaves valid JSON after removing the last property", () => {
     expect(unsetIn('{\n  "a": 1, // one\n  "b": 2\n}\n', ["b"])).toBe('{\n  "a": 1 // one\n}\n');
     expect(unsetIn('{"a":1, "b": 2}', ["b"])).toBe('{"a":1}');
     expect(unsetIn('{"a":1, "b": 2}', ["a"])).toBe('{"b": 2}');
     expect(unsetIn('{\n  "a": 1\n}\n', ["a"])).toBe("{\n}\n");
   });
 
-  it("gives the same text when there is nothing to take", () => {
+  it("returns the same text if there is nothing to remove", () => {
     expect(unsetIn(TEXT, ["otlp", "metrics", "enabled"])).toBe(TEXT);
     expect(unsetIn(TEXT, ["nothing"])).toBe(TEXT);
   });
@@ -118,7 +118,7 @@ describe("any document", () => {
 
   const comments = (text: string) => text.length - stripComments(text).length;
 
-  it("has exactly the one value changed, and every comment kept", () => {
+  it("changes exactly one value and keeps every comment", () => {
     fc.assert(
       fc.property(decorated, path, fc.integer(), ({ value, text }, where, number) => {
         const wanted = structuredClone(value);
@@ -135,7 +135,7 @@ describe("any document", () => {
     );
   });
 
-  it("has exactly the one value taken out", () => {
+  it("removes exactly one value", () => {
     fc.assert(
       fc.property(decorated, path, ({ value, text }, where) => {
         const wanted = structuredClone(value);

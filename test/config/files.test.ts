@@ -33,7 +33,7 @@ const failure = async (run: Promise<unknown>): Promise<FileError> => {
 };
 
 describe.skipIf(process.platform === "win32")("writing", () => {
-  it("makes parents and a private file, and leaves nothing else behind", async () => {
+  it("creates parents and a private file, and leaves nothing else", async () => {
     const path = join(dir, "a", "b", "settings.json");
     await writeFileAtomic(path, "{}\n");
     expect(await readFile(path, "utf8")).toBe("{}\n");
@@ -41,7 +41,7 @@ describe.skipIf(process.platform === "win32")("writing", () => {
     expect(await readdir(join(dir, "a", "b"))).toEqual(["settings.json"]);
   });
 
-  it("keeps the mode of what was there, unless it is told to set it", async () => {
+  it("keeps an existing file's mode, unless forceMode is set", async () => {
     const path = join(dir, "settings.json");
     await writeFile(path, "old");
     await chmod(path, 0o640);
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("writing", () => {
     expect(await stat(path)).toMatchObject({ uid: 12_345, gid: 23_456 });
   });
 
-  it("replaces the file, so that a reader who has it open still sees the old one whole", async () => {
+  it("replaces the file, so that open readers still see the complete old one", async () => {
     const path = join(dir, "settings.json");
     await writeFile(path, "old");
     await link(path, join(dir, "seen-by-a-reader"));
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === "win32")("writing", () => {
     expect(await readFile(join(dir, "dotfiles", "claude.json"), "utf8")).toBe("new");
   });
 
-  it("makes the target of a link that leads to nothing yet", async () => {
+  it("creates the target of a dangling link", async () => {
     await symlink("later/claude.json", join(dir, "settings.json"));
     await writeFileAtomic(join(dir, "settings.json"), "new");
     expect(await readFile(join(dir, "later", "claude.json"), "utf8")).toBe("new");
@@ -87,20 +87,20 @@ describe.skipIf(process.platform === "win32")("writing", () => {
     expect(await readdir(join(dir, "later"))).toEqual([]);
   });
 
-  it("refuses what is no writable file, says why, and changes nothing", async () => {
+  it("refuses anything but a writable file, with the reason, and changes nothing", async () => {
     const file = join(dir, "file");
     await writeFile(file, "old");
     expect((await failure(writeFileAtomic(join(file, "settings.json"), "x"))).message).toContain("not a directory");
     expect((await failure(writeFileAtomic(dir, "x"))).message).toMatch(/^cannot write ".*": it is a directory$/);
     await symlink("circle", join(dir, "circle"));
-    expect((await failure(writeFileAtomic(join(dir, "circle"), "x"))).message).toContain("in a circle");
+    expect((await failure(writeFileAtomic(join(dir, "circle"), "x"))).message).toContain("form a cycle");
     await chmod(file, 0o444);
     expect((await failure(writeFileAtomic(file, "x"))).message).toContain("read-only");
     expect(await readFile(file, "utf8")).toBe("old");
     expect((await readdir(dir)).sort()).toEqual(["circle", "file"]);
   });
 
-  it("does not overwrite what another program wrote meanwhile", async () => {
+  it("does not overwrite what another program wrote in the meantime", async () => {
     const path = join(dir, "settings.json");
     await writeFile(path, "theirs");
     expect(await failure(writeFileAtomic(path, "ours", { expect: Buffer.from("old") }))).toMatchObject({
@@ -112,7 +112,7 @@ describe.skipIf(process.platform === "win32")("writing", () => {
     expect(await readdir(dir)).toEqual(["settings.json"]);
   });
 
-  it("many at once leave one whole file", async () => {
+  it("many concurrent writes leave one complete file", async () => {
     const path = join(dir, "settings.json");
     const texts = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(10_000));
     await Promise.all(texts.map((text) => writeFileAtomic(path, text)));
@@ -121,13 +121,13 @@ describe.skipIf(process.platform === "win32")("writing", () => {
   });
 });
 
-describe("looking", () => {
-  it("nothing there is undefined, a directory is an error", async () => {
+describe("reading", () => {
+  it("a missing file is undefined, a directory is an error", async () => {
     expect(await readFileIfAny(join(dir, "none"))).toBeUndefined();
     expect((await failure(readFileIfAny(dir))).message).toContain("it is a directory");
   });
 
-  it("finds the topmost directory that is missing", async () => {
+  it("finds the topmost missing directory", async () => {
     expect(await missingParent(join(dir, "settings.json"))).toBeUndefined();
     expect(await missingParent(join(dir, "a", "b", "settings.json"))).toBe(join(dir, "a"));
   });

@@ -12,16 +12,16 @@ beforeEach(() => {
   system.userInfo.mockReset().mockReturnValue({ homedir: "/home/listed" });
 });
 
-it("is what the system says", () => {
+it("is the system's home directory", () => {
   expect(homeDirectory()).toBe("/home/dev");
 });
 
-it("is that of the list of users where HOME is no path", () => {
+it("comes from the user database if HOME is not a path", () => {
   system.homedir.mockReturnValue("");
   expect(homeDirectory()).toBe("/home/listed");
 });
 
-it("is / for a container's user whom nobody knows", () => {
+it("is / for a container's user without an entry", () => {
   system.homedir.mockImplementation(unknown);
   system.userInfo.mockImplementation(unknown);
   expect(homeDirectory()).toBe("/");

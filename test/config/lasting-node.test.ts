@@ -19,7 +19,7 @@ function node(...folders: readonly string[]): string {
 }
 
 describe("Homebrew", () => {
-  it("is found by the link that outlives an update, also for a formula of one major version", () => {
+  it("uses the link that survives an update, also for a versioned formula", () => {
     for (const [formula, version] of [
       ["node", "26.1.0_1"],
       ["node@22", "22.20.0"],
@@ -32,7 +32,7 @@ describe("Homebrew", () => {
     }
   });
 
-  it("is taken as it is where the link leads to another version", () => {
+  it("keeps the path if the link leads to another version", () => {
     const old = node("Cellar", "node", "24.0.0");
     node("Cellar", "node", "26.0.0");
     mkdirSync(join(root, "opt"));
@@ -43,7 +43,7 @@ describe("Homebrew", () => {
   });
 });
 
-it("elsewhere a path is what it is", () => {
+it("keeps any other path", () => {
   for (const path of ["/usr/bin/node", "/Users/dev/.nvm/versions/node/v22.1.0/bin/node", "C:\\nodejs\\node.exe"])
     expect(lastingNode(path, "/Users/dev")).toBe(path);
 });

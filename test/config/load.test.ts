@@ -19,7 +19,7 @@ const sends = (config: Config) => {
 const NOTHING = [undefined, undefined];
 
 describe("the file", () => {
-  it("may be missing, empty, or only a comment's worth", async () => {
+  it("may be missing, empty, or contain only a comment", async () => {
     for (const file of [undefined, "", "  \n", "{}", '\uFEFF{ "$schema": "./config.schema.json" }']) {
       const loaded = await place.load(file);
       expect(loaded.config).toEqual(Config.parse({}));
@@ -27,7 +27,7 @@ describe("the file", () => {
     }
   });
 
-  it("may hold comments and trailing commas", async () => {
+  it("may contain comments and trailing commas", async () => {
     const { config, errors } = await place.load(`// mine\n{ "otlp": { "endpoint": "http://a.example", /* x */ }, }`);
     expect([config.otlp.endpoint, errors]).toEqual(["http://a.example", []]);
   });
@@ -47,9 +47,9 @@ describe("the file", () => {
     expect(warnings[0]).toContain(`${place.configPath}:${line}: `);
   });
 
-  it("a key that stands there twice gets a warning", async () => {
+  it("warns about a repeated key", async () => {
     const { warnings } = await place.load('{\n "semconv": "both",\n "semconv": "latest"\n}');
-    expect(warnings).toEqual([`${place.configPath}:3: "semconv" stands here a second time; keep one`]);
+    expect(warnings).toEqual([`${place.configPath}:3: "semconv" is repeated here; keep one`]);
   });
 
   it.each([
@@ -57,8 +57,8 @@ describe("the file", () => {
     [{ otlp: { compression: "zstd" } }, 'otlp.compression must be "gzip" or "none", not "zstd"'],
     [{ session: { idleTimeoutMs: 0 } }, "session.idleTimeoutMs must be a whole number from 1 upwards (ms), not 0"],
     [{ session: 5 }, "session must be an object, not a number"],
-    [{ resource: { attributes: { a: 1 } } }, "resource.attributes.a must be a text, not 1"],
-    [{ resource: { attributes: ["a"] } }, "resource.attributes must be an object of names and texts, not a list"],
+    [{ resource: { attributes: { a: 1 } } }, "resource.attributes.a must be a string, not 1"],
+    [{ resource: { attributes: ["a"] } }, "resource.attributes must be an object of names and strings, not a list"],
     [{ traces: { scope: null } }, 'traces.scope must be "session" or "turn", not null'],
   ])("a value that does not fit is an error and its default applies: %j", async (broken, words) => {
     const { config, errors } = await place.load({ disabled: true, ...broken });
@@ -69,7 +69,7 @@ describe("the file", () => {
   });
 });
 
-describe("a broken setting that decides where data goes has no fallback", () => {
+describe("an invalid destination setting has no fallback", () => {
   const endpoint = "http://a.example";
   const both = ["http://a.example/v1/traces", "http://a.example/v1/metrics"];
 
@@ -91,7 +91,7 @@ describe("a broken setting that decides where data goes has no fallback", () => 
     expect(sends(config)).toEqual(NOTHING);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(place.configPath);
-    expect(errors[0]).toContain("nothing is sent until this is mended");
+    expect(errors[0]).toContain("export is off until this is fixed");
     expect(errors[0]).not.toContain("s3cret");
     expect(sources.get("otlp.traces.enabled")).toEqual({ kind: "withheld" });
   });
@@ -107,7 +107,7 @@ describe("a broken setting that decides where data goes has no fallback", () => 
     expect(errors).toHaveLength(1);
   });
 
-  it("a broken variable of ours does not fall back to the file", async () => {
+  it("an invalid variable of ours does not fall back to the file", async () => {
     const loaded = await place.load({ otlp: { endpoint } }, { OPENHOOK_OTEL_OTLP_ENDPOINT: "b.example" });
     expect(sends(loaded.config)).toEqual(NOTHING);
     expect(loaded.config.otlp.endpoint).toBeUndefined();
@@ -120,7 +120,7 @@ describe("a broken setting that decides where data goes has no fallback", () => 
     expect(loaded.errors).toHaveLength(1);
   });
 
-  it("a file that cannot be read at all stops everything, whatever the environment says", async () => {
+  it("an unreadable file stops all export, whatever the environment contains", async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
     expect(sends((await place.load("{", env)).config)).toEqual(NOTHING);
     rmSync(place.configPath, { force: true });
@@ -147,7 +147,7 @@ describe("our variables", () => {
     expect(SETTINGS.map(({ variable }) => variable)).toContain("OPENHOOK_OTEL_SESSION_IDLE_TIMEOUT_MS");
   });
 
-  it("take maps as pairs and as JSON", async () => {
+  it("accept maps as pairs and as JSON", async () => {
     for (const text of ["a=1%2C2,b=x=y", '{"a":"1,2","b":"x=y"}']) {
       const { config } = await place.load(undefined, { OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: text });
       expect(config.resource.attributes).toEqual({ a: "1,2", b: "x=y" });
@@ -164,7 +164,7 @@ describe("our variables", () => {
     expect((await place.load(undefined, { OPENHOOK_OTEL_DISABLED: text })).config.disabled).toBe(value);
   });
 
-  it("that are none get a warning with the nearest name; those of other parts do not", async () => {
+  it("unknown ones get a warning with the nearest name; those for other parts do not", async () => {
     const { warnings } = await place.load(undefined, {
       OPENHOOK_OTEL_OTLP_ENDPIONT: "http://a.example",
       OPENHOOK_OTEL_HOME: "/tmp/x",
@@ -177,8 +177,8 @@ describe("our variables", () => {
   });
 });
 
-describe("whatever the sources hold", () => {
-  it("loading never throws and gives a configuration that the schema accepts", async () => {
+describe("any input", () => {
+  it("loading never throws and returns a configuration that the schema accepts", async () => {
     const key = fc.constantFrom(...new Set(SETTINGS.flatMap(({ path }) => path)), "__proto__", "constructor", "x");
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, tie("tree"), { maxKeys: 6 })),

@@ -15,7 +15,7 @@ async function settings(env: Record<string, string>, file?: unknown) {
 const BASE = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 
 describe("endpoints", () => {
-  it("nothing is sent without one", async () => {
+  it("nothing is exported without one", async () => {
     const { otlp, warnings, errors } = await settings({});
     expect(otlp.traces).toBeUndefined();
     expect(otlp.metrics).toBeUndefined();
@@ -36,7 +36,7 @@ describe("endpoints", () => {
     expect(otlp.metrics?.url).toBe(url.replace("traces", "metrics"));
   });
 
-  it("a signal's own address is used as it is", async () => {
+  it("a signal's own address is used unchanged", async () => {
     const { otlp } = await settings({
       ...BASE,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t.example/in/",
@@ -46,18 +46,18 @@ describe("endpoints", () => {
     expect(otlp.metrics?.url).toBe("http://m.example/api/v1/otlp/v1/metrics");
   });
 
-  it("one signal's address alone sends that signal alone", async () => {
+  it("one signal's address exports only that signal", async () => {
     const { otlp } = await settings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t.example/in" });
     expect(otlp.traces?.url).toBe("http://t.example/in");
     expect(otlp.metrics).toBeUndefined();
   });
 
-  it("warns of a base address that already has the signal's path", async () => {
+  it("warns about a base address that already has the signal's path", async () => {
     const { warnings } = await settings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/v1/traces" });
     expect(warnings.join()).toMatch(/ends in \/v1\//);
   });
 
-  it("an empty variable is none", async () => {
+  it("an empty variable counts as unset", async () => {
     const { otlp, warnings } = await settings({ OTEL_EXPORTER_OTLP_ENDPOINT: "", OTEL_EXPORTER_OTLP_HEADERS: " " });
     expect(otlp.traces).toBeUndefined();
     expect(warnings).toEqual([]);
@@ -137,7 +137,7 @@ describe("everything else of the exporter", () => {
     expect(otlp.otlp.traces && otlp.otlp.metrics).toBeDefined();
   });
 
-  it("OTEL_SDK_DISABLED: only true switches off", async () => {
+  it("OTEL_SDK_DISABLED: only true switches export off", async () => {
     for (const [text, off] of [
       ["true", true],
       ["TRUE", true],
@@ -159,7 +159,7 @@ describe("everything else of the exporter", () => {
 });
 
 describe("resource", () => {
-  it("has ours, then the user's, and no service name of its own", async () => {
+  it("has our attributes, then the user's, and no default service name", async () => {
     const { otlp } = await settings({
       OTEL_RESOURCE_ATTRIBUTES: "team=a%20b,os.type=plan9,deployment.environment.name=ci",
     });
@@ -185,7 +185,7 @@ describe("resource", () => {
     expect(await name({ ...attributes, OPENHOOK_OTEL_RESOURCE_SERVICE_NAME: "ours" })).toBe("ours");
   });
 
-  it("one pair that cannot be read makes the list void, with a warning", async () => {
+  it("one unreadable pair makes the list invalid, with a warning", async () => {
     const { otlp, warnings } = await settings({ OTEL_RESOURCE_ATTRIBUTES: "team=a,broken" });
     expect(otlp.resource["team"]).toBeUndefined();
     expect(warnings.join()).toContain("OTEL_RESOURCE_ATTRIBUTES");
@@ -207,7 +207,7 @@ describe("resource", () => {
 describe("variables that are meant for the agent", () => {
   const GRPC = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
 
-  it("gRPC with nothing of our own: not sent, one warning that says what to do", async () => {
+  it("gRPC without a setting of ours: no export, one warning with a remedy", async () => {
     const { otlp, warnings, errors } = await settings({
       ...GRPC,
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317",
@@ -215,7 +215,7 @@ describe("variables that are meant for the agent", () => {
     expect([otlp.traces, otlp.metrics, errors]).toEqual([undefined, undefined, []]);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(
-      /OTEL_EXPORTER_OTLP_PROTOCOL .* traces and metrics are not sent.*config set otlp.endpoint/,
+      /OTEL_EXPORTER_OTLP_PROTOCOL .* traces and metrics are not exported.*config set otlp.endpoint/,
     );
   });
 
@@ -239,23 +239,23 @@ describe("variables that are meant for the agent", () => {
     },
   );
 
-  it("gRPC with a protocol of our own and no address: theirs, spoken our way", async () => {
+  it("gRPC with our protocol setting and no address: their address with our protocol", async () => {
     const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4318" };
     const { otlp } = await settings(env, { otlp: { protocol: "http/json" } });
     expect(otlp.traces).toMatchObject({ url: "http://a.example:4318/v1/traces", protocol: "http/json" });
   });
 
-  it("gRPC for one signal leaves the other alone", async () => {
+  it("gRPC for one signal does not affect the other", async () => {
     const { otlp } = await settings({ ...BASE, OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "grpc" });
     expect(otlp.traces?.url).toBe("http://127.0.0.1:4318/v1/traces");
     expect(otlp.metrics).toBeUndefined();
   });
 
-  it("gRPC and no address anywhere says nothing: nothing was to be sent", async () => {
+  it("gRPC without any address gives no warning", async () => {
     expect((await settings(GRPC)).warnings).toEqual([]);
   });
 
-  it("our general variable beats theirs for one signal", async () => {
+  it("our general variable overrides theirs for one signal", async () => {
     const { otlp } = await settings({
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://agents.example/v1/metrics",
       OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: "5",
@@ -265,7 +265,7 @@ describe("variables that are meant for the agent", () => {
     expect(otlp.metrics).toMatchObject({ url: "http://ours.example/v1/metrics", timeoutMs: 70 });
   });
 
-  it("an address without scheme is ignored: ours, or none", async () => {
+  it("an address without a scheme is ignored", async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4318" };
     const without = await settings(env);
     expect([without.otlp.traces, without.errors]).toEqual([undefined, []]);
@@ -274,14 +274,14 @@ describe("variables that are meant for the agent", () => {
     expect(withOurs.otlp.traces?.url).toBe("http://ours.example/v1/traces");
   });
 
-  it("a broken address of one signal stops it: it must not go to the general one", async () => {
+  it("an invalid address of one signal stops it; the general one is not used", async () => {
     const { otlp, errors } = await settings({ ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "traces.example" });
     expect(otlp.traces).toBeUndefined();
     expect(otlp.metrics?.url).toBe("http://127.0.0.1:4318/v1/metrics");
     expect(errors.join()).toContain("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
   });
 
-  it("says so when their address replaces the file's", async () => {
+  it("warns when their address overrides the file's", async () => {
     const { otlp, warnings } = await settings(BASE, { otlp: { endpoint: "http://ours.example" } });
     expect(otlp.traces?.url).toBe("http://127.0.0.1:4318/v1/traces");
     expect(warnings.join()).toMatch(
@@ -293,7 +293,7 @@ describe("variables that are meant for the agent", () => {
 describe("headers belong to the address beside them", () => {
   const file = { otlp: { endpoint: "https://ours.example:4318/a", headers: { authorization: "Bearer ours" } } };
 
-  it("the file's token does not follow another address", async () => {
+  it("the file's token is not sent to another address", async () => {
     const { otlp, warnings, sources } = await settings(BASE, file);
     expect(otlp.traces).toMatchObject({ url: "http://127.0.0.1:4318/v1/traces", headers: {} });
     expect(warnings.join("\n")).toContain(
@@ -303,19 +303,19 @@ describe("headers belong to the address beside them", () => {
     expect(sources.has("otlp.headers.authorization")).toBe(false);
   });
 
-  it("nor https to http of the same host", async () => {
+  it("nor from https to http on the same host", async () => {
     const { otlp } = await settings({ OPENHOOK_OTEL_OTLP_ENDPOINT: "http://ours.example:4318/a" }, file);
     expect(otlp.traces?.headers).toEqual({});
   });
 
-  it("but goes to another path of the same origin, and headers without an address go anywhere", async () => {
+  it("but is sent to another path of the same origin, and headers without an address are sent anywhere", async () => {
     const samePlace = await settings({ OPENHOOK_OTEL_OTLP_ENDPOINT: "https://ours.example:4318/b" }, file);
     expect(samePlace.otlp.traces?.headers).toEqual({ authorization: "Bearer ours" });
     const alone = await settings(BASE, { otlp: { headers: { authorization: "Bearer ours" } } });
     expect(alone.otlp.traces?.headers).toEqual({ authorization: "Bearer ours" });
   });
 
-  it("the agent's token does not follow to our address", async () => {
+  it("the agent's token is not sent to our address", async () => {
     const { otlp } = await settings({
       ...BASE,
       OTEL_EXPORTER_OTLP_HEADERS: "authorization=agents",

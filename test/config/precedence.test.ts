@@ -78,7 +78,7 @@ describe("flag > our variable > OpenTelemetry's variable > file > default", () =
     );
   });
 
-  it("maps are laid over each other entry by entry", async () => {
+  it("maps are merged entry by entry", async () => {
     const names = ["a.b", "team", "x-y"] as const;
     const map = fc.dictionary(fc.constantFrom(...names), fc.stringMatching(/^[a-z0-9 ,=%]{1,8}$/), { maxKeys: 3 });
     const encode = (entries: Record<string, string>) =>

@@ -18,7 +18,7 @@ describe("redactUrl", () => {
     ["", ""],
   ])("%s → %s", (text, redacted) => expect(redactUrl(text)).toBe(redacted));
 
-  it("never lets user, password or a query's value through", () => {
+  it("never shows user, password or a query's value", () => {
     const secret = fc.stringMatching(/^S[A-Z0-9/:.]{7,12}T$/);
     fc.assert(
       fc.property(

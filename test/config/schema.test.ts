@@ -7,13 +7,13 @@ import { SETTINGS } from "../../src/config/settings.ts";
 import { at } from "./help.ts";
 
 describe("the published JSON Schemas", () => {
-  it("are what the zod schemas say now", async () => {
+  it("match the zod schemas", async () => {
     // exits 1 and says which one is stale
     await promisify(execFile)("node", ["scripts/schema.mjs", "--check"]);
     expect(JSON.parse(await readFile("schema/config.schema.json", "utf8"))).toEqual(configJsonSchema());
   });
 
-  it("know every setting with its description and default, and no other", () => {
+  it("contain every setting with its description and default, and no other", () => {
     const schema = configJsonSchema();
     for (const setting of SETTINGS) {
       const published = at(
@@ -29,7 +29,7 @@ describe("the published JSON Schemas", () => {
     expect(Object.keys(Object(at(schema, ["properties"])))).toContain("$schema");
   });
 
-  it("name the unit of every number that has one", () => {
+  it("contain the unit of every number that has one", () => {
     const units = { Ms: "ms", Bytes: "bytes", Days: "days", Megabytes: "MB", SpansPerSecond: "spans/s" };
     for (const { key, kind, unit } of SETTINGS) {
       const named = Object.entries(units).find(([name]) => key.includes(name));

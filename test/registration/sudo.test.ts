@@ -24,7 +24,9 @@ const asked = (uid: number, env: Readonly<Record<string, string>>): Promise<void
 
 it.skipIf(process.platform === "win32")("sudo in the home of whoever called it is refused, nothing else", async () => {
   const sudo = { SUDO_UID: String(owner) };
-  await expect(asked(0, sudo)).rejects.toThrow(`is that of user ${owner}, who could not use what root makes there`);
+  await expect(asked(0, sudo)).rejects.toThrow(
+    `belongs to user ${owner}, who could not use files that root creates there`,
+  );
   await expect(asked(0, {})).resolves.toBeUndefined();
   await expect(asked(owner, sudo)).resolves.toBeUndefined();
   await expect(asked(0, { SUDO_UID: String(owner + 1) })).resolves.toBeUndefined();

@@ -32,7 +32,7 @@ const options = (more: Partial<Parameters<typeof view>[0]> = {}) => ({
   ...more,
 });
 
-test("it prints the link, serves until it is stopped, and leaves nothing behind", async () => {
+test("prints the link, serves until stopped, and leaves no files", async () => {
   const { context, out } = world();
   const running = view(options(), context);
   await until("it has said where", () => out().includes("Ctrl-C"));
@@ -45,7 +45,7 @@ test("it prints the link, serves until it is stopped, and leaves nothing behind"
   expect(existsSync(context.places.stateDir)).toBe(false);
 });
 
-test("--print-url: the address and nothing else", async () => {
+test("--print-url prints only the address", async () => {
   const { context, out } = world({ DISPLAY: ":0" });
   const running = view(options({ printUrl: true, open: true }), context);
   await until("it has said where", () => out() !== "");
@@ -54,7 +54,7 @@ test("--print-url: the address and nothing else", async () => {
   await running;
 });
 
-test("the browser is opened with a link of its own, and nobody waits for it", async () => {
+test("opens the browser with a one-time link, and does not wait for it", async () => {
   const bin = join(home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho "$@" > '${home}/opened'\nsleep 2\n`);
@@ -73,7 +73,7 @@ test("the browser is opened with a link of its own, and nobody waits for it", as
   expect(await running).toBe(0);
 });
 
-test("no browser here: the address is enough", async () => {
+test("without a browser it prints the address", async () => {
   for (const env of [{ DISPLAY: ":0", PATH: join(home, "nothing") }, {}] as Record<string, string>[]) {
     const { context, out, err } = world(env);
     const own = new AbortController();
@@ -85,7 +85,7 @@ test("no browser here: the address is enough", async () => {
   }
 });
 
-test("a port that is taken: which, and what to do", async () => {
+test("an occupied port: names it, with a remedy", async () => {
   const other = createServer();
   await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
   const address = other.address();
@@ -97,7 +97,7 @@ test("a port that is taken: which, and what to do", async () => {
   await new Promise((done) => other.close(done));
 });
 
-test("a page that was not built: what to do", async () => {
+test("a page that was not built: a remedy", async () => {
   const { context } = world();
   await expect(view(options({ packageRoot: home }), context)).rejects.toThrow(/cannot be read: run npm run build$/);
 });

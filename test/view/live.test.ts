@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe("a page that stays open", { timeout: 60_000 }, () => {
-  test("no session that was shown goes, when others come above it", async () => {
+  test("keeps shown sessions when newer ones appear above", async () => {
     const startMs = Date.now() - 1000 * MINUTE_MS;
     for (let n = 0; n < 130; n++) ensureSession(db, "acme", `old-${n}`, startMs + n * MINUTE_MS);
     await open("#/sessions");
@@ -56,7 +56,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     );
   });
 
-  test("a store that changes faster than it can be read is shown", async () => {
+  test("shows a store that changes faster than it can be read", async () => {
     let running = 0;
     let most = 0;
     await page.route("**/api/usage?*", async (route) => {
@@ -77,7 +77,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     }
   });
 
-  test("after midnight today is another day, also where nothing has happened", async () => {
+  test("switches to the new day after midnight, even without activity", async () => {
     const midnightMs = Date.parse("2026-11-20T00:00:00+05:30");
     await page.clock.install({ time: midnightMs - 10 * MINUTE_MS });
     await page.addInitScript(

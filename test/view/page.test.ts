@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe("the page in Chromium", { timeout: 90_000 }, () => {
-  test("shows all sessions, and the address has no token any more", async () => {
+  test("shows all sessions, and removes the token from the address", async () => {
     await using look = await opened();
     const { page } = look;
     expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{16}\/$/);
@@ -62,7 +62,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.0098"]) expect(nested).toContain(text);
   });
 
-  test("filters and sorts, and the address holds them", async () => {
+  test("filters and sorts, and keeps both in the address", async () => {
     await using look = await opened();
     const { page } = look;
     const rows = page.locator(".sessions tbody tr");
@@ -95,7 +95,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await soon(() => rows.last().innerText()).toContain("10000000");
   });
 
-  test("by keyboard alone: to a session, through its waterfall, into a span and back", async () => {
+  test("keyboard only: to a session, through its waterfall, into a span and back", async () => {
     await using look = await opened(`#/sessions?text=${NESTED}`);
     const { page } = look;
     await page.locator(".who a").focus();
@@ -138,7 +138,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await isFocused(page, "#waterfall")).toBe(true);
   });
 
-  test("zooms by keys, by the wheel and by dragging, and back", async () => {
+  test("zooms by keys, wheel and dragging, and back", async () => {
     await using look = await opened(`#/session?source=claude-code&id=${NESTED}`);
     const { page } = look;
     await page.getByRole("treegrid").waitFor();
@@ -169,7 +169,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await soon(() => frame.innerText()).toBe("");
   });
 
-  test("thousands of spans: rows in view alone are in the document, and the last one is a key away", async () => {
+  test("thousands of spans: only visible rows are in the document, and End reaches the last", async () => {
     await using look = await opened(`#/session?source=claude-code&id=${LONG}`);
     const { page } = look;
     const grid = page.getByRole("treegrid");
@@ -203,7 +203,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await soon(() => page.locator(".row:not(.session):not(.turn)").count()).toBe(0);
   });
 
-  test("what agents say is text, whatever it says", async () => {
+  test("renders agents' data as text, never as markup", async () => {
     await using look = await opened(`#/sessions?text=hostile`);
     const { page } = look;
     await page.locator(".who a").click();
@@ -218,7 +218,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.locator("main").locator("img, script, iframe").count()).toBe(0);
   });
 
-  test("follows what agents do: a session comes, runs and ends, without a reload", async () => {
+  test("follows a session from start to end without a reload", async () => {
     await using look = await opened("#/sessions");
     const { page } = look;
     await page.locator(".live.live").waitFor();
@@ -265,7 +265,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.getByRole("table").last().locator("tbody tr").count()).toBe(1);
   });
 
-  test("the share of the cache is of the input of calls that tell it, as in the report", async () => {
+  test("the cache share refers to input of calls that report cache reads, as in the report", async () => {
     await using look = await opened("#/usage?range=all");
     const tile = look.page.locator(".tile").filter({ hasText: "Input tokens" });
     await tile.waitFor();
@@ -286,7 +286,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await soon(() => tile.locator(".note").innerText()).toBe(`${before}, where told`);
   });
 
-  test("on a phone every figure of usage and tools is in sight, with its name", async () => {
+  test("on a phone every figure of usage and tools is visible with its label", async () => {
     await using look = await opened("#/usage?range=all", { viewport: PHONE });
     const { page } = look;
     const cells = () =>
@@ -342,7 +342,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     },
   );
 
-  test("the policy holds: scripts and requests that are not ours are stopped and seen", async () => {
+  test("the content security policy blocks and reports foreign scripts and requests", async () => {
     const look = await opened();
     const { page, violations } = look;
     await page
@@ -361,7 +361,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await look.context.close();
   });
 
-  test("an empty store: every view says how to fill it", async () => {
+  test("an empty store: every view explains how to fill it", async () => {
     const bare = mkdtempSync(join(tmpdir(), "openhook-view-"));
     const env = { PATH: process.env["PATH"], HOME: bare };
     spawnSync(process.execPath, [PROGRAM, "drain"], { env });
@@ -391,7 +391,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     }
   });
 
-  test("the program ends: the page says so, and what to do", async () => {
+  test("the program ends: the page shows it, with a remedy", async () => {
     const own = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
       env: { PATH: process.env["PATH"], HOME: home },
       stdio: ["ignore", "pipe", "inherit"],

@@ -32,8 +32,8 @@ afterAll(async () => {
   replay.remove();
 });
 
-describe("who may ask", () => {
-  test("nobody gets anything without the token, wherever it asks", async () => {
+describe("access", () => {
+  test("refuses every request without the token", async () => {
     for (const path of [
       "",
       "page.js",
@@ -51,7 +51,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("a wrong token gets 401, also one that begins like the right one", async () => {
+  test("a wrong token gets 401, even with a correct prefix", async () => {
     const token = served.entry.slice("/?token=".length);
     expect(Buffer.from(token, "base64url")).toHaveLength(32);
     for (const wrong of [
@@ -72,7 +72,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("the link gives a cookie that scripts cannot read and other sites and servers are not sent", async () => {
+  test("the link sets a cookie that scripts, other sites and other servers cannot get", async () => {
     const { status, headers } = await served.ask(served.entry, { isStranger: true });
     expect([status, headers["location"]]).toEqual([303, served.base]);
     expect(served.base).toMatch(/^\/[0-9a-f]{16}\/$/);
@@ -85,7 +85,7 @@ describe("who may ask", () => {
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   });
 
-  test("the link that a browser is opened with is good once: others can read the arguments of processes", async () => {
+  test("the browser's link works once, because other users can read process arguments", async () => {
     const once = served.onceEntry();
     expect(once).not.toBe(served.entry);
     expect((await served.ask(once, { isStranger: true })).status).toBe(303);
@@ -93,7 +93,7 @@ describe("who may ask", () => {
     expect((await served.ask(served.entry, { isStranger: true })).status).toBe(303);
   });
 
-  test("a name that was pointed at 127.0.0.1 is not ours", async () => {
+  test("refuses other host names that resolve to 127.0.0.1", async () => {
     for (const host of [
       "evil.example",
       `evil.example:${served.port}`,
@@ -109,10 +109,10 @@ describe("who may ask", () => {
     }
   });
 
-  test("on port 80 its own link holds, although clients leave that port out", () => {
+  test("accepts its own link on port 80, which clients omit", () => {
     const guard = makeGuard(80);
     const asked = (headers: Readonly<Record<string, string>>) =>
-      guard.judge({ method: "GET", url: new URL(guard.link).pathname + new URL(guard.link).search, headers });
+      guard.decide({ method: "GET", url: new URL(guard.link).pathname + new URL(guard.link).search, headers });
     for (const host of ["127.0.0.1", "127.0.0.1:80"]) {
       expect([host, asked({ host }).kind]).toEqual([host, "enter"]);
       expect(asked({ host, origin: "http://127.0.0.1" }).kind).toBe("enter");
@@ -121,7 +121,7 @@ describe("who may ask", () => {
     expect(asked({ host: "127.0.0.1:81" })).toMatchObject({ status: 403 });
   });
 
-  test("a page of another origin is refused, although the browser sends the cookie", async () => {
+  test("refuses pages of another origin even with the cookie", async () => {
     const ours = `http://127.0.0.1:${served.port}`;
     const foreign: Readonly<Record<string, string>>[] = [
       { origin: "https://evil.example" },
@@ -154,7 +154,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("only GET is answered", async () => {
+  test("accepts only GET", async () => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]) {
       for (const path of ["", "api/sessions", "nowhere", served.entry]) {
         const { status, headers } = await served.ask(path, { method });
@@ -164,7 +164,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("it listens on 127.0.0.1 alone", async () => {
+  test("listens on 127.0.0.1 only", async () => {
     const others = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .filter(({ family, internal }) => family === "IPv4" && !internal)
@@ -180,8 +180,8 @@ describe("who may ask", () => {
   });
 });
 
-describe("every answer", () => {
-  test("forbids everything that the page does not need, refusals included", async () => {
+describe("every response", () => {
+  test("has headers that forbid everything the page does not need, refusals included", async () => {
     const answers = [
       ...(await Promise.all(
         ["", "page.js", "nowhere", "api/span", `api/session?${ONE}`, "api/sessions", "api/sessions?sort=x"].map(
@@ -201,7 +201,7 @@ describe("every answer", () => {
     for (const { headers } of answers) expect(headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("no path leads to a file that is not the page's", async () => {
+  test("no path reaches a file outside the page", async () => {
     const paths = [
       "../../../../etc/passwd",
       "..%2f..%2f..%2fetc%2fpasswd",
@@ -218,15 +218,15 @@ describe("every answer", () => {
     for (const path of paths) {
       const { status, text } = await served.ask(path.startsWith("/") ? `${served.base}${path}` : path);
       expect([path, [400, 404].includes(status)]).toEqual([path, true]);
-      expect(text).toMatch(/^There is nothing here\.\n$|^The request could not be read\.\n$/);
+      expect(text).toMatch(/^Not found\.\n$|^The request could not be read\.\n$/);
     }
     // An address in the place of a path
     expect((await served.ask("http://evil.example/").catch(() => ({ status: 400 }))).status).not.toBe(200);
   });
 });
 
-describe("what is answered", () => {
-  test("a session's columns are its spans, in the order of the tree", async () => {
+describe("responses", () => {
+  test("a session's columns are its spans in tree order", async () => {
     const { spans, row } = (await served.json(`api/session?${ONE}`)) as {
       spans: { count: number; ids: string; depth: number[]; words: string[]; label: number[]; marks: number[] };
       row: Record<string, unknown>;
@@ -239,7 +239,7 @@ describe("what is answered", () => {
     expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, open: false });
   });
 
-  test("a search finds what it names in upper and in lower case, in every script", async () => {
+  test("search is case-insensitive in every script", async () => {
     const other = new Replay("claude-code", "basic");
     for (const call of other.calls) other.put(call);
     await other.drain({ endIdle: true });
@@ -270,7 +270,7 @@ describe("what is answered", () => {
     }
   });
 
-  test("repositories of one name are told apart by their owners, in the list, the filter and the figures", async () => {
+  test("repositories with the same name are distinguished by owner in the list, filter and figures", async () => {
     const other = new Replay("claude-code", "basic", { withTranscripts: false });
     await other.drain();
     const db = openDatabase(other.places.storePath);
@@ -308,7 +308,7 @@ describe("what is answered", () => {
     }
   });
 
-  test("a span in full, by its id alone", async () => {
+  test("a span in full by its id", async () => {
     const { spans } = (await served.json(`api/session?${ONE}`)) as { spans: { ids: string; count: number } };
     for (let i = 0; i < spans.count; i++) {
       const id = spans.ids.slice(i * 16, (i + 1) * 16);
@@ -319,7 +319,7 @@ describe("what is answered", () => {
     expect((await served.ask(`api/span?${ONE}&span=0000000000000000`)).status).toBe(404);
   });
 
-  test("nothing changes: it says so instead of sending it again", async () => {
+  test("responds 304 if nothing changed", async () => {
     const first = await served.ask(`api/session?${ONE}`);
     const tag = String(first.headers["etag"]);
     const again = await served.ask(`api/session?${ONE}`, { headers: { "if-none-match": tag } });
@@ -327,7 +327,7 @@ describe("what is answered", () => {
     expect((await served.ask(`api/session?${ONE}`, { headers: { "if-none-match": '"x"' } })).status).toBe(200);
   });
 
-  test("hostile ids and figures are wrong questions or name nothing; none is an error of ours", async () => {
+  test("hostile ids and numbers never cause an internal error", async () => {
     const ids = [
       "' OR 1=1 --",
       "../../x",
@@ -379,7 +379,7 @@ describe("what is answered", () => {
     ]);
   });
 
-  test("looking writes nothing to the store", async () => {
+  test("reading does not write to the store", async () => {
     const files = (): string =>
       readdirSync(replay.places.stateDir)
         .filter((name) => !name.endsWith("-shm"))
@@ -396,7 +396,7 @@ describe("what is answered", () => {
   });
 });
 
-test("work before the first hook is the session's: where it stands in the list, and in figures of all times", async () => {
+test("includes work before the first hook in the list's order and in all-time figures", async () => {
   const late = new Replay("claude-code", "nested-subagents");
   const last = late.calls.at(-1);
   if (last === undefined) throw new Error("nothing was recorded");
@@ -419,7 +419,7 @@ test("work before the first hook is the session's: where it stands in the list, 
   }
 });
 
-test("what a clock that was ahead has dated into the future stands in the chart as in the sums", async () => {
+test("includes sessions dated into the future by a wrong clock in chart and sums", async () => {
   const dayMs = 86_400_000;
   const { sums } = await served.json("api/usage").then(({ total }) => total as { sums: { input: number } });
   const { rows } = await served.json("api/sessions");
@@ -436,7 +436,7 @@ test("what a clock that was ahead has dated into the future stands in the chart 
   }
 });
 
-test("more of the list is the same list and goes on, in every order, also where many are equal", async () => {
+test("paging continues the same list in every order, even with many equal values", async () => {
   const own = new Teller();
   const db = openDatabase(own.places.storePath);
   for (let n = 0; n < 11; n++) ensureSession(db, "acme", `s${n}`, Date.UTC(2026, 10, 1 + (n % 4)));
@@ -462,7 +462,7 @@ test("more of the list is the same list and goes on, in every order, also where 
   }
 });
 
-test("who looks keeps no snapshot: a drain brings the log into the main file at once", async () => {
+test("readers hold no snapshot, so a drain can checkpoint the log immediately", async () => {
   const own = new Teller();
   const db = openDatabase(own.places.storePath);
   const look = await Served.at(own.places);
@@ -480,7 +480,7 @@ test("who looks keeps no snapshot: a drain brings the log into the main file at 
   }
 });
 
-describe("a store that is none, damaged, or of another version", () => {
+describe("a store that is missing, damaged, or from another version", () => {
   const at = async (make: (teller: Teller) => void): Promise<{ status: number; body: Record<string, unknown> }> => {
     const teller = new Teller();
     make(teller);
@@ -495,13 +495,13 @@ describe("a store that is none, damaged, or of another version", () => {
     }
   };
 
-  test("none yet: what to do, and no error", async () => {
+  test("missing: advice, not an error", async () => {
     const { status, body } = await at(() => {});
     expect(status).toBe(200);
     expect(body).toEqual({ kind: "nothing", advice: expect.stringContaining("openhook-otel import") });
   });
 
-  test("damaged: what to do", async () => {
+  test("damaged: a remedy", async () => {
     const { status, body } = await at((teller) => {
       openDatabase(teller.places.storePath).close();
       for (const file of filesOf(teller.places.storePath)) rmSync(file, { force: true });
@@ -512,7 +512,7 @@ describe("a store that is none, damaged, or of another version", () => {
     expect(body["message"]).toContain("openhook-otel drain");
   });
 
-  test("newer and older: what to do", async () => {
+  test("newer and older: a remedy", async () => {
     for (const [version, advice] of [
       [MIGRATIONS.length + 1, "update openhook-otel"],
       [1, "openhook-otel drain"],

@@ -58,7 +58,7 @@ const anySpans = fc
   );
 
 describe("rows", () => {
-  test("whatever the parents are, every span has one row, and what is below one stands right after it", () => {
+  test("every span has one row, followed by its descendants, whatever the parents are", () => {
     fc.assert(
       fc.property(anySpans, (records) => {
         const spans = spansOf(...records);
@@ -76,7 +76,7 @@ describe("rows", () => {
     );
   });
 
-  test("collapsing hides what is inside, at any depth; a search finds it all the same", () => {
+  test("collapsing hides descendants at any depth; search still finds them", () => {
     fc.assert(
       fc.property(anySpans, fc.nat(39), (records, which) => {
         const spans = spansOf(...records);
@@ -98,7 +98,7 @@ describe("rows", () => {
     );
   });
 
-  test("the next failed span, round and round", () => {
+  test("the next failed span wraps around", () => {
     const failed = { status: { code: "error" } } as const;
     const spans = spansOf(root(90), span(2, 1, 1, 2, failed), span(3, 1, 3, 4), span(4, 1, 5, 6, failed));
     expect([nextError(spans, 0, 1), nextError(spans, 1, 1), nextError(spans, 3, 1), nextError(spans, 0, -1)]).toEqual([
@@ -107,7 +107,7 @@ describe("rows", () => {
     expect(nextError(spansOf(root(9)), 0, 1)).toBe(-1);
   });
 
-  test("sums below a span: unknown stays unknown, what is partly told is a lower bound", () => {
+  test("sums below a span: unknown stays unknown, partly known is a lower bound", () => {
     const call = (n: number, input?: number, cost?: number): SpanRecord =>
       span(n, 1, n, n + 1, {
         attributes: {
@@ -137,7 +137,7 @@ describe("rows", () => {
 });
 
 describe("the axis", () => {
-  test("time to place and back, rising, whatever pauses there are", () => {
+  test("maps time to position and back monotonically, with any pauses", () => {
     fc.assert(
       fc.property(
         anySpans,
@@ -161,7 +161,7 @@ describe("the axis", () => {
     );
   });
 
-  test("a day between two turns takes a quarter of the room, and to scale when it is asked for", () => {
+  test("a day between two turns takes a quarter of the width, or its real share in scale mode", () => {
     const day = 86_400_000;
     const spans = spansOf(root(day + 60_000), span(2, 1, 0, 60_000), span(3, 1, day, day + 60_000));
     const axis = makeAxis(spans, true);
@@ -171,7 +171,7 @@ describe("the axis", () => {
     expect(placeOf(makeAxis(spans, false), 60_000)).toBeLessThan(0.001);
   });
 
-  test("zooming stays within everything, and where the pointer is stays there", () => {
+  test("zooming stays within bounds and keeps the position under the pointer", () => {
     const axis = makeAxis(spansOf(root(100_000), span(2, 1, 0, 100_000)), true);
     expect(zoomed(axis, WHOLE, 0.5, 2)).toEqual(WHOLE);
     const half = zoomed(axis, WHOLE, 0.3, 0.5);
@@ -188,7 +188,7 @@ describe("the axis", () => {
   });
 });
 
-test("what would hide or turn text is written out", () => {
+test("invisible and direction-changing characters are escaped", () => {
   expect(shown("a\u202eb\u0007c\u200b\ufeff")).toBe("a\\u{202e}b\\u{7}c\\u{200b}\\u{feff}");
   expect(shown("<b>é 漢字 👩‍💻</b>\n")).toBe("<b>é 漢字 👩‍💻</b>\\u{a}");
   expect(shownLines("one\n\ttwo\u001b[31m")).toBe("one\n\ttwo\\u{1b}[31m");

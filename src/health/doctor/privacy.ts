@@ -1,7 +1,7 @@
 import { allAgents } from "../../agents/registry.ts";
 import { checkOwner, ownUid, StateError } from "../../config/file-owner.ts";
 import { readProjectSettings } from "../../config/project.ts";
-import { unheardVariables } from "../../config/repository-variables.ts";
+import { ignoredVariables } from "../../config/repository-variables.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { type Finding, inArea } from "./finding.ts";
@@ -29,7 +29,7 @@ async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Findin
   const { disabled, capture, attributes, warnings } = await readProjectSettings(cwd);
   for (const warning of warnings) yield remark(warning, "docs/privacy.md says what a project file can set");
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  for (const [name, path] of await unheardVariables({ folders: [cwd], home: places.home, files })) {
+  for (const [name, path] of await ignoredVariables({ folders: [cwd], home: places.home, files })) {
     yield remark(
       `${name} in ${path} is ignored by drains that hooks start: a file in a repository must not decide what is exported`,
       `set it yourself: ${suggest("config set KEY VALUE")}`,

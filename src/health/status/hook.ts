@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
-import { barredBy, isBarred } from "../../registration/hook-program.ts";
+import { isNoexec, noexecText } from "../../registration/hook-program.ts";
 import { isAccessible } from "./files.ts";
 import type { Status } from "./shape.ts";
 
@@ -27,7 +27,7 @@ export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, p
   const repair = `${suggest("enable")} repairs it`;
   if (!hook.installed)
     return isEnabled ? [`agents are configured to run ${hook.path}, which does not exist: ${repair}`] : [];
-  if (isBarred(hook.path, platform)) return [barredBy(hook.path)];
+  if (isNoexec(hook.path, platform)) return [noexecText(hook.path)];
   if (!hook.executable) return [`${hook.path} cannot be executed: ${repair}`];
   if (hook.program === null || hook.node === null) {
     return [`${places.hookConfPath} is missing or damaged, so hooks cannot start a drain: ${repair}`];
