@@ -57,9 +57,9 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
  * runtimes, and `OPENHOOK_OTEL_HOME` says where there is room.
  */
 export function homeDirectory(): string {
-  for (const told of [homedir, () => userInfo().homedir]) {
+  for (const homeOf of [homedir, () => userInfo().homedir]) {
     try {
-      if (isAbsolute(told())) return told();
+      if (isAbsolute(homeOf())) return homeOf();
     } catch {
       // This user id has no entry
     }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ENVELOPE_TYPES } from "../model/envelope-types.ts";
 
 /**
- * `.openhook.json`, in which a project tells OpenHook senders what to run.
+ * `.openhook.json`, in which a project configures the hooks that OpenHook senders run.
  *
  * @see OpenHook v0.1 §4
  */

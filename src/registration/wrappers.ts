@@ -19,7 +19,7 @@ export const ownBinOf = ({ hookPath }: Places): string => join(dirname(hookPath)
 /** The shipped wrapper for this machine: with the hook's path, and an `env` that can reset ignored signals. */
 export function wrapperProgram({ places, env }: Context): string {
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
-  // The home of whoever runs it, because it differs between containers
+  // The caller's home, because it differs between containers
   const hook = standard ? '"$HOME/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
   return wrapperSource
     .replace(/^hook='' /m, () => `hook=${hook} `)

@@ -9,11 +9,11 @@ import type { StackRecord } from "./record.ts";
 export interface StackPlan {
   readonly folder: string;
   readonly writes: readonly { readonly path: string; readonly content: Buffer; readonly isNew: boolean }[];
-  /** Written by an earlier version, not shipped any more, and as it was. */
+  /** Written by an earlier version, no longer shipped, and unchanged. */
   readonly removes: readonly string[];
-  /** Changed by the user, while what is shipped is still what we wrote: theirs to keep. */
+  /** Changed by the user, while the shipped file is the same as before: kept. */
   readonly kept: readonly string[];
-  /** In the way: changed by the user, or not written by us, and what is shipped is another text. */
+  /** Conflicts: changed by the user or not written by us, and different from the shipped file. */
   readonly changed: readonly string[];
   /** SHA-256 of every shipped file, by path. */
   readonly digests: Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ export async function planOf(
 const NO_WRITES: StackPlan["writes"] = [];
 const NO_PATHS: readonly string[] = [];
 
-/** They say so at their beginning. */
+/** Their headers say so. */
 const MEANT_TO_BE_CHANGED: ReadonlySet<string> = new Set([join("dashboards", "rules", "budgets.yaml")]);
 
 const SHIPPED = [

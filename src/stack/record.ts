@@ -3,7 +3,7 @@ import * as z from "zod";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { UserError } from "../context.ts";
 
-/** What was written to a stack's folder, so that it can be told from what the user wrote there. */
+/** The files that we wrote to a stack's folder, to distinguish them from the user's. */
 const StackRecord = z.object({
   /** SHA-256 by path, relative to the folder. */
   files: z.record(z.string().refine(isInside), z.string()),
@@ -14,7 +14,7 @@ export type StackRecord = z.infer<typeof StackRecord>;
 
 export const recordPathOf = (folder: string): string => join(folder, ".openhook-otel-stack.json");
 
-/** @returns `undefined` where there is none @throws UserError when it is no record: then nobody knows whose the files are */
+/** @returns `undefined` where there is none @throws UserError for a damaged record, because the files' origin is then unknown */
 export async function readRecord(folder: string): Promise<StackRecord | undefined> {
   const path = recordPathOf(folder);
   const bytes = await readFileIfAny(path);
