@@ -5,12 +5,12 @@ import { shown } from "./shown.ts";
 interface Props {
   readonly params: Readonly<Record<string, string>>;
   readonly choices: Choices;
-  /** Tools are of no model. @default true */
+  /** Tools have no model. @default true */
   readonly hasModel?: boolean;
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
 }
 
-/** What is shown is about: an agent, a repository, a model; the same in every view. */
+/** Filters by agent, repository and model; the same in every view. */
 export function About({ params, choices, hasModel = true, onChange }: Props) {
   return (
     <>

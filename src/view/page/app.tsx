@@ -11,7 +11,7 @@ export function App() {
   useEffect(() => {
     const moved = (): void => setRoute(readRoute(location.hash));
     addEventListener("hashchange", moved);
-    // It may have changed between the first drawing and now
+    // It may have changed since the first rendering
     moved();
     return () => removeEventListener("hashchange", moved);
   }, []);

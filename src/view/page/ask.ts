@@ -5,16 +5,16 @@ import { onChange } from "./live.ts";
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
-/** An answer as it stands; the last one stays while the next is on its way. */
+/** The latest answer; it stays while the next request is running. */
 export interface Asked<T> {
   readonly answer: Answer<T> | undefined;
-  /** What the answer was asked with. */
+  /** The request that was answered. */
   readonly of: string;
 }
 
 /**
- * Asks the server, and again whenever the store has changed. One question at a time: a change that comes before its answer
- * waits for it, or a store that changes faster than it can be read would never be shown.
+ * Fetches data, and again whenever the store has changed. One request at a time: a change during a request is handled after it, otherwise
+ * a store that changes faster than it can be read would never be shown.
  */
 export function useAsked<T extends { readonly kind: string }>(path: string, params: Params): Asked<T> {
   const address = addressOf(path, params);
@@ -37,7 +37,7 @@ export function useAsked<T extends { readonly kind: string }>(path: string, para
           etag = found.etag ?? undefined;
           setState({ answer: found.answer, of: address });
         }
-        // A store that changes all the time is asked as often as answering leaves most of the time for other work
+        // For a store that changes all the time, most of the time is left for other work
         await pause(Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSES));
       }
       isAsking = false;
@@ -56,7 +56,7 @@ export function useAsked<T extends { readonly kind: string }>(path: string, para
   return state;
 }
 
-/** Asks once. @returns `undefined` when `signal` was aborted */
+/** Fetches once. @returns `undefined` if `signal` was aborted */
 export async function askOnce<T>(path: string, params: Params, signal: AbortSignal): Promise<Answer<T> | undefined> {
   const found = await ask<T>(addressOf(path, params), signal);
   return found === undefined || found === "as it was" ? undefined : found.answer;

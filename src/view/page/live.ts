@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Tells whenever what the store answers can be another thing than before: it has changed, or a quarter of an hour is over,
- * since "today" is another day after midnight. A page that nobody sees learns of it when it is looked at again.
+ * Calls back whenever the server's answers may differ: the store has changed, or a quarter of an hour is over, because "today" changes at
+ * midnight. A hidden page is called back when it becomes visible.
  *
  * @returns stops it
  */
@@ -12,7 +12,7 @@ export function onChange(told: () => void): () => void {
 
 export type Line = "connecting" | "live" | "lost";
 
-/** Whether the server still tells of changes. */
+/** Whether the connection for changes is open. */
 export function useLine(): Line {
   const [now, setNow] = useState(line);
   useEffect(() => subscribe(lines, () => setNow(line)), []);
@@ -55,7 +55,7 @@ function connect(): void {
     if (quarterOf(Date.now()) !== quarterOf(toldMs)) changed();
   });
   source.addEventListener("here", () => {
-    // What happened while we did not listen is not told again
+    // Changes while disconnected are not reported again
     if (line === "lost") changed();
     line = "live";
     tell(lines);
@@ -63,7 +63,7 @@ function connect(): void {
   source.addEventListener("error", () => {
     line = "lost";
     tell(lines);
-    // The browser tries again by itself, but not after a refusal
+    // The browser reconnects by itself, but not after a refusal
     if (source?.readyState === EventSource.CLOSED) {
       source = undefined;
       setTimeout(connect, AGAIN_MS);
@@ -73,7 +73,7 @@ function connect(): void {
 
 const AGAIN_MS = 5000;
 
-/** No zone's day begins within one. */
+/** In no time zone does a day begin within a quarter of an hour. */
 const quarterOf = (ms: number): number => Math.floor(ms / 900_000);
 
 document.addEventListener("visibilitychange", () => {

@@ -5,7 +5,7 @@ import type { Asked } from "./ask.ts";
 import { command } from "./command.ts";
 import { count, dollars, exact } from "./format.ts";
 
-/** A number of tokens; unknown is the word, a lower bound has its sign. */
+/** A number of tokens: “unknown”, or with a sign for a lower bound. */
 export function Tokens({ n, least = false }: { n: number | null; least?: boolean }) {
   if (n === null) return <Unknown />;
   return (
@@ -16,7 +16,7 @@ export function Tokens({ n, least = false }: { n: number | null; least?: boolean
   );
 }
 
-/** Money at list price. */
+/** Cost at list price. */
 export function Cost({ nano, least = false }: { nano: number | null; least?: boolean }) {
   if (nano === null) return <Unknown />;
   return (
@@ -45,7 +45,7 @@ export function InOut({ sums }: { sums: Sums }) {
 
 export const Unknown = () => <span class="unknown">unknown</span>;
 
-/** What stands in the place of an answer that is none. */
+/** Shown when there is no data. */
 export function Instead({ answer, again }: { answer: NothingYet | Trouble | undefined; again?: string }) {
   if (answer === undefined) {
     return (
@@ -78,11 +78,11 @@ export function Instead({ answer, again }: { answer: NothingYet | Trouble | unde
   );
 }
 
-/** An answer that there is, or `undefined`. */
+/** The data, or `undefined`. */
 export const given = <T extends { readonly kind: string }>(asked: Asked<T>, kind: T["kind"]): T | undefined =>
   isGiven(asked.answer, kind) ? asked.answer : undefined;
 
-/** The same, for what is shown instead. */
+/** The reason why there is no data, or `undefined`. */
 export const missing = <T extends { readonly kind: string }>(asked: Asked<T>): NothingYet | Trouble | undefined => {
   const { answer } = asked;
   return answer?.kind === "nothing" || answer?.kind === "trouble" ? (answer as NothingYet | Trouble) : undefined;

@@ -1,15 +1,15 @@
 import type { Spans } from "./spans.ts";
 
-/** Maps time to a place between 0 and 1: straight lines between knots. Times are relative to the spans' base. */
+/** Maps time to a position between 0 and 1, linearly between knots. Times are relative to the spans' base. */
 export interface Axis {
   readonly endMs: number;
   readonly knotMs: Float64Array;
   readonly knotAt: Float64Array;
-  /** Pauses that are drawn shorter than they were, from and to, in order of time. */
+  /** Pauses that are drawn shorter, from and to, in order of time. */
   readonly pauses: readonly (readonly [number, number])[];
 }
 
-/** What of the axis is in view, as places. */
+/** The visible part of the axis, as positions. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -18,8 +18,8 @@ export interface Window {
 export const WHOLE: Window = { from: 0, to: 1 };
 
 /**
- * @param shorten where nothing went on for more than a quarter of the time, and 10 s, pauses are drawn shorter, in proportion:
- *        sessions lie open over lunch, or for days
+ * @param shorten draws pauses shorter, in proportion, if nothing happened for more than a quarter of the time and 10 s: sessions stay open
+ *        over lunch, or for days
  */
 export function makeAxis(spans: Spans, shorten: boolean): Axis {
   const endMs = spans.endMs.reduce((max, ms) => Math.max(max, ms), 0);
@@ -51,7 +51,7 @@ export const placeOf = ({ knotMs, knotAt }: Axis, ms: number): number => between
 
 export const timeAt = ({ knotMs, knotAt }: Axis, place: number): number => between(knotAt, knotMs, place);
 
-/** A window about `at` (a place in view) that is `factor` as wide. Never wider than everything nor narrower than one can tell. */
+/** A window around `at` (a position in view), `factor` times as wide. Not wider than everything, nor too narrow to distinguish times. */
 export function zoomed(axis: Axis, { from, to }: Window, at: number, factor: number): Window {
   const least = Math.min(1, MIN_WINDOW_MS / Math.max(axis.endMs, MIN_WINDOW_MS));
   const width = Math.min(1, Math.max(least, (to - from) * factor));
@@ -59,7 +59,7 @@ export function zoomed(axis: Axis, { from, to }: Window, at: number, factor: num
   return moved({ from: at - width * share, to: at + width * (1 - share) }, 0);
 }
 
-/** The window as much further on, within everything. */
+/** The window moved by a share of its width, within everything. */
 export function moved({ from, to }: Window, by: number): Window {
   const width = Math.min(1, to - from);
   const start = Math.min(1 - width, Math.max(0, from + by));
@@ -67,13 +67,13 @@ export function moved({ from, to }: Window, by: number): Window {
 }
 
 export interface Tick {
-  /** Within the window, 0 to 1. */
+  /** Position within the window, 0 to 1. */
   readonly at: number;
   readonly ms: number;
   readonly stepMs: number;
 }
 
-/** Marks for a window, about `wanted` of them: at round times where time is even, else at even places. */
+/** About `wanted` marks for a window: at round times where time is linear, otherwise at even positions. */
 export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): readonly Tick[] {
   const [startMs, endMs] = [timeAt(axis, from), timeAt(axis, to)];
   const isEven = !axis.pauses.some(([a, b]) => b > startMs && a < endMs);
@@ -95,7 +95,7 @@ export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): reado
 // --- internal ---
 
 const IDLE_SHARE = 0.25;
-/** Shorter ones are no pauses but what things took. */
+/** Shorter gaps are no pauses. */
 const MIN_IDLE_MS = 10_000;
 const MIN_WINDOW_MS = 2;
 
@@ -109,7 +109,7 @@ function roundStep(ms: number): number {
   return STEPS_MS.find((step) => step >= ms) ?? Math.ceil(ms / 86_400e3) * 86_400e3;
 }
 
-/** Where none but the session itself went on. */
+/** Times in which nothing but the session itself was active. */
 function pausesOf(spans: Spans, endMs: number): readonly (readonly [number, number])[] {
   const working: number[] = [];
   for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) !== "session") working.push(i);

@@ -12,12 +12,12 @@ interface Props {
   readonly session: string;
   readonly spans: Spans;
   readonly index: number;
-  /** Another one: the session has changed, and this span may have. */
+  /** A new value means that the session, and maybe this span, has changed. */
   readonly changed: unknown;
   readonly onClose: () => void;
 }
 
-/** Everything about one span. It stands beside the waterfall, which keeps the focus. */
+/** Everything about one span, beside the waterfall, which keeps the focus. */
 export function Details({ source, session, spans, index, changed, onClose }: Props) {
   const id = spans.idOf(index);
   const [answer, setAnswer] = useState<Answer<SpanDocument> | undefined>(undefined);
@@ -122,7 +122,7 @@ function Used({ spans, index }: { spans: Spans; index: number }) {
 
 const told = (n: number | null): string => (n === null ? "unknown" : exact(n));
 
-/** As it was or will be sent: names and values as OpenTelemetry has them. */
+/** The span as it was or will be sent, with OpenTelemetry's names and values. */
 function Recorded({ span }: { span: SpanDocument }) {
   return (
     <>
@@ -172,7 +172,7 @@ function Attributes({ of }: { of: SpanDocument["attributes"] }) {
   );
 }
 
-/** Prompts and outputs, where they are kept, are long and have lines. */
+/** Prompts and outputs are long and have several lines. */
 function Value({ value }: { value: SpanDocument["attributes"][string] }) {
   const text = typeof value === "object" ? value.join(", ") : String(value);
   return text.length > LONG || text.includes("\n") ? <pre>{shownLines(text)}</pre> : shown(text);

@@ -4,7 +4,7 @@ import { Cost, Tile, Tokens } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
 import { shown } from "../shown.ts";
 
-/** Who, where, when, and the sums. */
+/** Agent, folder, time and totals. */
 export function Head({ document: { row, segments, reported } }: { document: SessionDocument }) {
   const { sums } = row;
   return (

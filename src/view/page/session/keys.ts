@@ -19,7 +19,7 @@ export type Key =
   | "pan-left"
   | "pan-right";
 
-/** What a key means in the waterfall; `undefined`: nothing, it is the browser's. */
+/** The meaning of a key in the waterfall; `undefined`: left to the browser. */
 export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): Key | undefined {
   if (ctrlKey || metaKey || altKey) return undefined;
   if (shiftKey && key === "ArrowLeft") return "pan-left";

@@ -10,8 +10,8 @@ interface Props {
 }
 
 /**
- * The whole session in a strip, one line a row as far as they fit. Dragging over it zooms to that part; dragging what is in
- * view moves it; a double click shows everything. Keys do the same in the waterfall, so it is hidden from who hears the page.
+ * The whole session in a strip, one line per row as far as they fit. Dragging zooms to that part, dragging the visible part moves it, a
+ * double click shows everything. Keys do the same in the waterfall, so the strip is hidden from screen readers.
  */
 export function Minimap({ spans, axis, frame, onFrame }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -86,7 +86,7 @@ export function Minimap({ spans, axis, frame, onFrame }: Props) {
 
 // --- internal ---
 
-/** Less is a click that slipped. */
+/** A shorter drag is a click. */
 const LEAST_DRAG = 0.004;
 
 function draw(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
@@ -106,7 +106,7 @@ function draw(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
   };
   const rowPx = height / Math.max(1, spans.count);
   const line = Math.min(3, Math.max(1, rowPx * 0.8));
-  // Failed ones last: on a line that many share they are what must be seen
+  // Failed spans last, so that they stay visible on shared lines
   for (const failed of [false, true]) {
     for (let i = 0; i < spans.count; i++) {
       if (spans.has(i, "error") !== failed) continue;

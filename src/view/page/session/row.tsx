@@ -1,6 +1,6 @@
-// biome-ignore-all lint/a11y/useSemanticElements: of thousands of rows those in view are there, which no table can say
-// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus, and names its active row
-// biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid hears the keys
+// biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
+// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
 import type { SpanKind } from "../../wire.ts";
 import { count, dollars, duration } from "../format.ts";
 import { shown } from "../shown.ts";
@@ -15,7 +15,7 @@ interface Props {
   readonly isActive: boolean;
   readonly isChosen: boolean;
   readonly isHit: boolean;
-  /** Shares of what is in view. */
+  /** Shares of the visible part. */
   readonly left: number;
   readonly right: number;
   readonly onToggle: () => void;
@@ -119,10 +119,10 @@ export const KIND_NAMES = {
 // --- internal ---
 
 const INDENT_PX = 14;
-/** Deeper ones stand below each other: the name needs the room. */
+/** Deeper rows are not indented further, to leave room for the name. */
 const MAX_INDENT = 10;
 
-/** Colour alone tells nothing: what failed, never ended or runs has a sign as well. */
+/** Colour is never the only sign: failed, unfinished and running spans have a symbol too. */
 function markOf(spans: Spans, span: number): { readonly name: string; readonly sign: string } {
   if (spans.has(span, "error")) return { name: "failed", sign: "✗" };
   if (spans.has(span, "unfinished")) return { name: "unfinished", sign: "?" };

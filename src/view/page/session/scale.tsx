@@ -3,7 +3,7 @@ import type { Tick } from "./axis.ts";
 
 interface Props {
   readonly ticks: readonly Tick[];
-  /** Pauses that are drawn shorter, from and to, as shares of what is in view. */
+  /** Shortened pauses, from and to, as shares of the visible part. */
   readonly bands: readonly (readonly [number, number])[];
 }
 
@@ -21,7 +21,7 @@ export function Scale({ ticks, bands }: Props) {
   );
 }
 
-/** The same down through all rows, without words. */
+/** The same lines through all rows, without labels. */
 export function Lines({ ticks, bands }: Props) {
   return (
     <div class="lines" aria-hidden="true">
@@ -37,7 +37,7 @@ export function Lines({ ticks, bands }: Props) {
 
 // --- internal ---
 
-/** Further right there is no room for the words. */
+/** Further right there is no room for a label. */
 const LAST_LABEL = 0.93;
 
 function Bands({ bands }: Pick<Props, "bands">) {

@@ -9,7 +9,7 @@ import { Head } from "./head.tsx";
 import { readSpans } from "./spans.ts";
 import { Waterfall } from "./waterfall.tsx";
 
-/** One session: what it used, and a waterfall of what it did. */
+/** One session: its usage, and a waterfall of its work. */
 export function SessionView({ source, id }: { source: string; id: string }) {
   const asked = useAsked<SessionDocument>("session", { source, id });
   const found = given(asked, "session");

@@ -1,6 +1,6 @@
 import { MARK, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire.ts";
 
-/** The spans of a session as the page works with them: in the order of the tree, by number. */
+/** The spans of a session as the page uses them: in tree order, by number. */
 export interface Spans {
   readonly count: number;
   readonly baseMs: number;
@@ -10,10 +10,10 @@ export interface Spans {
   readonly depth: Uint16Array;
   /** -1 for roots. */
   readonly parent: Int32Array;
-  /** How many there are from this one to the last one below it, itself included. */
+  /** Number of spans from this one to its last descendant, itself included. */
   readonly size: Uint32Array;
   readonly marks: Uint8Array;
-  /** Number within its siblings, from 1 on, and how many these are. */
+  /** Position among its siblings, from 1, and their number. */
   readonly place: Uint32Array;
   readonly siblings: Uint32Array;
   idOf(i: number): string;
@@ -26,7 +26,7 @@ export interface Spans {
   outputOf(i: number): number | null;
   costOf(i: number): number | null;
   has(i: number, mark: keyof typeof MARK): boolean;
-  /** Of each span whether its label, detail or kind holds the text; upper and lower case are the same. */
+  /** For each span whether its label, detail or kind contains the text, case-insensitively. */
   matching(text: string): Uint8Array;
 }
 
@@ -34,7 +34,7 @@ export function readSpans(columns: SpanColumns): Spans {
   const { count, ids, words } = columns;
   const startMs = Float64Array.from(columns.startMs);
   const endMs = Float64Array.from(columns.durationMs, (ms, i) => ms + (startMs[i] ?? 0));
-  // What runs has run until the last that we know of
+  // A running span ends at the latest known time
   const lastMs = endMs.reduce((max, ms) => Math.max(max, ms), 0);
   for (let i = 0; i < count; i++) if (((columns.marks[i] ?? 0) & MARK.open) !== 0) endMs[i] = lastMs;
   const depth = Uint16Array.from(columns.depth);
@@ -82,7 +82,7 @@ export function readSpans(columns: SpanColumns): Spans {
   };
 }
 
-/** Tokens and cost of everything from a span on down, each model call once. */
+/** Tokens and cost of a span and everything below it, each model call once. */
 export interface Below {
   readonly calls: number;
   readonly tools: number;
@@ -93,7 +93,7 @@ export interface Below {
   readonly leastCost: boolean;
 }
 
-/** Sums over the model calls below a span: what a turn's own span says is without its subagents. */
+/** Sums over the model calls below a span: a turn's span itself excludes its subagents. */
 export function sumBelow(spans: Spans, from: number): Below {
   let [calls, tools, input, output, cost, told, priced, least] = [0, 0, 0, 0, 0, 0, 0, false];
   for (let i = from; i < from + (spans.size[from] ?? 1); i++) {

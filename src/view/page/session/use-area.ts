@@ -1,20 +1,20 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The part of the page that rows scroll in. */
+/** The scrolling part of the page. */
 export interface Area {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly barsRef: RefObject<HTMLSpanElement | null>;
   readonly rowPx: number;
   readonly barsWidth: number;
-  /** Where the bars' column is on the screen. */
+  /** Position of the bars' column on the screen. */
   bars(): { readonly left: number; readonly width: number } | undefined;
-  /** First row in view and the one after the last, with some around them. */
+  /** The first visible row and the one after the last, with some around them. */
   range(rows: number): readonly [number, number];
-  /** The same without those around. */
+  /** The same without the ones around. */
   inView(rows: number): readonly [number, number];
   pageRows(): number;
-  /** Scrolls as little as is needed to show a row. */
+  /** Scrolls as little as needed to show a row. */
   reveal(row: number): void;
   readonly onScroll: () => void;
 }
@@ -69,7 +69,7 @@ export function useArea(): Area {
       else if (to > element.scrollTop + height - headPx) element.scrollTop = to - height + headPx;
     },
     onScroll: () => {
-      // One look a frame, however many events it brings
+      // Once per frame, however many events arrive
       if (waits.current) return;
       waits.current = true;
       requestAnimationFrame(() => {
@@ -84,5 +84,5 @@ export function useArea(): Area {
 
 const ROW_PX = 28;
 const HEAD_PX = 28;
-/** Rows above and below those in view: a frame of scrolling shows no gap. */
+/** Rows above and below the visible ones, so that scrolling shows no gap. */
 const AROUND = 8;

@@ -2,22 +2,22 @@ import { MARK } from "../../wire.ts";
 import type { Spans } from "./spans.ts";
 
 export interface Wanted {
-  /** Ids of spans whose inner ones are hidden. */
+  /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
   readonly search: string;
   readonly errorsOnly: boolean;
 }
 
 export interface Visible {
-  /** Numbers of the spans that have a row, in order. */
+  /** Numbers of the spans with a row, in order. */
   readonly rows: Int32Array;
-  /** What was looked for; absent where nothing was. */
+  /** Search results; absent without a search. */
   readonly hits?: Uint8Array;
   readonly hitCount: number;
 }
 
 /**
- * The rows: without a search all but what is collapsed; with one the spans found and what they are in, collapsed or not.
+ * The rows: without a search all but collapsed ones; with one the matches and their ancestors, collapsed or not.
  */
 export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Wanted): Visible {
   const hits = search === "" && !errorsOnly ? undefined : hitsOf(spans, search, errorsOnly);
@@ -39,7 +39,7 @@ export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Wan
   return { rows: rows.subarray(0, length), hits, hitCount };
 }
 
-/** The row of a span, else of the innermost one around it that has one; -1: none. */
+/** The row of a span, otherwise of its closest ancestor with one; -1: none. */
 export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
   for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
     const row = positionIn(rows, at);
@@ -48,7 +48,7 @@ export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
   return -1;
 }
 
-/** @returns the number of the next span that failed after this one, or before it; -1: none, also none further round */
+/** @returns the number of the next failed span after this one, or before it, wrapping around; -1: none */
 export function nextError(spans: Spans, from: number, step: 1 | -1): number {
   for (let n = 1; n <= spans.count; n++) {
     const i = (from + step * n + spans.count * 2) % spans.count;

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/a11y/useSemanticElements: of thousands of rows those in view are there, which no table can say
-// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus, and names its active row
+// biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
+// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { duration, offset, plural } from "../format.ts";
 import { makeAxis, moved, placeOf, ticksOf, timeAt, WHOLE, type Window, zoomed } from "./axis.ts";
@@ -15,15 +15,15 @@ import { nextError, rowOf, visibleRows } from "./visible.ts";
 
 interface Props {
   readonly spans: Spans;
-  /** Id of the span whose details are shown. */
+  /** Id of the span with open details. */
   readonly chosen: string | undefined;
   readonly onChoose: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /**
- * A tree of spans with bars on one time axis, as a treegrid. Only the rows in view are in the document, however many there
- * are; the active one stays in it, so that who reads the page by ear never loses it.
+ * A tree of spans with bars on one time axis, as a treegrid. Only visible rows are in the document, however many there are; the active one
+ * always is, so that screen readers never lose it.
  */
 export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
@@ -49,7 +49,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     if (span === undefined) return;
     setActiveId(spans.idOf(span));
     area.reveal(at);
-    // Details that are open follow
+    // Open details follow
     if (chosen !== undefined) onChoose(spans.idOf(span));
   };
   const goToSpan = (span: number): void => {
@@ -73,7 +73,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     setFrame(zoomed(axis, { from, to: Math.max(to, from + 1e-9) }, (from + to) / 2, 1.2));
   };
 
-  /** To what the rows in view did; what holds other spans reaches far beyond them. */
+  /** Zooms to the visible rows; parents of other spans reach far beyond them. */
   const fit = (): void => {
     const [from, to] = area.inView(rows.length);
     const inner = rows.subarray(from, to).filter((span) => spans.size[span] === 1);
@@ -120,7 +120,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     actions[key]();
   };
 
-  // Wheel events must be refused by hand for the page not to zoom too, which no handler given to Preact may
+  // Wheel events must be cancelled so that the page does not zoom, which passive handlers cannot
   const onWheel = useRef<(event: WheelEvent) => void>(() => {});
   onWheel.current = (event) => {
     const bars = area.bars();
@@ -141,7 +141,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     return () => element?.removeEventListener("wheel", listen);
   }, []);
 
-  // Another set of rows: what one was at stays in view
+  // After the rows have changed, the active one stays visible
   useEffect(() => {
     if (activeId !== undefined) area.reveal(active);
   }, [visible]);
@@ -247,15 +247,15 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
 // --- internal ---
 
 const ZOOM_STEP = 1.6;
-/** A notch of a wheel, some 100 px, is one step; a pinch comes in small ones. */
+/** One notch of a wheel, about 100 px, is one step; a pinch sends small ones. */
 const WHEEL_SPEED = 0.005;
-/** Room that a mark of the scale takes. */
+/** Space for a label of the scale. */
 const TICK_PX = 90;
 
-/** A place on the axis as a share of what is in view; beyond 0 and 1 outside it. */
+/** A position on the axis as a share of the visible part; outside it below 0 or above 1. */
 const inFrame = ({ from, to }: Window, place: number): number => (place - from) / (to - from);
 
-/** All that hold others but the sessions themselves: one sees the turns, and what failed in none of them is hidden. */
+/** All spans with children except sessions: shows the turns, and failures outside of turns stay hidden. */
 function turnsOf(spans: Spans): ReadonlySet<string> {
   const ids = new Set<string>();
   for (let i = 0; i < spans.count; i++) {

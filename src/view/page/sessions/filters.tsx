@@ -50,7 +50,7 @@ export function Filters({ params, choices, onChange }: Props) {
 const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
 
-/** Asks when typing pauses. */
+/** Searches when typing pauses. */
 function Search({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
   const timer = useRef<number | undefined>(undefined);

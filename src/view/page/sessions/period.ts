@@ -9,12 +9,12 @@ export const PERIODS = [
 
 interface Chosen {
   readonly period?: string | undefined;
-  /** `2026-11-21`; both days are part of it. */
+  /** `2026-11-21`; both days are included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** The times that a choice stands for, in the reader's zone: as the server takes them. */
+/** The times of a choice in the reader's time zone, as the server expects them. */
 export function boundsOf({ period, from, to }: Chosen): { readonly fromMs?: string; readonly toMs?: string } {
   if (period === "between") {
     const [first, last] = [dayOf(from, 0), dayOf(to, 1)];

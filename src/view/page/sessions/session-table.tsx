@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: as cards, on narrow screens, the elements lose the roles they have
+// biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import type { ComponentChildren } from "preact";
 import type { SessionRow, Sort } from "../../wire.ts";
 import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
@@ -118,7 +118,7 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
   );
 }
 
-/** Ids of some agents begin with the time, and many of them alike. */
+/** Ids of some agents begin with the time, so several begin alike. */
 function lengthToTellApart(ids: readonly string[]): number {
   const whole = new Set(ids);
   const longest = Math.max(MIN_ID_LENGTH, ...ids.map((id) => id.length));

@@ -8,7 +8,7 @@ import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
 import { SessionTable } from "./session-table.tsx";
 
-/** All sessions: the ones that the filters leave, a page at a time. Filters stand in the address. */
+/** The sessions that match the filters, page by page. The filters are part of the address. */
 export function Sessions({ params }: { params: Readonly<Record<string, string>> }) {
   const { agent, repository, model, text, errors, sort, rising } = params;
   const { period, from, to } = params;
@@ -72,7 +72,7 @@ function Empty({ any }: { any: boolean }) {
   );
 }
 
-/** How many are shown at most: all that are shown follow the store. Another question begins with the first page again. */
+/** The number of rows shown: all of them follow the store. Another query starts with the first page. */
 function useLimit(question: string): readonly [limit: number, showMore: () => void] {
   const [state, setState] = useState({ limit: PAGE, of: question });
   const limit = state.of === question ? state.limit : PAGE;

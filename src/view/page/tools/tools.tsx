@@ -9,7 +9,7 @@ import { OverFilters } from "../usage/over-filters.tsx";
 import { sinceOf } from "../usage/range.ts";
 import { ToolTable } from "./tool-table.tsx";
 
-/** How often each tool was called, how that went, and how long it took; by MCP server, and one by one. */
+/** Calls, outcomes and durations of each tool, by MCP server and one by one. */
 export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
   const { agent, repository, range = "30" } = params;
   const sinceMs = sinceOf(range);
@@ -115,7 +115,7 @@ const OWN = "The agents’ own";
 
 const serverName = ({ server }: ToolRow): string => server ?? OWN;
 
-/** `mcp__<server>__<tool>` without what stands beside it anyway. */
+/** `mcp__<server>__<tool>` without the server, which is shown beside it. */
 const nameOf = ({ tool, server }: ToolRow): string =>
   server !== null && tool.startsWith(`mcp__${server}__`) ? tool.slice(`mcp__${server}__`.length) : tool;
 

@@ -7,7 +7,7 @@ export interface Series {
   readonly name: string;
   /** A custom property of the style sheet. */
   readonly colour: string;
-  /** One for each bucket. */
+  /** One per bucket. */
   readonly values: readonly number[];
 }
 
@@ -16,11 +16,11 @@ interface Props {
   readonly buckets: readonly string[];
   readonly series: readonly Series[];
   readonly format: (n: number) => string;
-  /** A mark of the axis, whose neighbour is `step` away. @default as `format` */
+  /** Formats a mark of the axis, `step` away from its neighbour. @default as `format` */
   readonly mark?: (n: number, step: number) => string;
 }
 
-/** Stacked bars. The tables below say the same in numbers, so the drawing itself is hidden from who hears the page. */
+/** Stacked bars. The tables below have the same numbers, so the drawing is hidden from screen readers. */
 export function Chart({ title, buckets, series, format, mark = format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<number | undefined>(undefined);
@@ -72,7 +72,7 @@ export function Chart({ title, buckets, series, format, mark = format }: Props) 
 
 const HEIGHT_PX = 220;
 
-/** Each series on top of those before it; the tallest is drawn first. */
+/** Each series on top of the ones before it; the tallest is drawn first. */
 function stacked(series: readonly Series[]): readonly number[][] {
   const sums = new Array<number>(series[0]?.values.length ?? 0).fill(0);
   return series.map(({ values }) =>
@@ -141,7 +141,7 @@ function optionsOf(
   };
 }
 
-/** Names that have room beside each other. */
+/** The labels that have room beside each other. */
 function everyFew(length: number, width: number): number[] {
   const step = Math.max(1, Math.ceil(length / Math.max(1, Math.floor((width - 80) / NAME_PX))));
   return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);

@@ -3,7 +3,7 @@ import { exact } from "../format.ts";
 import { Cost, Tokens } from "../parts.tsx";
 import { shown } from "../shown.ts";
 
-/** What each agent, model or repository used, the dearest first. */
+/** Usage of each agent, model or repository, the most expensive first. */
 export function GroupTable({ split, groups }: { split: Split; groups: readonly UsageGroup[] }) {
   const falling = [...groups].sort(
     (a, b) => (b.figures.sums.costNanoUsd ?? -1) - (a.figures.sums.costNanoUsd ?? -1) || tokensOf(b) - tokensOf(a),

@@ -12,7 +12,7 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** What figures are about: the same for usage and tools. */
+/** The filters of figures, for usage and tools. */
 export function OverFilters({ params, choices, hasModel, onChange, children }: Props) {
   return (
     <search class="filters" aria-label="Filter figures">

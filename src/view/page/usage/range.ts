@@ -10,7 +10,7 @@ export const RANGES = [
 ] as const;
 export type Range = (typeof RANGES)[number]["value"];
 
-/** When a range begins, in the reader's zone; `undefined`: with the first session. */
+/** When a range begins, in the reader's time zone; `undefined`: with the first session. */
 export function sinceOf(range: string): number | undefined {
   if (range === "all") return undefined;
   if (range === "1") return Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS;

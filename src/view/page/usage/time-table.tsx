@@ -2,7 +2,7 @@ import type { Unit, UsageDocument } from "../../wire.ts";
 import { bucketName, exact } from "../format.ts";
 import { Cost, Tokens } from "../parts.tsx";
 
-/** The charts in numbers, the newest first; stretches in which nothing happened are left out. */
+/** The charts in numbers, newest first, without empty buckets. */
 export function TimeTable({ document }: { document: UsageDocument }) {
   const { unit } = document;
   const rows = document.buckets.flatMap((bucket, i) => {

@@ -119,7 +119,7 @@ const SPLIT_NAMES: readonly { readonly value: Split; readonly text: string }[] =
 ];
 
 const option = (value: Unit) => ({ value, text: { hour: "Hour", day: "Day", week: "Week", month: "Month" }[value] });
-/** No more bars than one can tell apart. */
+/** Units with a readable number of bars. */
 const UNITS_OF: Readonly<Record<string, readonly { readonly value: Unit; readonly text: string }[]>> = {
   "1": [option("hour")],
   "7": [option("day"), option("hour")],
@@ -137,7 +137,7 @@ function unitOf(wanted: string | undefined, range: string): Unit {
 const compact = (n: number): string =>
   new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n);
 
-/** What a provider charges apart: input that is new, written to a cache, read from one; and output. */
+/** What providers charge separately: new input, cache writes, cache reads, output. */
 function tokenSeries({ times }: UsageDocument): readonly Series[] {
   const of = (pick: (sums: NonNullable<UsageDocument["times"][number]>["sums"]) => number): readonly number[] =>
     times.map((time) => (time === null ? 0 : Math.max(0, pick(time.sums))));
@@ -153,7 +153,7 @@ function tokenSeries({ times }: UsageDocument): readonly Series[] {
   ];
 }
 
-/** The dearest by name, all others as one. */
+/** The most expensive by name, all others as one. */
 function costSeries({ groups, buckets }: UsageDocument): readonly Series[] {
   const falling = [...groups].sort((a, b) => (b.figures.sums.costNanoUsd ?? 0) - (a.figures.sums.costNanoUsd ?? 0));
   const priced = falling.filter(({ costNanoUsd }) => costNanoUsd.some((nano) => nano > 0));
