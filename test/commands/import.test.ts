@@ -350,14 +350,14 @@ describe("what is kept", () => {
     expect(books()).toEqual(totals);
   });
 
-  test.skipIf(process.getuid === undefined)("a state directory that is a link to nowhere is called one", async () => {
+  test.skipIf(process.getuid === undefined)("a state directory that is a dangling link is reported as one", async () => {
     write({ day: 1 });
     mkdirSync(at.places.stateDir, { recursive: true, mode: 0o700 });
     symlinkSync(join(at.home, "nowhere"), `${at.places.stateDir}.link`);
     renameSync(at.places.stateDir, `${at.places.stateDir}.away`);
     renameSync(`${at.places.stateDir}.link`, at.places.stateDir);
     const error = await run([]).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("a link that leads nowhere") });
+    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("is a dangling link") });
   });
 
   test("a store of an earlier version is brought up to date; one of a later version is left alone", async () => {
