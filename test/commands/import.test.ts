@@ -350,7 +350,7 @@ describe("what is kept", () => {
     expect(books()).toEqual(totals);
   });
 
-  test.skipIf(process.getuid === undefined)("a state directory that is a dangling link is reported as one", async () => {
+  test.skipIf(process.getuid === undefined)("a dangling link as state directory is an error", async () => {
     write({ day: 1 });
     mkdirSync(at.places.stateDir, { recursive: true, mode: 0o700 });
     symlinkSync(join(at.home, "nowhere"), `${at.places.stateDir}.link`);
