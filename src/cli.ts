@@ -103,7 +103,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
     .option("--dry-run", "show what would change, without changing it", false)
     .action(async (names: string[], options) => {
-      const [{ enable }, lookup] = await Promise.all([import("./commands/enable.ts"), agentLookup()]);
+      const [{ enable }, lookup] = await Promise.all([import("./commands/set-up.ts"), agentLookup()]);
       await done(enable(names, { ...options, hookSource }, context, lookup));
     });
 
@@ -115,7 +115,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("-y, --yes", "do not ask, even if no agent is named", false)
     .option("--dry-run", "show what would change, without changing it", false)
     .action(async (names: string[], options) => {
-      const [{ disable }, lookup] = await Promise.all([import("./commands/disable.ts"), agentLookup()]);
+      const [{ disable }, lookup] = await Promise.all([import("./commands/set-up.ts"), agentLookup()]);
       await done(disable(names, options, context, lookup));
     });
 
@@ -123,7 +123,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .command("status")
     .description("show installed hooks, the queue and the last delivery")
     .option("--json", "print JSON", false)
-    .action(async (options) => done((await import("./commands/status.ts")).status(options, context)));
+    .action(async (options) => done((await import("./commands/read-and-repair.ts")).status(options, context)));
 
   program
     .command("doctor")
@@ -131,7 +131,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--fix", "fix what is safe to fix", false)
     .option("--json", "print JSON", false)
     .action(async (options) => {
-      const [{ doctor }, lookup] = await Promise.all([import("./commands/doctor.ts"), agentLookup()]);
+      const [{ doctor }, lookup] = await Promise.all([import("./commands/read-and-repair.ts"), agentLookup()]);
       await done(doctor({ ...options, hookSource }, context, lookup));
     });
 
@@ -140,7 +140,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .description("list sessions, newest first")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--json", "print JSON", false)
-    .action(async (options) => done((await import("./commands/sessions.ts")).sessions(options, context)));
+    .action(async (options) => done((await import("./commands/read-and-repair.ts")).sessions(options, context)));
 
   program
     .command("show")
@@ -149,7 +149,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--json", "print JSON", false)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
     .action(async (session: string | undefined, options) =>
-      done((await import("./commands/show.ts")).show(session, options, context)),
+      done((await import("./commands/read-and-repair.ts")).show(session, options, context)),
     );
 
   program
@@ -159,7 +159,12 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--no-open", "print the address, do not open a browser")
     .option("--print-url", "print only the address, do not open a browser", false)
     .action(async (options) =>
-      done((await import("./commands/view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
+      done(
+        (await import("./commands/read-and-repair.ts")).view(
+          { ...options, packageRoot, stop: interruption() },
+          context,
+        ),
+      ),
     );
 
   program
@@ -175,7 +180,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--json", "print JSON", false)
     .option("--csv", "print CSV", false)
     .action(async (words: string[], options) =>
-      done((await import("./commands/report.ts")).report(words, options, context)),
+      done((await import("./commands/read-and-repair.ts")).report(words, options, context)),
     );
 
   program
@@ -184,7 +189,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
     .action(async (session: string | undefined, options) =>
-      done((await import("./commands/explain.ts")).explain(session, options, context)),
+      done((await import("./commands/read-and-repair.ts")).explain(session, options, context)),
     );
 
   program
@@ -209,7 +214,13 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--export", "also export all imported sessions to otlp.endpoint", false)
     .option("--json", "print JSON", false)
     .action(async (names: string[], options) =>
-      done((await import("./commands/import.ts")).importPast(names, { ...options, stop: interruption() }, context)),
+      done(
+        (await import("./commands/read-and-repair.ts")).importPast(
+          names,
+          { ...options, stop: interruption() },
+          context,
+        ),
+      ),
     );
 
   program
@@ -218,7 +229,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .argument("[session]", "session id, or its beginning (default: everything queued)")
     .option("--json", "print the request bodies as OTLP/JSON, one per line", false)
     .action(async (session: string | undefined, options) =>
-      done((await import("./commands/preview.ts")).preview(session, options, context)),
+      done((await import("./commands/read-and-repair.ts")).preview(session, options, context)),
     );
 
   program
@@ -233,14 +244,14 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--sampled", "allow whole traces to be missing, because the gateway samples", false)
     .option("--json", "print JSON", false)
     .action(async (session: string | undefined, options) =>
-      done((await import("./commands/reconcile.ts")).reconcile(session, options, context)),
+      done((await import("./commands/read-and-repair.ts")).reconcile(session, options, context)),
     );
 
   program
     .command("replay")
     .description("retry quarantined events, e.g. after an update")
     .option("--dry-run", "show what would be retried, without moving it", false)
-    .action(async (options) => done((await import("./commands/replay.ts")).replay(options, context)));
+    .action(async (options) => done((await import("./commands/read-and-repair.ts")).replay(options, context)));
 
   program
     .command("prune")
@@ -249,7 +260,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--quarantine", "also remove quarantined payloads of that age", false)
     .option("--dry-run", "show what would be removed, without removing it", false)
     .option("--json", "print JSON", false)
-    .action(async (options) => done((await import("./commands/prune.ts")).prune(options, context)));
+    .action(async (options) => done((await import("./commands/read-and-repair.ts")).prune(options, context)));
 
   program
     .command("convert")
@@ -260,7 +271,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--validate", "check envelopes instead: print errors with line numbers, and the conformance level", false)
     .option("--discovery <file>", "with --validate: the .openhook.json that the sender used")
     .action(async (file: string | undefined, options) =>
-      done((await import("./commands/convert.ts")).convert(file, options, context)),
+      done((await import("./commands/set-up.ts")).convert(file, options, context)),
     );
 
   program
@@ -270,7 +281,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--directory <path>", "directory for the wrappers; must come before the programs in PATH")
     .option("--dry-run", "show what would be done, without doing it", false)
     .action(async (names: string[], options) =>
-      done((await import("./commands/wrap.ts")).wrap(names, { ...options, hookSource }, context)),
+      done((await import("./commands/set-up.ts")).wrap(names, { ...options, hookSource }, context)),
     );
 
   program
@@ -279,7 +290,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .argument("[programs...]", "e.g. gh (default: all wrapped programs)")
     .option("--dry-run", "show what would be done, without doing it", false)
     .action(async (names: string[], options) =>
-      done((await import("./commands/unwrap.ts")).unwrap(names, options, context)),
+      done((await import("./commands/set-up.ts")).unwrap(names, options, context)),
     );
 
   program
@@ -291,7 +302,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--force", "overwrite files that you have changed", false)
     .option("--undo", "remove the files and restore otlp.endpoint", false)
-    .action(async (options) => done((await import("./commands/stack.ts")).stack(options, context, packageRoot)));
+    .action(async (options) => done((await import("./commands/set-up.ts")).stack(options, context, packageRoot)));
 
   const config = program.command("config").description("show or change settings").helpCommand(false);
   config
@@ -330,13 +341,13 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .command("demo")
     .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
     .option("--keep", "keep the demo's home directory and print its path", false)
-    .action(async (options) => done((await import("./commands/demo.ts")).demo(options, context, packageRoot)));
+    .action(async (options) => done((await import("./commands/set-up.ts")).demo(options, context, packageRoot)));
 
   return program;
 }
 
 async function configure(action: import("./commands/config.ts").ConfigAction): Promise<number> {
-  return (await import("./commands/config.ts")).config(action, context);
+  return (await import("./commands/set-up.ts")).config(action, context);
 }
 
 async function agentLookup() {

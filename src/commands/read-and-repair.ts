@@ -1,0 +1,15 @@
+// The commands that read the store, bring history into it, or repair it, as one part of the build. Each `import()` in cli.ts splits the
+// shared code further: with one per command, a drain loaded 106 files instead of 70, 15 ms of its 200.
+
+export * from "./doctor.ts";
+export * from "./explain.ts";
+export * from "./import.ts";
+export * from "./preview.ts";
+export * from "./prune.ts";
+export * from "./reconcile.ts";
+export * from "./replay.ts";
+export * from "./report.ts";
+export * from "./sessions.ts";
+export * from "./show.ts";
+export * from "./status.ts";
+export * from "./view.ts";
