@@ -159,12 +159,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--no-open", "print the address, do not open a browser")
     .option("--print-url", "print only the address, do not open a browser", false)
     .action(async (options) =>
-      done(
-        (await import("./commands/read-and-repair.ts")).view(
-          { ...options, packageRoot, stop: interruption() },
-          context,
-        ),
-      ),
+      done((await import("./commands/view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
     );
 
   program
