@@ -7,7 +7,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { booksOfAll } from "../faults/load.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
-import { chosenRecordings } from "../support/whole.ts";
+import { firstRecordings } from "../support/whole.ts";
 
 const HOUR_MS = 3_600_000;
 const agents = await allAgents();
@@ -22,7 +22,7 @@ const cases = agents.flatMap((agent) => {
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name, calls }) => {
+describe.each(firstRecordings(cases))("$source $name", ({ agent, source, name, calls }) => {
   // What a transcript says would mend what was settled too early
   test("hooks alone, a drain after every one of them", { timeout: 60_000 }, async () => {
     const books = async (isEach: boolean) => {

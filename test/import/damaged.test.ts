@@ -10,6 +10,7 @@ import { packedOwners } from "../../src/store/packed.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Salvaged, salvage } from "../../src/store/salvage.lazy.ts";
 import { Replay } from "../support/replay.ts";
+import { IS_WHOLE } from "../support/whole.ts";
 import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, writeLines } from "./claude.ts";
 import { importInto } from "./run.ts";
@@ -200,7 +201,7 @@ describe("a store of the version before", () => {
 
 // --- internal ---
 
-const ROUNDS = 25;
+const ROUNDS = IS_WHOLE ? 25 : 5;
 
 /** Sessions of which there are facts, packed or, where a drain read them before the import, in rows. */
 const knownCount = (path: string): number =>

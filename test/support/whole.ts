@@ -9,6 +9,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",
   "test/commands/stack.test.ts": "the compose files, parsed and compared; e2e/suggestions.test.ts runs the command",
+  "test/e2e/commands.test.ts":
+    "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/e2e/delivery.test.ts": "backends that fail, with the built program; e2e/full-way.test.ts delivers once",
@@ -53,6 +55,14 @@ export function chosenRecordings<T extends { readonly source: string; readonly n
   const chosen = all.filter(({ source, name }) => CHOSEN[source]?.includes(name) ?? firsts.get(source) === name);
   if (chosen.length === 0) throw new Error("no recording is left to walk");
   return chosen;
+}
+
+/** Of `chosenRecordings`, in `npm test` only the first of each agent: for walks that take many drains per recording. */
+export function firstRecordings<T extends { readonly source: string; readonly name: string }>(
+  all: readonly T[],
+): readonly T[] {
+  if (IS_WHOLE) return all;
+  return [...new Map([...chosenRecordings(all)].reverse().map((one) => [one.source, one])).values()];
 }
 
 /** How many random inputs a property is tried with: all, or an eighth (at least 10) in `npm test`. */
