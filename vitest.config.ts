@@ -1,9 +1,8 @@
 import { defineConfig } from "vitest/config";
-import { IS_WHOLE, SLOW_FILES } from "./test/support/whole.ts";
+import { IS_WHOLE, ISOLATED_FILES, SLOW_FILES } from "./test/support/whole.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     exclude: IS_WHOLE ? [] : Object.keys(SLOW_FILES),
     globalSetup: "test/support/say-what-runs.ts",
     testTimeout: 30_000,
@@ -12,5 +11,15 @@ export default defineConfig({
     expect: { requireAssertions: true },
     // Some tests wait for processes more than they compute
     maxWorkers: 3,
+    // Loading the program's modules anew for each file is a quarter of `npm test`, so that its files share processes
+    projects: IS_WHOLE
+      ? [{ extends: true, test: { name: "all", include: ["test/**/*.test.ts"] } }]
+      : [
+          {
+            extends: true,
+            test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
+          },
+          { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
+        ],
   },
 });

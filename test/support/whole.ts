@@ -17,6 +17,12 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/demo.test.ts": "the demo, also run by `npm run demo`",
   "test/e2e/hostile.test.ts": "hostile homes and inputs, with the built program",
   "test/faults/backend.test.ts": "a backend that hangs or refuses; otlp/deliver.test.ts has the rules",
+  "test/faults/drain.test.ts":
+    "a drain killed at its steps, with the built program; store/*.test.ts have the transactions",
+  "test/faults/transcripts.test.ts": "a drain killed within a transcript; drain/late-transcript.test.ts reads in parts",
+  "test/import/export.test.ts":
+    "imports that are exported; otlp/deliver.test.ts and import/same.test.ts have the parts",
+  "test/view/live.test.ts": "the page in Chromium while sessions run; view/server.test.ts has the data",
   "test/faults/damage.test.ts": "a store with damaged pages; store/database.test.ts damages it once",
   "test/faults/input.test.ts": "floods and torn input; intake/inbox.test.ts has the rules",
   "test/faults/input-terminal.test.ts": "input from a terminal",
@@ -27,6 +33,14 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "own telemetry as a backend receives it; telemetry/self.test.ts has the rules",
   "test/view/page.test.ts": "the page in Chromium; view/server.test.ts has the data",
 };
+
+/** Files that replace modules or globals: each runs in a process of its own, while the others of `npm test` share three. */
+export const ISOLATED_FILES: readonly string[] = [
+  "test/agents/opencode/plugin.test.ts",
+  "test/commands/doctor.test.ts",
+  "test/config/home.test.ts",
+  "test/registration/sudo.test.ts",
+];
 
 /** Recordings that `npm test` walks: the shapes in which agents differ most, each at least once. */
 const CHOSEN: Readonly<Record<string, readonly string[]>> = {
