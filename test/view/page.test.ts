@@ -283,7 +283,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     };
     callHook(home, DIST, "openhook", { event: "session.end", received_at: time, stdin: envelope });
     drain(home, DIST);
-    await soon(() => tile.locator(".note").innerText()).toBe(`${before}, where told`);
+    await soon(() => tile.locator(".note").innerText()).toBe(`${before}, where reported`);
   });
 
   test("on a phone every figure of usage and tools is visible with its label", async () => {

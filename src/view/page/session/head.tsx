@@ -62,9 +62,9 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
       </dl>
       {reported === null ? null : (
         <p class="muted">
-          The agent’s own books say {exact(reported.input)} tokens in and {exact(reported.output)} out
-          {reported.costNanoUsd === null ? "" : `, ${dollars(reported.costNanoUsd)}`}: side requests that its transcript
-          does not hold are in them.
+          The agent reported {exact(reported.input)} tokens in and {exact(reported.output)} out
+          {reported.costNanoUsd === null ? "" : `, ${dollars(reported.costNanoUsd)}`}, including side requests that its
+          transcript does not contain.
         </p>
       )}
     </section>

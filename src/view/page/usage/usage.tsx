@@ -64,7 +64,7 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
               name="Input tokens"
               note={
                 total.cacheToldInput && total.sums.cacheRead !== null
-                  ? `${percent(total.sums.cacheRead, total.cacheToldInput)} from cache${total.cacheToldInput === total.sums.input ? "" : ", where told"}`
+                  ? `${percent(total.sums.cacheRead, total.cacheToldInput)} from cache${total.cacheToldInput === total.sums.input ? "" : ", where reported"}`
                   : null
               }
             >
@@ -81,7 +81,7 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             </Tile>
             <Tile
               name="Sessions"
-              note={total.untoldSessions > 0 ? `${exact(total.untoldSessions)} do not tell tokens` : null}
+              note={total.untoldSessions > 0 ? `${exact(total.untoldSessions)} without token counts` : null}
             >
               {exact(total.sessions)}
             </Tile>
