@@ -11,13 +11,13 @@ export default defineConfig({
     expect: { requireAssertions: true },
     // Some tests wait for processes more than they compute
     maxWorkers: 3,
-    // Loading the program's modules anew for each file is a quarter of `npm test`, so that its files share processes
+    // Files that replace modules or globals are listed apart
     projects: IS_WHOLE
       ? [{ extends: true, test: { name: "all", include: ["test/**/*.test.ts"] } }]
       : [
           {
             extends: true,
-            test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
+            test: { name: "shared", isolate: true, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
           },
           { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
         ],

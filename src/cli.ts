@@ -336,7 +336,9 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .command("demo")
     .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
     .option("--keep", "keep the demo's home directory and print its path", false)
-    .action(async (options) => done((await import("./commands/set-up.ts")).demo(options, context, packageRoot)));
+    .action(async (options) =>
+      done((await import("./commands/read-and-repair.ts")).demo(options, context, packageRoot)),
+    );
 
   return program;
 }

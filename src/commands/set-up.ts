@@ -1,8 +1,8 @@
-// The commands that set something up, as one part of the build; read-and-repair.ts says why.
+// The commands that set something up, as one part of the build; read-and-repair.ts says why. None
+// of them needs the store, so that they also work where libsql is missing.
 
 export * from "./config.ts";
 export * from "./convert.ts";
-export * from "./demo.ts";
 export * from "./disable.ts";
 export * from "./enable.ts";
 export * from "./stack.ts";
