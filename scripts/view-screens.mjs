@@ -95,11 +95,11 @@ try {
     await shoot("tools", at("tools"));
     await shoot("gone", async () => {
       await page.goto(`${home}#/session?source=nobody&id=none`);
-      await page.waitForSelector(".trouble");
+      await page.waitForSelector(".placeholder.error");
     });
     await shoot("nothing", async () => {
       await page.goto(nothing);
-      await page.waitForSelector(".instead");
+      await page.waitForSelector(".placeholder");
     });
     await context.close();
   }

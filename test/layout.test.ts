@@ -103,7 +103,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
   },
   "page-is-built-apart": {
     file: "src/view/planted.ts",
-    text: `import { shown } from "./page/shown.ts";\nvoid shown;\n`,
+    text: `import { safeText } from "./page/safe-text.ts";\nvoid safeText;\n`,
   },
   "commands-are-the-edge": {
     file: "src/drain/planted-up.ts",

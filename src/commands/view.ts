@@ -35,7 +35,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     agents,
     settings: spanSettings({ loaded }),
     files: pageFiles(options.packageRoot),
-    nothingYet: () => noStoreMessage(context),
+    noStoreMessage: () => noStoreMessage(context),
     describeStoreError,
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),

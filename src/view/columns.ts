@@ -1,7 +1,7 @@
 import type { SpanRecord } from "../model/telemetry.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { inTreeOrder } from "./tree.ts";
-import { MARK, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire.ts";
+import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire.ts";
 
 /** A span, and whether it is still open. */
 export interface ShownSpan {
@@ -9,12 +9,12 @@ export interface ShownSpan {
   readonly open: boolean;
 }
 
-/** The spans of a session, all segments together, as the waterfall draws them. */
+/** Converts the spans of all segments of a session for the waterfall. */
 export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
   const nodes = inTreeOrder(spans);
   const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.record.startMs), Infinity);
   const segments = nodes.filter(({ span }) => kindOf(span.record) === "session").length;
-  const words = new Words();
+  const strings = new StringTable();
   const columns = {
     label: [] as number[],
     detail: [] as number[],
@@ -22,7 +22,7 @@ export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
     depth: [] as number[],
     startMs: [] as number[],
     durationMs: [] as number[],
-    marks: [] as number[],
+    flags: [] as number[],
     input: [] as (number | null)[],
     output: [] as (number | null)[],
     costNanoUsd: [] as (number | null)[],
@@ -32,43 +32,45 @@ export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
   for (const { span, depth } of nodes) {
     const { record } = span;
     const kind = kindOf(record);
-    const isAsked = kind === "turn" && ASKED.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? "");
-    if (isAsked) turn++;
+    const isPrompted = kind === "turn" && PROMPT_ORIGINS.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? "");
+    if (isPrompted) turn++;
     const tokens = tokensOf(record, kind);
     const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
     ids += record.spanId;
-    columns.label.push(words.of(labelOf(record, kind, isAsked ? turn : 0, segments)));
-    columns.detail.push(words.of(detailsOf(record, kind, span.open).join(", ")));
+    columns.label.push(strings.indexOf(labelOf(record, kind, isPrompted ? turn : 0, segments)));
+    columns.detail.push(strings.indexOf(detailsOf(record, kind, span.open).join(", ")));
     columns.kind.push(SPAN_KINDS.indexOf(kind));
     columns.depth.push(depth);
-    columns.startMs.push(thousandths(record.startMs - baseMs));
-    columns.durationMs.push(thousandths(Math.max(0, record.endMs - record.startMs)));
-    columns.marks.push(marksOf(span, kind, tokens, cost));
+    columns.startMs.push(toMicros(record.startMs - baseMs));
+    columns.durationMs.push(toMicros(Math.max(0, record.endMs - record.startMs)));
+    columns.flags.push(flagsOf(span, kind, tokens, cost));
     columns.input.push(tokens.input ?? null);
     columns.output.push(tokens.output ?? null);
     columns.costNanoUsd.push(cost === undefined ? null : Math.round(cost * 1e9));
   }
-  return { count: nodes.length, baseMs: nodes.length === 0 ? 0 : baseMs, ids, words: words.all, ...columns };
+  return { count: nodes.length, baseMs: nodes.length === 0 ? 0 : baseMs, ids, strings: strings.all, ...columns };
 }
 
 // --- internal ---
 
-const ASKED: ReadonlySet<string> = new Set(["human", "machine"]);
+/** Turns of other origins continue the one before and have no number. */
+const PROMPT_ORIGINS: ReadonlySet<string> = new Set(["human", "machine"]);
 
-/** Sends every word once. */
-class Words {
+/** Collects strings, each once. */
+class StringTable {
   readonly all: string[] = [];
-  readonly #known = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
 
-  of(word: string): number {
-    const known = this.#known.get(word);
+  indexOf(text: string): number {
+    const known = this.#indexes.get(text);
     if (known !== undefined) return known;
-    this.#known.set(word, this.all.length);
-    return this.all.push(word) - 1;
+    this.#indexes.set(text, this.all.length);
+    return this.all.push(text) - 1;
   }
 }
 
-const thousandths = (ms: number): number => Math.round(ms * 1000) / 1000;
+/** Rounds to microseconds, which shortens the JSON. */
+const toMicros = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 const numberAt = ({ attributes }: SpanRecord, name: string): number | undefined => {
   const value = attributes[name];
@@ -84,7 +86,7 @@ const kindOf = (record: SpanRecord): SpanKind => {
 };
 const isContainer = (kind: SpanKind): boolean => kind === "session" || kind === "turn" || kind === "subagent";
 
-/** The span's name without the word that its kind already says. */
+/** The span's name without the operation, which its kind already shows. */
 function labelOf(record: SpanRecord, kind: SpanKind, turn: number, segments: number): string {
   if (kind === "session") {
     return segments === 1 ? "Session" : `Segment ${(numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) + 1}`;
@@ -97,7 +99,7 @@ function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly 
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   const errorType = textAt(record, semconv.ERROR_TYPE);
   const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE);
-  const requests = record.events.filter((event) => event.name === "openhook.model_error").length;
+  const failedRequests = record.events.filter((event) => event.name === "openhook.model_error").length;
   return [
     ...(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine" ? ["by machine"] : []),
     ...(kind === "session" ? [textAt(record, semconv.OPENHOOK_START_ORIGIN)].flatMap((origin) => origin ?? []) : []),
@@ -106,7 +108,7 @@ function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly 
       : [errorType === undefined || errorType === "_OTHER" ? "failed" : errorType]),
     ...(exitCode !== undefined && exitCode !== 0 ? [`exit ${exitCode}`] : []),
     ...(status === "unfinished" ? ["unfinished"] : open ? ["running"] : []),
-    ...(requests > 0 ? [requests === 1 ? "1 failed request" : `${requests} failed requests`] : []),
+    ...(failedRequests > 0 ? [failedRequests === 1 ? "1 failed request" : `${failedRequests} failed requests`] : []),
   ];
 }
 
@@ -123,22 +125,22 @@ const tokensOf = (record: SpanRecord, kind: SpanKind): Tokens => {
   };
 };
 
-function marksOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, cost: number | undefined): number {
+function flagsOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, cost: number | undefined): number {
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
-  const wasCalled =
+  const hasModelCalls =
     kind === "model_call" || (isContainer(kind) && (numberAt(record, semconv.OPENHOOK_MODEL_CALLS) ?? 0) > 0);
   const isUsageUnknown = tokens.input === undefined && tokens.output === undefined;
   const isIncomplete = record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true;
   const isUnpriced = (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
-  const set = (mark: keyof typeof MARK, is: boolean): number => (is ? MARK[mark] : 0);
+  const flag = (name: keyof typeof FLAG, isSet: boolean): number => (isSet ? FLAG[name] : 0);
   return (
-    set("error", record.status.code === "error") |
-    set("denied", status === "denied") |
-    set("unfinished", status === "unfinished") |
-    set("open", open) |
-    set("unknownTokens", wasCalled && isUsageUnknown) |
-    set("unknownCost", wasCalled && cost === undefined) |
-    set("leastOutput", isIncomplete) |
-    set("leastCost", isIncomplete || isUnpriced)
+    flag("error", record.status.code === "error") |
+    flag("denied", status === "denied") |
+    flag("unfinished", status === "unfinished") |
+    flag("open", open) |
+    flag("unknownTokens", hasModelCalls && isUsageUnknown) |
+    flag("unknownCost", hasModelCalls && cost === undefined) |
+    flag("outputIsLowerBound", isIncomplete) |
+    flag("costIsLowerBound", isIncomplete || isUnpriced)
   );
 }

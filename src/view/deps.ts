@@ -9,13 +9,13 @@ export interface ViewDeps {
   readonly settings: SpanSettings;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** The message while there are no sessions. */
-  readonly nothingYet: () => Promise<string>;
-  /** A problem of the store, with its remedy. */
+  /** How to fill a store that does not exist yet. */
+  readonly noStoreMessage: () => Promise<string>;
+  /** The error and its remedy. */
   readonly describeStoreError: (error: StoreError) => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** One line about an unexpected error. */
+  /** Reports an unexpected error to the terminal. */
   readonly log: (line: string) => void;
 }
 

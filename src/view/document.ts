@@ -9,7 +9,7 @@ import { toColumns } from "./columns.ts";
 import { toRow } from "./rows.ts";
 import type { SessionDocument, SpanDocument } from "./wire.ts";
 
-/** A session by its agent's id and its own. */
+/** The agent and the id it gave the session. */
 export interface SessionName {
   readonly source: string;
   readonly sessionId: string;
@@ -17,7 +17,7 @@ export interface SessionName {
 
 type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
 
-/** The session; for a subagent's session the one it belongs to; `undefined` if there is none, or nothing of it is kept. */
+/** The session, or the parent of a subagent's session; `undefined` if it does not exist, was pruned or is excluded. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
   const row = db
     .prepare(
@@ -28,7 +28,7 @@ export function findSession(db: Database, { source, sessionId }: SessionName): S
   return row === undefined ? undefined : sessionById(db, Number(row["id"]));
 }
 
-/** Changes with everything that the session's page shows, and costs next to nothing to compute. */
+/** A value that changes whenever the session's page would change. Much cheaper than building the document. */
 export function stampOf(db: Database, { id }: StoredSession): string {
   const row = db
     .prepare(
@@ -38,11 +38,11 @@ export function stampOf(db: Database, { id }: StoredSession): string {
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments`,
     )
     .get(id);
-  // Not the whole row: the driver adds how long the query took
+  // Not the whole row, because the driver adds the duration of the query
   return JSON.stringify(["last", "seq", "events", "entries", "segments"].map((name) => row?.[name]));
 }
 
-/** Everything that a session's page shows except the attributes of its spans. */
+/** The content of a session's page, without the attributes of its spans. */
 export function toDocument(db: Database, stored: StoredSession, { agents, settings }: Deps): SessionDocument {
   const view = viewOf(db, stored, { agents }, settings);
   return {
@@ -98,7 +98,7 @@ const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
   links: record.links,
 });
 
-/** Sums reported by the agent, which include its side requests; shown only if they differ. */
+/** Sums reported by the agent, which include its side requests; `null` if they equal ours. */
 function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {
   if (reported === undefined) return null;
   const all = Object.values(reported);

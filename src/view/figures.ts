@@ -5,23 +5,23 @@ import { usage, usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import type { FilterValues } from "./choices.ts";
+import type { FilterValues } from "./filter-values.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
 import type { Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
 
 export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {
-  /** @default when the first session began */
+  /** @default start of the first session */
   readonly sinceMs?: number;
   readonly nowMs: number;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly known: (db: Database) => FilterValues };
+type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues };
 
 /**
  * Tokens and cost over time, and by agent, model or repository.
  *
- * @throws RangeError for an unknown time zone, and for more bars than fit a screen
+ * @throws RangeError for an unknown time zone, or for more buckets than a chart can show
  */
 export function usageOver(
   db: Database,
@@ -31,29 +31,36 @@ export function usageOver(
   const { unit, split } = query;
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   if ((nowMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) {
-    throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter time`);
+    throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter period`);
   }
-  const ways = [[unit], [], [unit, split], [split]] as const;
-  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageByGroupings(db, deps, { ...query, sinceMs }, ways);
-  const times = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
-  // Sessions dated into the future by a wrong clock too, because the sums include them
-  const named = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...times.keys()]);
-  const buckets = [...named].sort(compareBuckets);
+  const groupings = [[unit], [], [unit, split], [split]] as const;
+  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageByGroupings(
+    db,
+    deps,
+    { ...query, sinceMs },
+    groupings,
+  );
+  const figures = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
+  // The totals include sessions that a wrong clock dated into the future, so the buckets must too
+  const names = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...figures.keys()]);
+  const buckets = [...names].sort(compareBuckets);
   const nameOf = (name: string | null): string | null =>
     name === null || split !== "agent" ? name : (cardOf(deps, name)?.title ?? name);
   const groups = bySplit.map((row): UsageGroup => {
     const key = row.key[split] ?? null;
-    const own = new Map(parts.flatMap((part) => ((part.key[split] ?? null) === key ? [[part.key[unit], part]] : [])));
-    const each = (pick: (calls: NonNullable<UsageRow["calls"]>) => number): readonly number[] =>
+    const byBucket = new Map(
+      parts.flatMap((part) => ((part.key[split] ?? null) === key ? [[part.key[unit], part]] : [])),
+    );
+    const perBucket = (pick: (calls: NonNullable<UsageRow["calls"]>) => number): readonly number[] =>
       buckets.map((bucket) => {
-        const calls = own.get(bucket)?.calls;
+        const calls = byBucket.get(bucket)?.calls;
         return calls === undefined ? 0 : pick(calls);
       });
     return {
       name: nameOf(key),
       figures: figuresOf(row),
-      costNanoUsd: each(({ costNanoUsd }) => costNanoUsd ?? 0),
-      tokens: each(({ input, output }) => (input ?? 0) + (output ?? 0)),
+      costNanoUsd: perBucket(({ costNanoUsd }) => costNanoUsd ?? 0),
+      tokens: perBucket(({ input, output }) => (input ?? 0) + (output ?? 0)),
     };
   });
   return {
@@ -62,14 +69,14 @@ export function usageOver(
     split,
     sinceMs,
     buckets,
-    times: buckets.map((bucket) => times.get(bucket) ?? null),
+    bucketFigures: buckets.map((bucket) => figures.get(bucket) ?? null),
     total: total === undefined ? null : figuresOf(total),
     groups,
-    choices: deps.known(db).choices,
+    choices: deps.filterValues(db).choices,
   };
 }
 
-/** Every tool with its number of calls, their outcomes and duration. */
+/** Calls, outcomes and duration of each tool. */
 export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: FiguresQuery): ToolsDocument {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   const servers = serversOf(db);
@@ -82,13 +89,13 @@ export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: Figures
       const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
       return [{ agent: cardOf(deps, key.agent ?? "")?.title ?? key.agent ?? "", tool, server, sessions, ...tools }];
     }),
-    choices: deps.known(db).choices,
+    choices: deps.filterValues(db).choices,
   };
 }
 
 // --- internal ---
 
-/** More than a screen has columns for. */
+/** A chart with more bars cannot be read. */
 const MAX_BUCKETS = 1000;
 const UNIT_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_592_000_000 } as const satisfies Record<
   Unit,
@@ -108,13 +115,13 @@ const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: Usag
   toolCalls: tools?.calls ?? null,
   failedTools: tools?.errors ?? null,
   sums: toSums(calls ?? NO_CALLS, sessionsWithoutUsage > 0),
-  cacheToldInput: calls?.cacheReportedInput ?? null,
-  untoldSessions: sessionsWithoutUsage,
+  cacheReportedInput: calls?.cacheReportedInput ?? null,
+  sessionsWithoutUsage,
 });
 
 const NO_CALLS = { modelCalls: 0, sumsTold: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
 
-/** MCP servers of tools whose names do not contain them; a name with several servers has several. */
+/** MCP servers by tool name, for tools whose names do not contain the server. */
 const serversOf = (db: Database): ReadonlyMap<string, string> =>
   new Map(
     db

@@ -12,16 +12,16 @@ export interface AccessRequest {
 
 export type AccessDecision =
   | { readonly kind: "pass" }
-  /** The token was right: set the cookie and redirect. `isFromOtherSite`: by a link on another site. */
+  /** The token is valid: set the cookie and redirect. `isFromOtherSite`: the user followed a link on another site. */
   | { readonly kind: "enter"; readonly cookie: string; readonly location: string; readonly isFromOtherSite: boolean }
   | { readonly kind: "refuse"; readonly status: 400 | 401 | 403 | 405; readonly text: string };
 
 export interface Guard {
-  /** Everything is below it; begins and ends with a slash. */
+  /** Prefix of all paths; begins and ends with a slash. */
   readonly base: string;
   /** For the terminal: valid while the server runs. */
   readonly link: string;
-  /** For the browser that we open: valid once, because other users can see process arguments. */
+  /** For the browser that `view` opens: valid once, because other users can see process arguments. */
   readonly onceLink: () => string;
   decide(request: AccessRequest): AccessDecision;
 }
@@ -39,31 +39,31 @@ export function makeGuard(port: number): Guard {
   const base = `/${randomBytes(8).toString("hex")}/`;
   const [token, secret] = [newToken(), newToken()];
   const once = new Set<string>();
-  const isOurs = (given: string): boolean => same(given, token) || takeOnce(once, given);
+  const isValidToken = (candidate: string): boolean => same(candidate, token) || consume(once, candidate);
 
   return {
     base,
     link: `${origin}/?token=${token}`,
     onceLink: () => {
-      const given = newToken();
-      once.add(given);
-      return `${origin}/?token=${given}`;
+      const candidate = newToken();
+      once.add(candidate);
+      return `${origin}/?token=${candidate}`;
     },
     decide({ method, url, headers }) {
       if (!hosts.has(headers.host)) return refuse(403, "Wrong host.");
       if (!url.startsWith("/")) return refuse(400, "Request a path.");
-      if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, FOREIGN);
-      const given = tokenIn(url);
-      const isFromUs = OUR_SITES.has(String(headers["sec-fetch-site"] ?? "none"));
+      if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, OTHER_SITE);
+      const candidate = tokenIn(url);
+      const isOwnSite = OUR_SITES.has(String(headers["sec-fetch-site"] ?? "none"));
       // A link in a web terminal or an e-mail comes from another site; it must still contain the token
-      const isEntry = given !== undefined && headers["sec-fetch-mode"] === "navigate";
-      if (!isFromUs && !isEntry) return refuse(403, FOREIGN);
+      const isEntry = candidate !== undefined && headers["sec-fetch-mode"] === "navigate";
+      if (!isOwnSite && !isEntry) return refuse(403, OTHER_SITE);
       const hasCookie = cookiesIn(headers.cookie).some((value) => same(value, secret));
-      if (given !== undefined) {
+      if (candidate !== undefined) {
         if (method !== "GET") return refuse(405, "Only GET is allowed.");
-        if (!isOurs(given)) return refuse(401, NO_TOKEN);
+        if (!isValidToken(candidate)) return refuse(401, NO_TOKEN);
         const cookie = `${COOKIE}=${secret}; Path=${base}; HttpOnly; SameSite=Strict`;
-        return { kind: "enter", cookie, location: base, isFromOtherSite: !isFromUs };
+        return { kind: "enter", cookie, location: base, isFromOtherSite: !isOwnSite };
       }
       if (!hasCookie) return refuse(401, NO_TOKEN);
       return method === "GET" ? { kind: "pass" } : refuse(405, "Only GET is allowed.");
@@ -99,7 +99,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 const COOKIE = "openhook-view";
 const NO_TOKEN = `The link is invalid, was already used, or its server has stopped. Run ${suggest("view")} again.`;
-const FOREIGN = "Requests from other sites are refused. Paste the link into the address bar.";
+const OTHER_SITE = "Requests from other sites are refused. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
@@ -112,8 +112,8 @@ const refuse = (status: 400 | 401 | 403 | 405, text: string): AccessDecision => 
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-function takeOnce(tokens: Set<string>, given: string): boolean {
-  const found = [...tokens].find((one) => same(one, given));
+function consume(tokens: Set<string>, candidate: string): boolean {
+  const found = [...tokens].find((one) => same(one, candidate));
   return found !== undefined && tokens.delete(found);
 }
 

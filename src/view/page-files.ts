@@ -18,7 +18,7 @@ export const readPageFiles = (folder: string): ReadonlyMap<string, PageFile> =>
 
 // --- internal ---
 
-/** Commands on the page are shown as the user can type them. Only index.html has the placeholder. */
+/** Puts the command name that the user types into index.html, the only file with the placeholder. */
 const withProgramName = (text: string): string =>
   text.includes(PLACEHOLDER)
     ? text

@@ -7,13 +7,14 @@ export class BadRequest extends Error {
 
 /** Typed access to query parameters. All of these throw BadRequest. */
 export interface QueryParams {
-  /** The ones that are present and not empty. */
+  /** The parameters that are present and not empty. */
   texts<K extends string>(...names: readonly K[]): { readonly [P in K]?: string };
   times<K extends string>(...names: readonly K[]): { readonly [P in K]?: number };
   /** True only for `1`. */
   flag(name: string): boolean;
-  oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
-  number(name: string, otherwise: number, least: number, most: number): number;
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
+  /** Clamped to the range. */
+  number(name: string, fallback: number, min: number, max: number): number;
   session(): SessionName;
   spanId(): string;
 }
@@ -25,7 +26,7 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
     if (value.length > MAX_LENGTH) throw new BadRequest(`${name} is longer than ${MAX_LENGTH} characters`);
     return value;
   };
-  const needed = (name: string): string => {
+  const required = (name: string): string => {
     const value = text(name);
     if (value === undefined) throw new BadRequest(`${name} is missing`);
     return value;
@@ -33,11 +34,11 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
   const number = (name: string): number | undefined => {
     const value = text(name);
     if (value === undefined) return undefined;
-    const read = Number(value);
-    if (!Number.isSafeInteger(read)) throw new BadRequest(`${name} is not a whole number`);
-    return read;
+    const parsed = Number(value);
+    if (!Number.isSafeInteger(parsed)) throw new BadRequest(`${name} is not a whole number`);
+    return parsed;
   };
-  const given = <K extends string, T>(names: readonly K[], read: (name: K) => T | undefined) =>
+  const present = <K extends string, T>(names: readonly K[], read: (name: K) => T | undefined) =>
     Object.fromEntries(
       names.flatMap((name) => {
         const value = read(name);
@@ -45,20 +46,20 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
       }),
     ) as { readonly [P in K]?: T };
   return {
-    texts: (...names) => given(names, text),
-    times: (...names) => given(names, number),
+    texts: (...names) => present(names, text),
+    times: (...names) => present(names, number),
     flag: (name) => query[name] === "1",
-    oneOf(name, allowed, otherwise) {
+    oneOf(name, allowed, fallback) {
       const value = text(name);
-      if (value === undefined) return otherwise;
+      if (value === undefined) return fallback;
       const found = allowed.find((one) => one === value);
       if (found === undefined) throw new BadRequest(`${name} is not one of ${allowed.join(", ")}`);
       return found;
     },
-    number: (name, otherwise, least, most) => Math.min(most, Math.max(least, number(name) ?? otherwise)),
-    session: () => ({ source: needed("source"), sessionId: needed("id") }),
+    number: (name, fallback, min, max) => Math.min(max, Math.max(min, number(name) ?? fallback)),
+    session: () => ({ source: required("source"), sessionId: required("id") }),
     spanId() {
-      const id = needed("span");
+      const id = required("span");
       if (!/^[0-9a-f]{16}$/.test(id)) throw new BadRequest("span is not an id of 16 digits");
       return id;
     },
@@ -67,5 +68,5 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
 
 // --- internal ---
 
-/** Longer than any id or name that agents use. */
+/** Agents use shorter ids and names. */
 const MAX_LENGTH = 4096;

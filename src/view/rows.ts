@@ -46,13 +46,13 @@ export function toRow(
   };
 }
 
-/** @param isUsageUnknown the agent reports no usage, so none seen does not mean none used */
+/** @param isUsageUnknown the agent reports no usage, so a sum of 0 means unknown */
 export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): Sums {
   const { modelCalls, input, output, cacheRead, cacheWrite, reasoning, costNanoUsd } = knownAmounts(
     sums,
     isUsageUnknown,
   );
-  const without = sums.callsWithoutUsage > 0;
+  const hasCallsWithoutUsage = sums.callsWithoutUsage > 0;
   return {
     modelCalls,
     input,
@@ -61,16 +61,16 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     cacheWrite,
     reasoning,
     costNanoUsd,
-    leastInput: without,
-    leastOutput: without || sums.incompleteCalls > 0,
-    leastCost: sums.unpricedCalls + sums.incompleteCalls > 0,
+    inputIsLowerBound: hasCallsWithoutUsage,
+    outputIsLowerBound: hasCallsWithoutUsage || sums.incompleteCalls > 0,
+    costIsLowerBound: sums.unpricedCalls + sums.incompleteCalls > 0,
     unpriced: sums.unpricedCalls,
   };
 }
 
 // --- internal ---
 
-/** Models of settled calls; for an open turn without settled data, of its calls. */
+/** Models of settled calls, or of unsettled ones if nothing is settled yet. */
 function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredSession): readonly string[] {
   const settled = db
     .prepare(

@@ -13,7 +13,7 @@ export interface ViewServer {
   readonly link: string;
   /** Valid once. */
   readonly onceLink: () => string;
-  /** Stops it, also for open pages. */
+  /** Stops it and closes the connections of open pages. */
   close(): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ export async function serveView(port: number, deps: ViewDeps): Promise<ViewServe
   const guard = makeGuard(listening);
   const changes = watchStore(deps.storePath);
   const app = makeApp(deps, changes, guard.base);
-  const answer = getRequestListener(app.fetch, {
+  const respond = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     errorHandler: () => new Response("The request could not be read.\n", { status: 400 }),
   });
   server.on("request", (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    if (isAdmitted(guard, request, response)) void answer(request, response);
+    if (isAdmitted(guard, request, response)) void respond(request, response);
   });
   return {
     port: listening,
@@ -61,7 +61,7 @@ const listen = (server: Server, port: number): Promise<number> =>
     });
   });
 
-/** @returns false if the request was answered here */
+/** @returns false if this function has sent the response */
 function isAdmitted(
   guard: Guard,
   { method = "GET", url = "/", headers }: IncomingMessage,

@@ -1,9 +1,9 @@
 /**
- * What the server sends to the page. Unknown is `null`, never 0; times are milliseconds since the epoch, money is in 10⁻⁹ USD. Texts
- * come from agents unchanged: the page shows them as text.
+ * The JSON that the server sends to the page of the same build. Unknown is `null`, never 0; times are milliseconds since the epoch, money is
+ * in 10⁻⁹ USD. Strings come from agents unchanged, so the page must never treat them as markup.
  */
 
-/** Tokens and cost. `least…`: the figure is a lower bound. */
+/** Tokens and cost. A lower bound lacks the usage of some calls. */
 export interface Sums {
   readonly modelCalls: number | null;
   readonly input: number | null;
@@ -12,9 +12,9 @@ export interface Sums {
   readonly cacheWrite: number | null;
   readonly reasoning: number | null;
   readonly costNanoUsd: number | null;
-  readonly leastInput: boolean;
-  readonly leastOutput: boolean;
-  readonly leastCost: boolean;
+  readonly inputIsLowerBound: boolean;
+  readonly outputIsLowerBound: boolean;
+  readonly costIsLowerBound: boolean;
   /** Calls without a known price. */
   readonly unpriced: number;
 }
@@ -28,14 +28,14 @@ export interface SessionRow {
   readonly agentVersion: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
-  /** Its folder's path. */
+  /** Path of the working directory. */
   readonly folder: string | null;
   readonly startMs: number;
   readonly lastMs: number;
   /** Without pauses between its segments. */
   readonly activeMs: number;
   readonly open: boolean;
-  /** Why it ended; `null` while it is open or if unknown. */
+  /** `null` while it is open or if unknown. */
   readonly endReason: string | null;
   readonly turns: number;
   readonly subagents: number;
@@ -62,41 +62,42 @@ export interface Choices {
 export interface SessionList {
   readonly kind: "sessions";
   readonly rows: readonly SessionRow[];
-  /** Number of matches, including those not requested. */
-  readonly count: number;
-  /** Number without any filter. */
-  readonly all: number;
+  /** Number of sessions that match the filters, also beyond the limit. */
+  readonly matchCount: number;
+  /** Number of sessions without filters. */
+  readonly totalCount: number;
   readonly choices: Choices;
 }
 
-/** There is no store yet: not an error. */
-export interface NothingYet {
-  readonly kind: "nothing";
-  /** What to do. */
-  readonly advice: string;
+/** There is no store yet, which is not an error. */
+export interface NoStore {
+  readonly kind: "no-store";
+  /** How to fill it. */
+  readonly hint: string;
 }
 
-/** What went wrong and what to do. */
-export interface Trouble {
-  readonly kind: "trouble";
+/** A failed request. */
+export interface ApiError {
+  readonly kind: "error";
   readonly code: string;
+  /** The problem and its remedy. */
   readonly message: string;
 }
 
 export const SPAN_KINDS = ["session", "turn", "subagent", "model_call", "tool_call", "other"] as const;
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
-/** Bits of `marks`. */
-export const MARK = {
+/** Bits of `flags`. */
+export const FLAG = {
   error: 1,
   denied: 2,
   unfinished: 4,
   open: 8,
-  /** A model was called and its usage is unknown. */
+  /** A model was called, but its tokens are unknown. */
   unknownTokens: 16,
   unknownCost: 32,
-  leastOutput: 64,
-  leastCost: 128,
+  outputIsLowerBound: 64,
+  costIsLowerBound: 128,
 } as const;
 
 /**
@@ -104,12 +105,12 @@ export const MARK = {
  */
 export interface SpanColumns {
   readonly count: number;
-  /** Starts are relative to it. */
+  /** `startMs` is relative to it. */
   readonly baseMs: number;
-  /** 16 characters each, concatenated. */
+  /** Span ids of 16 characters each, concatenated. */
   readonly ids: string;
-  /** Words that `label` and `detail` refer to. */
-  readonly words: readonly string[];
+  /** Each string once; `label` and `detail` are indexes into it. */
+  readonly strings: readonly string[];
   readonly label: readonly number[];
   readonly detail: readonly number[];
   /** Index into `SPAN_KINDS`. */
@@ -118,7 +119,7 @@ export interface SpanColumns {
   readonly depth: readonly number[];
   readonly startMs: readonly number[];
   readonly durationMs: readonly number[];
-  readonly marks: readonly number[];
+  readonly flags: readonly number[];
   readonly input: readonly (number | null)[];
   readonly output: readonly (number | null)[];
   readonly costNanoUsd: readonly (number | null)[];
@@ -135,7 +136,7 @@ export interface SessionDocument {
   readonly kind: "session";
   readonly row: SessionRow;
   readonly segments: readonly SegmentRow[];
-  /** Sums reported by the agent, which include side requests; present if they differ. */
+  /** Sums reported by the agent, which include side requests; `null` if they equal ours or if there are none. */
   readonly reported: { readonly input: number; readonly output: number; readonly costNanoUsd: number | null } | null;
   readonly spans: SpanColumns;
 }
@@ -169,7 +170,7 @@ export type Unit = (typeof UNITS)[number];
 export const SPLITS = ["agent", "model", "repository"] as const;
 export type Split = (typeof SPLITS)[number];
 
-/** Figures of a stretch of time, or of one agent, model or repository. */
+/** Figures of a time bucket, or of one agent, model or repository. */
 export interface UsageFigures {
   readonly sessions: number;
   /** `null` if filtered by model, because turns and tools have none. */
@@ -178,9 +179,9 @@ export interface UsageFigures {
   readonly failedTools: number | null;
   readonly sums: Sums;
   /** Input of the calls that report cache reads; the cache share refers to it. */
-  readonly cacheToldInput: number | null;
+  readonly cacheReportedInput: number | null;
   /** Sessions without reported usage. */
-  readonly untoldSessions: number;
+  readonly sessionsWithoutUsage: number;
 }
 
 export interface UsageDocument {
@@ -188,10 +189,10 @@ export interface UsageDocument {
   readonly unit: Unit;
   readonly split: Split;
   readonly sinceMs: number;
-  /** All buckets in order, empty ones included: `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47`, `2026-11`. */
+  /** Names of all buckets in order, also of empty ones: `2026-11-21T07:00+01:00`, `2026-11-21`, `2026-W47`, `2026-11`. */
   readonly buckets: readonly string[];
-  /** One per bucket; `null`: empty. */
-  readonly times: readonly (UsageFigures | null)[];
+  /** `null`: an empty bucket. */
+  readonly bucketFigures: readonly (UsageFigures | null)[];
   readonly total: UsageFigures | null;
   readonly groups: readonly UsageGroup[];
   readonly choices: Choices;
@@ -201,7 +202,7 @@ export interface UsageGroup {
   /** `null`: unknown. */
   readonly name: string | null;
   readonly figures: UsageFigures;
-  /** Per bucket; 0 if nothing was used or reported. */
+  /** One value per bucket; 0 if there was no usage or none was reported. */
   readonly costNanoUsd: readonly number[];
   readonly tokens: readonly number[];
 }
@@ -217,7 +218,7 @@ export interface ToolRow {
   readonly denied: number;
   readonly unfinished: number;
   readonly open: number;
-  /** Waiting for the user included. */
+  /** Includes waiting for the user. */
   readonly toolMs: number;
 }
 
@@ -228,5 +229,5 @@ export interface ToolsDocument {
   readonly choices: Choices;
 }
 
-/** Every response. */
-export type Answer<T> = T | NothingYet | Trouble;
+/** Body of every JSON response. */
+export type ApiResponse<T> = T | NoStore | ApiError;

@@ -88,8 +88,8 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     await count(1);
     await page.clock.fastForward(20 * MINUTE_MS);
     // What the server says every 20 seconds
-    await page.evaluate("line.dispatchEvent(new MessageEvent('beat'))");
-    await page.getByText("No session fits these filters").waitFor();
+    await page.evaluate("line.dispatchEvent(new MessageEvent('heartbeat'))");
+    await page.getByText("No session matches these filters").waitFor();
   });
 });
 

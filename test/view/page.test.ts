@@ -78,8 +78,8 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await count(rows, 1);
     expect(await page.locator("h1 + p").textContent()).toBe("1 of 5");
     await page.getByLabel("Search").fill("nothing has this name");
-    await page.getByText("No session fits these filters").waitFor();
-    await page.getByRole("link", { name: "Show all of them" }).click();
+    await page.getByText("No session matches these filters").waitFor();
+    await page.getByRole("link", { name: "Show all sessions" }).click();
     await count(rows, 5);
     // One right after the other: neither undoes the other
     await page.getByLabel("Search").fill("acme");
@@ -143,7 +143,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     const { page } = look;
     await page.getByRole("treegrid").waitFor();
     const width = () => page.locator(".row.turn .bar").evaluate((bar) => bar.getBoundingClientRect().width);
-    const frame = page.locator(".frame p");
+    const frame = page.locator(".grid-footer p");
     const whole = await width();
     await page.locator("#waterfall").focus();
     await page.keyboard.press("+");

@@ -37,7 +37,7 @@ export class Served {
       agents: await allAgents(),
       settings: spanSettings({ loaded: await loadConfig({ env: {}, places }) }),
       files: readPageFiles(join(ROOT, "dist", "view")),
-      nothingYet: () => noStoreMessage({ places }),
+      noStoreMessage: () => noStoreMessage({ places }),
       describeStoreError,
       now,
       log: (line) => said.push(line),

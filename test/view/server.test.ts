@@ -228,14 +228,14 @@ describe("every response", () => {
 describe("responses", () => {
   test("a session's columns are its spans in tree order", async () => {
     const { spans, row } = (await served.json(`api/session?${ONE}`)) as {
-      spans: { count: number; ids: string; depth: number[]; words: string[]; label: number[]; marks: number[] };
+      spans: { count: number; ids: string; depth: number[]; strings: string[]; label: number[]; flags: number[] };
       row: Record<string, unknown>;
     };
     expect(spans.count).toBe(18);
     expect(spans.ids).toHaveLength(18 * 16);
     expect(Math.max(...spans.depth)).toBe(6);
     expect(spans.depth.every((depth, i) => i === 0 || depth <= (spans.depth[i - 1] ?? 0) + 1)).toBe(true);
-    expect(spans.label.slice(0, 2).map((i) => spans.words[i])).toEqual(["Session", "Turn 1"]);
+    expect(spans.label.slice(0, 2).map((i) => spans.strings[i])).toEqual(["Session", "Turn 1"]);
     expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, open: false });
   });
 
@@ -368,7 +368,7 @@ describe("responses", () => {
       buckets: string[];
       groups: { name: string; tokens: number[] }[];
     };
-    expect(usage.total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120, leastCost: false } });
+    expect(usage.total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120, costIsLowerBound: false } });
     expect(usage.buckets[0]).toBe("2026-11-21");
     expect(usage.groups.map(({ name, tokens }) => [name, tokens[0]])).toEqual([["claude-sonnet-4-5-20250929", 4398]]);
     const { rows } = (await served.json(`api/tools?sinceMs=${sinceMs}`)) as { rows: Record<string, unknown>[] };
@@ -429,7 +429,7 @@ test("includes sessions dated into the future by a wrong clock in chart and sums
     const usage = await look.json(`api/usage?sinceMs=${startMs - 10 * dayMs}&unit=day&timeZone=UTC`);
     const buckets = usage["buckets"] as string[];
     expect(buckets).toEqual([...buckets].sort());
-    const times = usage["times"] as ({ sums: { input: number | null } } | null)[];
+    const times = usage["bucketFigures"] as ({ sums: { input: number | null } } | null)[];
     expect(times.reduce((sum, time) => sum + (time?.sums.input ?? 0), 0)).toBe(sums.input);
   } finally {
     await look.close();
@@ -498,7 +498,7 @@ describe("a store that is missing, damaged, or from another version", () => {
   test("missing: advice, not an error", async () => {
     const { status, body } = await at(() => {});
     expect(status).toBe(200);
-    expect(body).toEqual({ kind: "nothing", advice: expect.stringContaining("openhook-otel import") });
+    expect(body).toEqual({ kind: "no-store", hint: expect.stringContaining("openhook-otel import") });
   });
 
   test("damaged: a remedy", async () => {
@@ -508,7 +508,7 @@ describe("a store that is missing, damaged, or from another version", () => {
       writeFileSync(teller.places.storePath, "this is no database, whatever it was before\n".repeat(400));
     });
     expect(status).toBe(503);
-    expect(body).toMatchObject({ kind: "trouble", code: "E_STORE_DAMAGED" });
+    expect(body).toMatchObject({ kind: "error", code: "E_STORE_DAMAGED" });
     expect(body["message"]).toContain("openhook-otel drain");
   });
 
@@ -522,7 +522,7 @@ describe("a store that is missing, damaged, or from another version", () => {
         db.prepare(`PRAGMA user_version = ${version}`).all();
         db.close();
       });
-      expect([status, body["kind"]]).toEqual([503, "trouble"]);
+      expect([status, body["kind"]]).toEqual([503, "error"]);
       expect(body["message"]).toContain(advice);
     }
   });

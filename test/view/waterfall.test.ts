@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { toColumns } from "../../src/view/columns.ts";
-import { makeAxis, placeOf, ticksOf, timeAt, WHOLE, zoomed } from "../../src/view/page/session/axis.ts";
-import { readSpans, sumBelow } from "../../src/view/page/session/spans.ts";
+import { safeLines, safeText } from "../../src/view/page/safe-text.ts";
+import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "../../src/view/page/session/axis.ts";
+import { readSpans, subtreeSums } from "../../src/view/page/session/spans.ts";
 import { nextError, rowOf, visibleRows } from "../../src/view/page/session/visible.ts";
-import { shown, shownLines } from "../../src/view/page/shown.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
 
@@ -119,20 +119,20 @@ describe("rows", () => {
           ...(cost !== undefined && { [semconv.OPENHOOK_COST_USD]: cost }),
         },
       });
-    expect(sumBelow(spansOf(root(9), call(2, 10, 0.5), call(3, 5, 0.25)), 0)).toEqual({
+    expect(subtreeSums(spansOf(root(9), call(2, 10, 0.5), call(3, 5, 0.25)), 0)).toEqual({
       calls: 2,
       tools: 0,
       input: 15,
       output: 2,
       costNanoUsd: 750_000_000,
-      leastTokens: false,
-      leastCost: false,
+      tokensAreLowerBound: false,
+      costIsLowerBound: false,
     });
-    expect(sumBelow(spansOf(root(9), call(2, 10, 0.5), call(3, 5)), 0)).toMatchObject({
+    expect(subtreeSums(spansOf(root(9), call(2, 10, 0.5), call(3, 5)), 0)).toMatchObject({
       costNanoUsd: 5e8,
-      leastCost: true,
+      costIsLowerBound: true,
     });
-    expect(sumBelow(spansOf(root(9), call(2)), 0)).toMatchObject({ input: null, output: null, costNanoUsd: null });
+    expect(subtreeSums(spansOf(root(9), call(2)), 0)).toMatchObject({ input: null, output: null, costNanoUsd: null });
   });
 });
 
@@ -149,12 +149,12 @@ describe("the axis", () => {
             span(99, undefined, 0, 2e6, { attributes: { [semconv.OPENHOOK_SPAN_KIND]: "session" } }),
           );
           const axis = makeAxis(spans, shorten);
-          expect(placeOf(axis, 0)).toBe(0);
-          expect(placeOf(axis, axis.endMs)).toBeCloseTo(1, 9);
+          expect(positionOf(axis, 0)).toBe(0);
+          expect(positionOf(axis, axis.endMs)).toBeCloseTo(1, 9);
           const rising = [...places].sort((a, b) => a - b).map((place) => timeAt(axis, place));
           for (const [i, ms] of rising.entries()) {
             expect(ms).toBeGreaterThanOrEqual(rising[i - 1] ?? 0);
-            expect(timeAt(axis, placeOf(axis, ms))).toBeCloseTo(ms, 3);
+            expect(timeAt(axis, positionOf(axis, ms))).toBeCloseTo(ms, 3);
           }
         },
       ),
@@ -166,20 +166,20 @@ describe("the axis", () => {
     const spans = spansOf(root(day + 60_000), span(2, 1, 0, 60_000), span(3, 1, day, day + 60_000));
     const axis = makeAxis(spans, true);
     expect(axis.pauses).toEqual([[60_000, day]]);
-    expect(placeOf(axis, day) - placeOf(axis, 60_000)).toBeCloseTo(0.25, 6);
+    expect(positionOf(axis, day) - positionOf(axis, 60_000)).toBeCloseTo(0.25, 6);
     expect(makeAxis(spans, false).pauses).toEqual([]);
-    expect(placeOf(makeAxis(spans, false), 60_000)).toBeLessThan(0.001);
+    expect(positionOf(makeAxis(spans, false), 60_000)).toBeLessThan(0.001);
   });
 
   test("zooming stays within bounds and keeps the position under the pointer", () => {
     const axis = makeAxis(spansOf(root(100_000), span(2, 1, 0, 100_000)), true);
-    expect(zoomed(axis, WHOLE, 0.5, 2)).toEqual(WHOLE);
-    const half = zoomed(axis, WHOLE, 0.3, 0.5);
+    expect(zoomed(axis, FULL_VIEW, 0.5, 2)).toEqual(FULL_VIEW);
+    const half = zoomed(axis, FULL_VIEW, 0.3, 0.5);
     expect((0.3 - half.from) / (half.to - half.from)).toBeCloseTo(0.3, 6);
-    let frame = WHOLE;
+    let frame = FULL_VIEW;
     for (let i = 0; i < 200; i++) frame = zoomed(axis, frame, 0.3, 0.5);
     expect((frame.to - frame.from) * axis.endMs).toBeGreaterThan(1);
-    for (const window of [WHOLE, half, frame]) {
+    for (const window of [FULL_VIEW, half, frame]) {
       const ticks = ticksOf(axis, window, 8);
       expect(ticks.length).toBeGreaterThan(1);
       expect(ticks.length).toBeLessThan(20);
@@ -189,7 +189,7 @@ describe("the axis", () => {
 });
 
 test("invisible and direction-changing characters are escaped", () => {
-  expect(shown("a\u202eb\u0007c\u200b\ufeff")).toBe("a\\u{202e}b\\u{7}c\\u{200b}\\u{feff}");
-  expect(shown("<b>é 漢字 👩‍💻</b>\n")).toBe("<b>é 漢字 👩‍💻</b>\\u{a}");
-  expect(shownLines("one\n\ttwo\u001b[31m")).toBe("one\n\ttwo\\u{1b}[31m");
+  expect(safeText("a\u202eb\u0007c\u200b\ufeff")).toBe("a\\u{202e}b\\u{7}c\\u{200b}\\u{feff}");
+  expect(safeText("<b>é 漢字 👩‍💻</b>\n")).toBe("<b>é 漢字 👩‍💻</b>\\u{a}");
+  expect(safeLines("one\n\ttwo\u001b[31m")).toBe("one\n\ttwo\\u{1b}[31m");
 });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { useLine } from "./live.ts";
+import { useConnection } from "./live.ts";
 import { hrefOf, type Route, readRoute } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
@@ -9,16 +9,16 @@ import { Usage } from "./usage/usage.tsx";
 export function App() {
   const [route, setRoute] = useState(() => readRoute(location.hash));
   useEffect(() => {
-    const moved = (): void => setRoute(readRoute(location.hash));
-    addEventListener("hashchange", moved);
-    // It may have changed since the first rendering
-    moved();
-    return () => removeEventListener("hashchange", moved);
+    const onHashChange = (): void => setRoute(readRoute(location.hash));
+    addEventListener("hashchange", onHashChange);
+    // The address may have changed since the first rendering
+    onHashChange();
+    return () => removeEventListener("hashchange", onHashChange);
   }, []);
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="top">
         <a class="brand" href={hrefOf("sessions")}>
@@ -29,7 +29,7 @@ export function App() {
           <Tab to="usage" now={route.view} title="Usage" />
           <Tab to="tools" now={route.view} title="Tools" />
         </nav>
-        <LiveMark />
+        <ConnectionStatus />
       </header>
       <main id="main" tabIndex={-1}>
         <View {...route} />
@@ -67,18 +67,18 @@ function Tab({ to, now, title }: { to: Route["view"]; now: Route["view"]; title:
   );
 }
 
-function LiveMark() {
-  const line = useLine();
-  const text = line === "live" ? "Live" : line === "lost" ? "Not connected" : "Connecting";
+function ConnectionStatus() {
+  const connection = useConnection();
+  const text = connection === "live" ? "Live" : connection === "lost" ? "Not connected" : "Connecting";
   return (
-    <span class={`live ${line}`} role="status" title={TITLES[line]}>
+    <span class={`live ${connection}`} role="status" title={TITLES[connection]}>
       {text}
     </span>
   );
 }
 
 const TITLES = {
-  live: "The page follows what the agents do",
-  lost: "The program behind this page has ended, or does not answer",
-  connecting: "Waiting for the program behind this page",
+  live: "The page updates automatically",
+  lost: "The server has stopped or does not respond",
+  connecting: "Connecting to the server",
 } as const;

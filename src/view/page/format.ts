@@ -13,7 +13,7 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** Time since a start, for an axis with marks `stepMs` apart: with enough digits to distinguish two marks. */
+/** Time since a start, for an axis with ticks `stepMs` apart, with enough digits to distinguish them. */
 export function offset(ms: number, stepMs: number): string {
   if (stepMs < 1000 && ms < 60_000) {
     return ms < 1000 && stepMs < 100
@@ -41,7 +41,7 @@ export function dollars(nanoUsd: number): string {
   return usd < 1 ? `$${usd.toFixed(4)}` : DOLLARS.format(usd);
 }
 
-/** For an axis with marks `stepNanoUsd` apart: with enough digits to distinguish two marks, the same on all of them. */
+/** For an axis with ticks `stepNanoUsd` apart, with enough digits to distinguish them and the same number on all of them. */
 export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   const isWhole = (digits: number): boolean => Math.round(stepNanoUsd) % 10 ** (9 - digits) === 0;
   const digits = [0, 2, 3, 4, 5, 6].find(isWhole) ?? 9;
@@ -54,7 +54,7 @@ export const percent = (part: number, whole: number): string =>
 /** `1 turn`, `2 turns`. */
 export const plural = (n: number, one: string): string => `${exact(n)} ${n === 1 ? one : `${one}s`}`;
 
-/** In the reader's time zone: day and minute. */
+/** Day and minute in the user's time zone. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);
 
 /** To the second. */
@@ -63,7 +63,7 @@ export const dateTimeExact = (ms: number): string => SECONDS.format(ms);
 /** To the millisecond. */
 export const clock = (ms: number): string => CLOCK.format(ms);
 
-/** A bucket's name for readers: `2026-W47` is the week that begins on its Monday. */
+/** A bucket's display name: `week 47, 2026`, `11-21 07:00`. */
 export function bucketName(bucket: string): string {
   const hour = /^(\d{4}-\d\d-\d\d)T(\d\d):00/.exec(bucket);
   if (hour !== null) return `${hour[1]?.slice(5)} ${hour[2]}:00`;
@@ -72,7 +72,7 @@ export function bucketName(bucket: string): string {
   return bucket;
 }
 
-/** The reader's time zone, as an IANA name. */
+/** The user's time zone, as an IANA name. */
 export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // --- internal ---

@@ -1,81 +1,82 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Calls back whenever the server's answers may differ: the store has changed, or a quarter of an hour is over, because "today" changes at
- * midnight. A hidden page is called back when it becomes visible.
+ * Calls back whenever the server's responses may differ: the store has changed, or a new quarter of an hour has begun, because "today"
+ * changes at midnight. A hidden page is called back when it becomes visible.
  *
- * @returns stops it
+ * @returns ends the subscription
  */
-export function onChange(told: () => void): () => void {
-  return subscribe(changes, told);
+export function onChange(listener: () => void): () => void {
+  return subscribe(changeListeners, listener);
 }
 
-export type Line = "connecting" | "live" | "lost";
+export type ConnectionState = "connecting" | "live" | "lost";
 
-/** Whether the connection for changes is open. */
-export function useLine(): Line {
-  const [now, setNow] = useState(line);
-  useEffect(() => subscribe(lines, () => setNow(line)), []);
-  return now;
+/** State of the connection that reports changes. */
+export function useConnection(): ConnectionState {
+  const [current, setCurrent] = useState(connection);
+  useEffect(() => subscribe(connectionListeners, () => setCurrent(connection)), []);
+  return current;
 }
 
 // --- internal ---
 
-let line: Line = "connecting";
+let connection: ConnectionState = "connecting";
+/** The store changed while the page was hidden. */
 let isStale = false;
-let toldMs = Date.now();
+let lastChangeMs = Date.now();
 let source: EventSource | undefined;
-const changes = new Set<() => void>();
-const lines = new Set<() => void>();
+const changeListeners = new Set<() => void>();
+const connectionListeners = new Set<() => void>();
 
-function subscribe(listeners: Set<() => void>, told: () => void): () => void {
+function subscribe(listeners: Set<() => void>, listener: () => void): () => void {
   if (source === undefined) connect();
-  listeners.add(told);
-  return () => listeners.delete(told);
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-const tell = (listeners: ReadonlySet<() => void>): void => {
-  for (const told of [...listeners]) told();
+const notify = (listeners: ReadonlySet<() => void>): void => {
+  for (const listener of [...listeners]) listener();
 };
 
-function changed(): void {
+function notifyChange(): void {
   if (document.hidden) {
     isStale = true;
     return;
   }
   isStale = false;
-  toldMs = Date.now();
-  tell(changes);
+  lastChangeMs = Date.now();
+  notify(changeListeners);
 }
 
 function connect(): void {
   source = new EventSource("api/live");
-  source.addEventListener("change", changed);
-  source.addEventListener("beat", () => {
-    if (quarterOf(Date.now()) !== quarterOf(toldMs)) changed();
+  source.addEventListener("change", notifyChange);
+  source.addEventListener("heartbeat", () => {
+    if (quarterOf(Date.now()) !== quarterOf(lastChangeMs)) notifyChange();
   });
-  source.addEventListener("here", () => {
-    // Changes while disconnected are not reported again
-    if (line === "lost") changed();
-    line = "live";
-    tell(lines);
+  source.addEventListener("connected", () => {
+    // The server does not repeat changes that happened while disconnected
+    if (connection === "lost") notifyChange();
+    connection = "live";
+    notify(connectionListeners);
   });
   source.addEventListener("error", () => {
-    line = "lost";
-    tell(lines);
+    connection = "lost";
+    notify(connectionListeners);
     // The browser reconnects by itself, but not after a refusal
     if (source?.readyState === EventSource.CLOSED) {
       source = undefined;
-      setTimeout(connect, AGAIN_MS);
+      setTimeout(connect, RECONNECT_MS);
     }
   });
 }
 
-const AGAIN_MS = 5000;
+const RECONNECT_MS = 5000;
 
-/** In no time zone does a day begin within a quarter of an hour. */
+/** In every time zone a day begins at the start of a quarter of an hour. */
 const quarterOf = (ms: number): number => Math.floor(ms / 900_000);
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && isStale) changed();
+  if (!document.hidden && isStale) notifyChange();
 });

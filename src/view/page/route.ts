@@ -1,4 +1,4 @@
-/** The current view: the part of the address after `#`. */
+/** The current view and its parameters, from the part of the address after `#`. */
 export interface Route {
   readonly view: "sessions" | "session" | "usage" | "tools";
   readonly params: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export function readRoute(hash: string): Route {
     : { view, params };
 }
 
-/** @param params `undefined` and empty ones are left out */
+/** @param params undefined and empty ones are omitted */
 export function hrefOf(view: Route["view"], params: Readonly<Record<string, string | undefined>> = {}): string {
   const query = new URLSearchParams(
     Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
@@ -22,7 +22,7 @@ export function hrefOf(view: Route["view"], params: Readonly<Record<string, stri
 }
 
 /**
- * Changes parameters of the current view. Uses the current address, because the rendered one may be a change behind and would undo it.
+ * Changes parameters of the current view. Reads the current address, because the rendered one may be older and would undo another change.
  */
 export function change(params: Readonly<Record<string, string | undefined>>): void {
   const now = readRoute(location.hash);

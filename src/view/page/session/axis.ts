@@ -5,20 +5,20 @@ export interface Axis {
   readonly endMs: number;
   readonly knotMs: Float64Array;
   readonly knotAt: Float64Array;
-  /** Pauses that are drawn shorter, from and to, in order of time. */
+  /** Shortened pauses as start and end, in order of time. */
   readonly pauses: readonly (readonly [number, number])[];
 }
 
 /** The visible part of the axis, as positions. */
-export interface Window {
+export interface Viewport {
   readonly from: number;
   readonly to: number;
 }
 
-export const WHOLE: Window = { from: 0, to: 1 };
+export const FULL_VIEW: Viewport = { from: 0, to: 1 };
 
 /**
- * @param shorten draws pauses shorter, in proportion, if nothing happened for more than a quarter of the time and 10 s: sessions stay open
+ * @param shorten if pauses take more than a quarter of the time and 10 s, draw them together as a quarter of the width: sessions stay open
  *        over lunch, or for days
  */
 export function makeAxis(spans: Spans, shorten: boolean): Axis {
@@ -26,10 +26,10 @@ export function makeAxis(spans: Spans, shorten: boolean): Axis {
   const gaps = shorten ? pausesOf(spans, endMs) : [];
   const idleMs = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
   const busyMs = endMs - idleMs;
-  const isWorth = busyMs > 0 && idleMs >= MIN_IDLE_MS && idleMs > endMs * IDLE_SHARE;
-  const pauses = isWorth ? gaps : [];
-  const scale = isWorth ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
-  const whole = isWorth ? busyMs / (1 - IDLE_SHARE) : endMs;
+  const isWorthwhile = busyMs > 0 && idleMs >= MIN_IDLE_MS && idleMs > endMs * IDLE_SHARE;
+  const pauses = isWorthwhile ? gaps : [];
+  const scale = isWorthwhile ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
+  const whole = isWorthwhile ? busyMs / (1 - IDLE_SHARE) : endMs;
   const knotMs = [0];
   const knotAt = [0];
   let [lastMs, at] = [0, 0];
@@ -47,38 +47,38 @@ export function makeAxis(spans: Spans, shorten: boolean): Axis {
   return { endMs, knotMs: Float64Array.from(knotMs), knotAt: Float64Array.from(knotAt), pauses };
 }
 
-export const placeOf = ({ knotMs, knotAt }: Axis, ms: number): number => between(knotMs, knotAt, ms);
+export const positionOf = ({ knotMs, knotAt }: Axis, ms: number): number => between(knotMs, knotAt, ms);
 
-export const timeAt = ({ knotMs, knotAt }: Axis, place: number): number => between(knotAt, knotMs, place);
+export const timeAt = ({ knotMs, knotAt }: Axis, position: number): number => between(knotAt, knotMs, position);
 
-/** A window around `at` (a position in view), `factor` times as wide. Not wider than everything, nor too narrow to distinguish times. */
-export function zoomed(axis: Axis, { from, to }: Window, at: number, factor: number): Window {
-  const least = Math.min(1, MIN_WINDOW_MS / Math.max(axis.endMs, MIN_WINDOW_MS));
-  const width = Math.min(1, Math.max(least, (to - from) * factor));
+/** The viewport made `factor` times as wide around position `at`. Not wider than the axis, nor too narrow to distinguish times. */
+export function zoomed(axis: Axis, { from, to }: Viewport, at: number, factor: number): Viewport {
+  const minWidth = Math.min(1, MIN_VIEWPORT_MS / Math.max(axis.endMs, MIN_VIEWPORT_MS));
+  const width = Math.min(1, Math.max(minWidth, (to - from) * factor));
   const share = (at - from) / (to - from);
   return moved({ from: at - width * share, to: at + width * (1 - share) }, 0);
 }
 
-/** The window moved by a share of its width, within everything. */
-export function moved({ from, to }: Window, by: number): Window {
+/** The viewport moved along the axis, not beyond its ends. */
+export function moved({ from, to }: Viewport, by: number): Viewport {
   const width = Math.min(1, to - from);
   const start = Math.min(1 - width, Math.max(0, from + by));
   return { from: start, to: start + width };
 }
 
 export interface Tick {
-  /** Position within the window, 0 to 1. */
+  /** Position within the viewport, 0 to 1. */
   readonly at: number;
   readonly ms: number;
   readonly stepMs: number;
 }
 
-/** About `wanted` marks for a window: at round times where time is linear, otherwise at even positions. */
-export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): readonly Tick[] {
+/** About `wanted` ticks for a viewport: at round times if time is linear there, otherwise at even distances. */
+export function ticksOf(axis: Axis, { from, to }: Viewport, wanted: number): readonly Tick[] {
   const [startMs, endMs] = [timeAt(axis, from), timeAt(axis, to)];
-  const isEven = !axis.pauses.some(([a, b]) => b > startMs && a < endMs);
+  const isLinear = !axis.pauses.some(([a, b]) => b > startMs && a < endMs);
   const n = Math.max(2, wanted);
-  if (!isEven) {
+  if (!isLinear) {
     return Array.from({ length: n }, (_, i) => {
       const ms = timeAt(axis, from + ((to - from) * i) / n);
       return { at: i / n, ms, stepMs: Math.max(1000, (endMs - startMs) / n) };
@@ -87,7 +87,7 @@ export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): reado
   const stepMs = roundStep((endMs - startMs) / n);
   const ticks: Tick[] = [];
   for (let k = Math.ceil(startMs / stepMs - 1e-9); k * stepMs <= endMs; k++) {
-    ticks.push({ at: (placeOf(axis, k * stepMs) - from) / (to - from), ms: k * stepMs, stepMs });
+    ticks.push({ at: (positionOf(axis, k * stepMs) - from) / (to - from), ms: k * stepMs, stepMs });
   }
   return ticks;
 }
@@ -95,9 +95,9 @@ export function ticksOf(axis: Axis, { from, to }: Window, wanted: number): reado
 // --- internal ---
 
 const IDLE_SHARE = 0.25;
-/** Shorter gaps are no pauses. */
+/** Pauses shorter than this in total are not shortened. */
 const MIN_IDLE_MS = 10_000;
-const MIN_WINDOW_MS = 2;
+const MIN_VIEWPORT_MS = 2;
 
 const STEPS_MS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1800e3, 3600e3,
@@ -109,19 +109,19 @@ function roundStep(ms: number): number {
   return STEPS_MS.find((step) => step >= ms) ?? Math.ceil(ms / 86_400e3) * 86_400e3;
 }
 
-/** Times in which nothing but the session itself was active. */
+/** Times without any active span except the session itself. */
 function pausesOf(spans: Spans, endMs: number): readonly (readonly [number, number])[] {
-  const working: number[] = [];
-  for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) !== "session") working.push(i);
-  working.sort((a, b) => (spans.startMs[a] ?? 0) - (spans.startMs[b] ?? 0));
+  const active: number[] = [];
+  for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) !== "session") active.push(i);
+  active.sort((a, b) => (spans.startMs[a] ?? 0) - (spans.startMs[b] ?? 0));
   const gaps: [number, number][] = [];
   let lastMs = 0;
-  for (const i of working) {
+  for (const i of active) {
     const startMs = spans.startMs[i] ?? 0;
     if (startMs > lastMs) gaps.push([lastMs, startMs]);
     lastMs = Math.max(lastMs, spans.endMs[i] ?? 0);
   }
-  if (working.length > 0 && endMs > lastMs) gaps.push([lastMs, endMs]);
+  if (active.length > 0 && endMs > lastMs) gaps.push([lastMs, endMs]);
   return gaps;
 }
 

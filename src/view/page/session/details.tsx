@@ -1,36 +1,37 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, SpanDocument } from "../../wire.ts";
-import { askOnce } from "../ask.ts";
+import type { ApiResponse, SpanDocument } from "../../wire.ts";
+import { fetchOnce } from "../api.ts";
 import { clock, count, dateTimeExact, dollars, duration, exact } from "../format.ts";
-import { Instead } from "../parts.tsx";
-import { shown, shownLines } from "../shown.ts";
+import { Placeholder, problemOf } from "../placeholder.tsx";
+import { safeLines, safeText } from "../safe-text.ts";
 import { KIND_NAMES } from "./row.tsx";
-import { type Spans, sumBelow } from "./spans.ts";
+import { type Spans, subtreeSums } from "./spans.ts";
 
 interface Props {
   readonly source: string;
-  readonly session: string;
+  readonly sessionId: string;
   readonly spans: Spans;
   readonly index: number;
-  /** A new value means that the session, and maybe this span, has changed. */
-  readonly changed: unknown;
+  /** A new value means that the session, and perhaps this span, has changed. */
+  readonly version: unknown;
   readonly onClose: () => void;
 }
 
-/** Everything about one span, beside the waterfall, which keeps the focus. */
-export function Details({ source, session, spans, index, changed, onClose }: Props) {
+/** All details of one span. The panel is beside the waterfall, which keeps the focus. */
+export function Details({ source, sessionId, spans, index, version, onClose }: Props) {
   const id = spans.idOf(index);
-  const [answer, setAnswer] = useState<Answer<SpanDocument> | undefined>(undefined);
+  const [response, setResponse] = useState<ApiResponse<SpanDocument> | undefined>(undefined);
   useEffect(() => {
     const control = new AbortController();
-    void askOnce<SpanDocument>("span", { source, id: session, span: id }, control.signal).then((found) => {
-      if (found !== undefined) setAnswer(found);
+    void fetchOnce<SpanDocument>("span", { source, id: sessionId, span: id }, control.signal).then((fetched) => {
+      if (fetched !== undefined) setResponse(fetched);
     });
     return () => control.abort();
-  }, [source, session, id, changed]);
+  }, [source, sessionId, id, version]);
   const panel = useRef<HTMLElement>(null);
   const kind = spans.kindOf(index);
-  const current = answer?.kind === "span" && answer.spanId !== id ? undefined : answer;
+  // Until the response for another span is here, the old one must not be shown
+  const current = response?.kind === "span" && response.spanId !== id ? undefined : response;
 
   return (
     <aside
@@ -49,21 +50,21 @@ export function Details({ source, session, spans, index, changed, onClose }: Pro
         <button type="button" class="quiet" aria-label="Close the details" onClick={onClose}>
           ✕
         </button>
-        <h2>{shown(spans.labelOf(index))}</h2>
+        <h2>{safeText(spans.labelOf(index))}</h2>
       </header>
       <dl class="pairs">
-        <Pair name="Began">
+        <Pair name="Started">
           {dateTimeExact(spans.baseMs + (spans.startMs[index] ?? 0))}
           <span class="muted"> {clock(spans.baseMs + (spans.startMs[index] ?? 0)).slice(-3)} ms</span>
         </Pair>
-        <Pair name={spans.has(index, "open") ? "So far" : "Took"}>
+        <Pair name={spans.has(index, "open") ? "Duration so far" : "Duration"}>
           {duration((spans.endMs[index] ?? 0) - (spans.startMs[index] ?? 0))}
         </Pair>
-        <Pair name="From the beginning">{duration(spans.startMs[index] ?? 0)}</Pair>
-        {spans.detailOf(index) === "" ? null : <Pair name="State">{shown(spans.detailOf(index))}</Pair>}
-        <Used spans={spans} index={index} />
+        <Pair name="After session start">{duration(spans.startMs[index] ?? 0)}</Pair>
+        {spans.detailOf(index) === "" ? null : <Pair name="State">{safeText(spans.detailOf(index))}</Pair>}
+        <UsageFacts spans={spans} index={index} />
       </dl>
-      {current?.kind === "span" ? <Recorded span={current} /> : <Instead answer={current} />}
+      {current?.kind === "span" ? <SpanRecord span={current} /> : <Placeholder problem={problemOf(current)} />}
     </aside>
   );
 }
@@ -79,16 +80,16 @@ function Pair({ name, children }: { name: string; children: preact.ComponentChil
   );
 }
 
-function Used({ spans, index }: { spans: Spans; index: number }) {
+function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   const kind = spans.kindOf(index);
   const hasOwn = spans.inputOf(index) !== null || spans.outputOf(index) !== null;
-  const below = (spans.size[index] ?? 1) > 1 ? sumBelow(spans, index) : undefined;
+  const subtree = (spans.size[index] ?? 1) > 1 ? subtreeSums(spans, index) : undefined;
   return (
     <>
       {hasOwn || spans.has(index, "unknownTokens") ? (
         <Pair name="Tokens">
           {hasOwn
-            ? `${told(spans.inputOf(index))} in, ${spans.has(index, "leastOutput") ? "≥ " : ""}${told(spans.outputOf(index))} out`
+            ? `${orUnknown(spans.inputOf(index))} in, ${spans.has(index, "outputIsLowerBound") ? "≥ " : ""}${orUnknown(spans.outputOf(index))} out`
             : "unknown"}
         </Pair>
       ) : null}
@@ -96,22 +97,22 @@ function Used({ spans, index }: { spans: Spans; index: number }) {
         <Pair name="Cost">
           {spans.costOf(index) === null
             ? "unknown"
-            : `${spans.has(index, "leastCost") ? "≥ " : ""}${dollars(spans.costOf(index) ?? 0)}`}
+            : `${spans.has(index, "costIsLowerBound") ? "≥ " : ""}${dollars(spans.costOf(index) ?? 0)}`}
         </Pair>
       ) : null}
-      {below === undefined || below.calls + below.tools === 0 || kind === "session" ? null : (
-        <Pair name="With all inside">
-          {count(below.calls)} model calls, {count(below.tools)} tool calls
-          {below.calls === 0 ? null : (
+      {subtree === undefined || subtree.calls + subtree.tools === 0 || kind === "session" ? null : (
+        <Pair name="With children">
+          {count(subtree.calls)} model calls, {count(subtree.tools)} tool calls
+          {subtree.calls === 0 ? null : (
             <>
               <br />
-              {below.input === null
+              {subtree.input === null
                 ? "tokens unknown"
-                : `${below.leastTokens ? "≥ " : ""}${exact(below.input)} in, ${exact(below.output ?? 0)} out`}
+                : `${subtree.tokensAreLowerBound ? "≥ " : ""}${exact(subtree.input)} in, ${exact(subtree.output ?? 0)} out`}
               <br />
-              {below.costNanoUsd === null
+              {subtree.costNanoUsd === null
                 ? "cost unknown"
-                : `${below.leastCost ? "≥ " : ""}${dollars(below.costNanoUsd)}`}
+                : `${subtree.costIsLowerBound ? "≥ " : ""}${dollars(subtree.costNanoUsd)}`}
             </>
           )}
         </Pair>
@@ -120,10 +121,10 @@ function Used({ spans, index }: { spans: Spans; index: number }) {
   );
 }
 
-const told = (n: number | null): string => (n === null ? "unknown" : exact(n));
+const orUnknown = (n: number | null): string => (n === null ? "unknown" : exact(n));
 
 /** The span as it was or will be sent, with OpenTelemetry's names and values. */
-function Recorded({ span }: { span: SpanDocument }) {
+function SpanRecord({ span }: { span: SpanDocument }) {
   return (
     <>
       <h3>Attributes</h3>
@@ -134,7 +135,7 @@ function Recorded({ span }: { span: SpanDocument }) {
           {span.events.map((event, i) => (
             <div key={`${event.name}-${i}`} class="event">
               <p>
-                {shown(event.name)} <span class="muted">{clock(event.timeMs)}</span>
+                {safeText(event.name)} <span class="muted">{clock(event.timeMs)}</span>
               </p>
               <Attributes of={event.attributes} />
             </div>
@@ -162,7 +163,7 @@ function Attributes({ of }: { of: SpanDocument["attributes"] }) {
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, value]) => (
           <div key={name}>
-            <dt>{shown(name)}</dt>
+            <dt>{safeText(name)}</dt>
             <dd>
               <Value value={value} />
             </dd>
@@ -172,10 +173,10 @@ function Attributes({ of }: { of: SpanDocument["attributes"] }) {
   );
 }
 
-/** Prompts and outputs are long and have several lines. */
+/** Long or multi-line values, such as prompts and outputs, are preformatted blocks. */
 function Value({ value }: { value: SpanDocument["attributes"][string] }) {
   const text = typeof value === "object" ? value.join(", ") : String(value);
-  return text.length > LONG || text.includes("\n") ? <pre>{shownLines(text)}</pre> : shown(text);
+  return text.length > LONG_CHARS || text.includes("\n") ? <pre>{safeLines(text)}</pre> : safeText(text);
 }
 
-const LONG = 120;
+const LONG_CHARS = 120;

@@ -1,8 +1,8 @@
 import type { SessionDocument } from "../../wire.ts";
+import { Cost, Tile, Tokens } from "../figures.tsx";
 import { dateTimeExact, dollars, duration, exact, percent, plural } from "../format.ts";
-import { Cost, Tile, Tokens } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 
 /** Agent, folder, time and totals. */
 export function Head({ document: { row, segments, reported } }: { document: SessionDocument }) {
@@ -13,9 +13,9 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
         <a href={hrefOf("sessions")}>← Sessions</a>
       </p>
       <h1 id="title">
-        {shown(row.agent)}
-        {row.repository === null ? null : <span class="place"> {shown(row.repository)}</span>}
-        {row.branch === null ? null : <span class="branch">{shown(row.branch)}</span>}
+        {safeText(row.agent)}
+        {row.repository === null ? null : <span class="place"> {safeText(row.repository)}</span>}
+        {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
         {row.open ? <span class="badge open">open</span> : null}
         {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
       </h1>
@@ -25,10 +25,10 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
         </span>
         <span>{duration(row.activeMs)} active</span>
         {segments.length > 1 ? <span>{plural(segments.length, "segment")}</span> : null}
-        {row.open || row.endReason === null ? null : <span>ended: {shown(row.endReason)}</span>}
-        {row.agentVersion === null ? null : <span>version {shown(row.agentVersion)}</span>}
-        <span class="id">{shown(row.sessionId)}</span>
-        {row.folder === null ? null : <span class="id">{shown(row.folder)}</span>}
+        {row.open || row.endReason === null ? null : <span>ended: {safeText(row.endReason)}</span>}
+        {row.agentVersion === null ? null : <span>version {safeText(row.agentVersion)}</span>}
+        <span class="id">{safeText(row.sessionId)}</span>
+        {row.folder === null ? null : <span class="id">{safeText(row.folder)}</span>}
       </p>
       <dl class="tiles">
         <Tile
@@ -39,20 +39,20 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
               : null
           }
         >
-          <Tokens n={sums.input} least={sums.leastInput} />
+          <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
         </Tile>
         <Tile name="Output tokens" note={sums.reasoning ? `${exact(sums.reasoning)} reasoning` : null}>
-          <Tokens n={sums.output} least={sums.leastOutput} />
+          <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
         </Tile>
         <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
-          <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
+          <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
         </Tile>
         <Tile name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
           {exact(row.turns)}
         </Tile>
         <Tile
           name="Model calls"
-          note={row.models.length === 0 ? null : row.models.map((model) => shown(model)).join(", ")}
+          note={row.models.length === 0 ? null : row.models.map((model) => safeText(model)).join(", ")}
         >
           {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
         </Tile>
@@ -79,5 +79,5 @@ function ToolNote({ row }: { row: SessionDocument["row"] }) {
     ...(row.deniedTools > 0 ? [`${exact(row.deniedTools)} denied`] : []),
     ...(row.unfinishedTools > 0 ? [`${exact(row.unfinishedTools)} unfinished`] : []),
   ];
-  return parts.length === 0 ? <span>none failed</span> : <span class="trouble-count">{parts.join(", ")}</span>;
+  return parts.length === 0 ? <span>none failed</span> : <span class="error-count">{parts.join(", ")}</span>;
 }

@@ -7,8 +7,8 @@ export type Key =
   | "last"
   | "open"
   | "close"
-  | "choose"
-  | "leave"
+  | "toggle-details"
+  | "close-details"
   | "next-error"
   | "previous-error"
   | "zoom-in"
@@ -19,7 +19,7 @@ export type Key =
   | "pan-left"
   | "pan-right";
 
-/** The meaning of a key in the waterfall; `undefined`: left to the browser. */
+/** The action of a key in the waterfall; `undefined`: the browser handles it. */
 export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): Key | undefined {
   if (ctrlKey || metaKey || altKey) return undefined;
   if (shiftKey && key === "ArrowLeft") return "pan-left";
@@ -27,15 +27,15 @@ export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent
   return KEYS.get(key);
 }
 
-/** For the help below the toolbar. */
+/** Keys and what they do, for the help in the toolbar. */
 export const KEY_HELP: readonly (readonly [string, string])[] = [
-  ["↑ ↓", "row by row; Home, End, Page Up and Page Down in larger steps"],
-  ["← →", "collapse and expand, or to the span around and the first one inside"],
-  ["Enter", "details of the span; Escape closes them"],
-  ["n, N", "next and previous span that failed"],
-  ["+ −", "zoom in and out; z to the span, f to the rows in view, 0 shows everything"],
-  ["Shift ← →", "earlier and later"],
-  ["Ctrl + wheel", "zoom where the pointer is; Shift + wheel moves"],
+  ["↑ ↓", "move row by row; Home, End, Page Up and Page Down in larger steps"],
+  ["← →", "collapse and expand, or go to the parent or first child"],
+  ["Enter", "show or hide details; Escape hides them"],
+  ["n, N", "go to the next or previous failed span"],
+  ["+ −", "zoom in and out; z fits the span, f the visible rows, 0 the session"],
+  ["Shift ← →", "move the view along the time axis"],
+  ["Ctrl + wheel", "zoom at the pointer; Shift + wheel moves the view"],
 ];
 
 // --- internal ---
@@ -49,9 +49,9 @@ const KEYS: ReadonlyMap<string, Key> = new Map([
   ["End", "last"],
   ["ArrowRight", "open"],
   ["ArrowLeft", "close"],
-  ["Enter", "choose"],
-  [" ", "choose"],
-  ["Escape", "leave"],
+  ["Enter", "toggle-details"],
+  [" ", "toggle-details"],
+  ["Escape", "close-details"],
   ["n", "next-error"],
   ["N", "previous-error"],
   ["+", "zoom-in"],

@@ -1,4 +1,4 @@
-/** What the colours mean. */
+/** Colours of the kinds of spans. */
 export function Legend() {
   return (
     <ul class="legend" aria-label="Colours">

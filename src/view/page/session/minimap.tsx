@@ -1,30 +1,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Axis, moved, placeOf, WHOLE, type Window } from "./axis.ts";
+import { type Axis, FULL_VIEW, moved, positionOf, type Viewport } from "./axis.ts";
 import type { Spans } from "./spans.ts";
 
 interface Props {
   readonly spans: Spans;
   readonly axis: Axis;
-  readonly frame: Window;
-  readonly onFrame: (frame: Window) => void;
+  readonly viewport: Viewport;
+  readonly onViewport: (viewport: Viewport) => void;
 }
 
 /**
- * The whole session in a strip, one line per row as far as they fit. Dragging zooms to that part, dragging the visible part moves it, a
- * double click shows everything. Keys do the same in the waterfall, so the strip is hidden from screen readers.
+ * The whole session in a strip, one line per row as far as they fit. Dragging zooms to that part, dragging the viewport moves it, a
+ * double click shows the whole session. The waterfall's keys do the same, so the strip is hidden from screen readers.
  */
-export function Minimap({ spans, axis, frame, onFrame }: Props) {
+export function Minimap({ spans, axis, viewport, onViewport }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [look, setLook] = useState({ width: 0, scheme: 0 });
-  const drag = useRef<{ readonly from: number; readonly frame: Window; readonly isMove: boolean } | undefined>(
+  const [drawing, setDrawing] = useState({ width: 0, scheme: 0 });
+  const drag = useRef<{ readonly from: number; readonly viewport: Viewport; readonly isMove: boolean } | undefined>(
     undefined,
   );
 
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const measure = (): void => setLook((before) => ({ ...before, width: element.clientWidth }));
-    const recolour = (): void => setLook((before) => ({ ...before, scheme: before.scheme + 1 }));
+    const measure = (): void => setDrawing((before) => ({ ...before, width: element.clientWidth }));
+    const recolour = (): void => setDrawing((before) => ({ ...before, scheme: before.scheme + 1 }));
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -37,31 +37,31 @@ export function Minimap({ spans, axis, frame, onFrame }: Props) {
   }, []);
 
   useEffect(() => {
-    if (canvas.current !== null && look.width > 0) draw(canvas.current, spans, axis);
-  }, [spans, axis, look]);
+    if (canvas.current !== null && drawing.width > 0) draw(canvas.current, spans, axis);
+  }, [spans, axis, drawing]);
 
-  const placeAt = (event: PointerEvent): number => {
+  const positionAt = (event: PointerEvent): number => {
     const box = canvas.current?.getBoundingClientRect();
     return box === undefined || box.width === 0 ? 0 : Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
   };
-  const isZoomed = frame.from > 0 || frame.to < 1;
+  const isZoomed = viewport.from > 0 || viewport.to < 1;
   return (
     <div
       class="minimap"
       aria-hidden="true"
       onPointerDown={(event) => {
         if (event.button !== 0) return;
-        const at = placeAt(event);
-        drag.current = { from: at, frame, isMove: isZoomed && at >= frame.from && at <= frame.to };
+        const at = positionAt(event);
+        drag.current = { from: at, viewport, isMove: isZoomed && at >= viewport.from && at <= viewport.to };
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
       onPointerMove={(event) => {
-        const begun = drag.current;
-        if (begun === undefined) return;
-        const at = placeAt(event);
-        if (begun.isMove) onFrame(moved(begun.frame, at - begun.from));
-        else if (Math.abs(at - begun.from) > LEAST_DRAG) {
-          onFrame({ from: Math.min(at, begun.from), to: Math.max(at, begun.from) });
+        const start = drag.current;
+        if (start === undefined) return;
+        const at = positionAt(event);
+        if (start.isMove) onViewport(moved(start.viewport, at - start.from));
+        else if (Math.abs(at - start.from) > MIN_DRAG) {
+          onViewport({ from: Math.min(at, start.from), to: Math.max(at, start.from) });
         }
       }}
       onPointerUp={() => {
@@ -70,14 +70,17 @@ export function Minimap({ spans, axis, frame, onFrame }: Props) {
       onPointerCancel={() => {
         drag.current = undefined;
       }}
-      onDblClick={() => onFrame(WHOLE)}
+      onDblClick={() => onViewport(FULL_VIEW)}
     >
       <canvas ref={canvas} />
       {isZoomed ? (
         <>
-          <span class="veil" style={{ left: "0", width: `${frame.from * 100}%` }} />
-          <span class="veil" style={{ left: `${frame.to * 100}%`, right: "0" }} />
-          <span class="view" style={{ left: `${frame.from * 100}%`, width: `${(frame.to - frame.from) * 100}%` }} />
+          <span class="veil" style={{ left: "0", width: `${viewport.from * 100}%` }} />
+          <span class="veil" style={{ left: `${viewport.to * 100}%`, right: "0" }} />
+          <span
+            class="view"
+            style={{ left: `${viewport.from * 100}%`, width: `${(viewport.to - viewport.from) * 100}%` }}
+          />
         </>
       ) : null}
     </div>
@@ -86,8 +89,8 @@ export function Minimap({ spans, axis, frame, onFrame }: Props) {
 
 // --- internal ---
 
-/** A shorter drag is a click. */
-const LEAST_DRAG = 0.004;
+/** A shorter drag is a click; a share of the width. */
+const MIN_DRAG = 0.004;
 
 function draw(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
   const scale = devicePixelRatio || 1;
@@ -106,12 +109,12 @@ function draw(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
   };
   const rowPx = height / Math.max(1, spans.count);
   const line = Math.min(3, Math.max(1, rowPx * 0.8));
-  // Failed spans last, so that they stay visible on shared lines
+  // Draw failed spans last, so that others do not hide them
   for (const failed of [false, true]) {
     for (let i = 0; i < spans.count; i++) {
       if (spans.has(i, "error") !== failed) continue;
-      const x = placeOf(axis, spans.startMs[i] ?? 0) * width;
-      const w = Math.max(1, placeOf(axis, spans.endMs[i] ?? 0) * width - x);
+      const x = positionOf(axis, spans.startMs[i] ?? 0) * width;
+      const w = Math.max(1, positionOf(axis, spans.endMs[i] ?? 0) * width - x);
       context.fillStyle = colourOf(failed ? "failed" : spans.kindOf(i));
       context.fillRect(Math.min(x, width - 1), i * rowPx, w, failed ? Math.max(2, line) : line);
     }

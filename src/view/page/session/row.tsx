@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
 import type { SpanKind } from "../../wire.ts";
 import { count, dollars, duration } from "../format.ts";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 import type { Spans } from "./spans.ts";
 
 interface Props {
@@ -13,13 +13,13 @@ interface Props {
   readonly span: number;
   readonly open: boolean;
   readonly isActive: boolean;
-  readonly isChosen: boolean;
+  readonly isSelected: boolean;
   readonly isHit: boolean;
-  /** Shares of the visible part. */
+  /** Start and end as shares of the viewport. */
   readonly left: number;
   readonly right: number;
   readonly onToggle: () => void;
-  readonly onChoose: () => void;
+  readonly onSelect: () => void;
 }
 
 export function Row({
@@ -29,18 +29,18 @@ export function Row({
   span,
   open,
   isActive,
-  isChosen,
+  isSelected,
   isHit,
   left,
   right,
   onToggle,
-  onChoose,
+  onSelect,
 }: Props) {
   const kind = spans.kindOf(span);
-  const hasInner = (spans.size[span] ?? 1) > 1;
+  const hasChildren = (spans.size[span] ?? 1) > 1;
   const detail = spans.detailOf(span);
-  const mark = markOf(spans, span);
-  const classes = ["row", kind, mark.name, isActive ? "active" : "", isHit ? "hit" : ""]
+  const status = statusOf(spans, span);
+  const classes = ["row", kind, status.name, isActive ? "active" : "", isHit ? "hit" : ""]
     .filter((one) => one !== "")
     .join(" ");
   return (
@@ -50,19 +50,19 @@ export function Row({
       role="row"
       aria-rowindex={row + 2}
       aria-level={(spans.depth[span] ?? 0) + 1}
-      aria-posinset={spans.place[span]}
-      aria-setsize={spans.siblings[span]}
-      aria-expanded={hasInner ? open : undefined}
-      aria-selected={isChosen}
+      aria-posinset={spans.siblingPosition[span]}
+      aria-setsize={spans.siblingCount[span]}
+      aria-expanded={hasChildren ? open : undefined}
+      aria-selected={isSelected}
       style={{ transform: `translateY(${top}px)` }}
-      onClick={onChoose}
+      onClick={onSelect}
     >
       <span
         role="gridcell"
         class="c-name"
         style={{ paddingLeft: `${Math.min(spans.depth[span] ?? 0, MAX_INDENT) * INDENT_PX}px` }}
       >
-        {hasInner ? (
+        {hasChildren ? (
           <span
             class="twist"
             aria-hidden="true"
@@ -78,20 +78,20 @@ export function Row({
         )}
         <span class="dot" aria-hidden="true" />
         <span class="sr">{KIND_NAMES[kind]} </span>
-        <span class="label" title={shown(spans.labelOf(span))}>
-          {shown(spans.labelOf(span))}
+        <span class="label" title={safeText(spans.labelOf(span))}>
+          {safeText(spans.labelOf(span))}
         </span>
-        {mark.sign === "" ? null : (
+        {status.sign === "" ? null : (
           <span class="sign" aria-hidden="true">
-            {mark.sign}
+            {status.sign}
           </span>
         )}
-        {detail === "" ? null : <span class="detail">{shown(detail)}</span>}
-        {hasInner && !open ? <span class="inner">{count((spans.size[span] ?? 1) - 1)} inside</span> : null}
+        {detail === "" ? null : <span class="detail">{safeText(detail)}</span>}
+        {hasChildren && !open ? <span class="inner">{count((spans.size[span] ?? 1) - 1)} inside</span> : null}
       </span>
       <span role="gridcell" class="c-bar">
         <Bar left={left} right={right} />
-        <span class="sr">starts {duration(spans.startMs[span] ?? 0)} after the beginning</span>
+        <span class="sr">starts {duration(spans.startMs[span] ?? 0)} after the session</span>
       </span>
       <span role="gridcell" class="c-number">
         {duration((spans.endMs[span] ?? 0) - (spans.startMs[span] ?? 0))}
@@ -122,8 +122,8 @@ const INDENT_PX = 14;
 /** Deeper rows are not indented further, to leave room for the name. */
 const MAX_INDENT = 10;
 
-/** Colour is never the only sign: failed, unfinished and running spans have a symbol too. */
-function markOf(spans: Spans, span: number): { readonly name: string; readonly sign: string } {
+/** Failed, unfinished and running spans have a sign, because colour alone is not accessible. */
+function statusOf(spans: Spans, span: number): { readonly name: string; readonly sign: string } {
   if (spans.has(span, "error")) return { name: "failed", sign: "✗" };
   if (spans.has(span, "unfinished")) return { name: "unfinished", sign: "?" };
   if (spans.has(span, "open")) return { name: "running", sign: "…" };
@@ -140,8 +140,8 @@ function Bar({ left, right }: { left: number; right: number }) {
 
 function tokensOf(spans: Spans, span: number) {
   const [input, output] = [spans.inputOf(span), spans.outputOf(span)];
-  if (input === null && output === null) return spans.has(span, "unknownTokens") ? <Untold /> : "";
-  const least = spans.has(span, "leastOutput") ? "≥" : "";
+  if (input === null && output === null) return spans.has(span, "unknownTokens") ? <UnknownSign /> : "";
+  const sign = spans.has(span, "outputIsLowerBound") ? "≥" : "";
   return (
     <>
       {input === null ? "?" : count(input)}
@@ -149,7 +149,7 @@ function tokensOf(spans: Spans, span: number) {
         →
       </span>
       <span class="sr"> in, </span>
-      {output === null ? "?" : `${least}${count(output)}`}
+      {output === null ? "?" : `${sign}${count(output)}`}
       <span class="sr"> out</span>
     </>
   );
@@ -157,11 +157,11 @@ function tokensOf(spans: Spans, span: number) {
 
 function costOf(spans: Spans, span: number) {
   const cost = spans.costOf(span);
-  if (cost === null) return spans.has(span, "unknownCost") ? <Untold /> : "";
-  return `${spans.has(span, "leastCost") ? "≥" : ""}${dollars(cost)}`;
+  if (cost === null) return spans.has(span, "unknownCost") ? <UnknownSign /> : "";
+  return `${spans.has(span, "costIsLowerBound") ? "≥" : ""}${dollars(cost)}`;
 }
 
-const Untold = () => (
+const UnknownSign = () => (
   <span class="unknown">
     <span aria-hidden="true">?</span>
     <span class="sr">unknown</span>

@@ -3,7 +3,7 @@ import type { Tick } from "./axis.ts";
 
 interface Props {
   readonly ticks: readonly Tick[];
-  /** Shortened pauses, from and to, as shares of the visible part. */
+  /** Shortened pauses: start and end as shares of the viewport. */
   readonly bands: readonly (readonly [number, number])[];
 }
 
@@ -21,7 +21,7 @@ export function Scale({ ticks, bands }: Props) {
   );
 }
 
-/** The same lines through all rows, without labels. */
+/** The tick lines through all rows, without labels. */
 export function Lines({ ticks, bands }: Props) {
   return (
     <div class="lines" aria-hidden="true">
@@ -37,7 +37,7 @@ export function Lines({ ticks, bands }: Props) {
 
 // --- internal ---
 
-/** Further right there is no room for a label. */
+/** Further right a label would not fit. */
 const LAST_LABEL = 0.93;
 
 function Bands({ bands }: Pick<Props, "bands">) {
@@ -48,7 +48,7 @@ function Bands({ bands }: Pick<Props, "bands">) {
           <span
             key={from}
             class="pause"
-            title="Nothing went on here; drawn shorter than it was"
+            title="No activity; drawn shorter than it was"
             style={{
               left: `${Math.max(0, from) * 100}%`,
               width: `${(Math.min(1, to) - Math.max(0, from)) * 100}%`,

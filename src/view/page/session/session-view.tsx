@@ -1,47 +1,48 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionDocument } from "../../wire.ts";
-import { useAsked } from "../ask.ts";
-import { given, Instead, missing } from "../parts.tsx";
+import { useApi } from "../api.ts";
+import { dataOf, Placeholder, problemOf } from "../placeholder.tsx";
 import { hrefOf } from "../route.ts";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 import { Details } from "./details.tsx";
 import { Head } from "./head.tsx";
 import { readSpans } from "./spans.ts";
 import { Waterfall } from "./waterfall.tsx";
 
-/** One session: its usage, and a waterfall of its work. */
+/** One session: its usage, and a waterfall of its spans. */
 export function SessionView({ source, id }: { source: string; id: string }) {
-  const asked = useAsked<SessionDocument>("session", { source, id });
-  const found = given(asked, "session");
-  const spans = useMemo(() => (found === undefined ? undefined : readSpans(found.spans)), [found]);
-  const [chosen, setChosen] = useState<string | undefined>(undefined);
-  const title = found === undefined ? "Session" : `${found.row.agent} · ${found.row.repository ?? id.slice(0, 8)}`;
+  const response = useApi<SessionDocument>("session", { source, id });
+  const session = dataOf(response, "session");
+  const spans = useMemo(() => (session === undefined ? undefined : readSpans(session.spans)), [session]);
+  const [selected, setSelected] = useState<string | undefined>(undefined);
+  const title =
+    session === undefined ? "Session" : `${session.row.agent} · ${session.row.repository ?? id.slice(0, 8)}`;
 
   useEffect(() => {
-    document.title = `${shown(title)} · openhook-otel`;
+    document.title = `${safeText(title)} · openhook-otel`;
   }, [title]);
 
-  if (found === undefined || spans === undefined) {
-    return <Instead answer={missing(asked)} again={hrefOf("sessions")} />;
+  if (session === undefined || spans === undefined) {
+    return <Placeholder problem={problemOf(response)} backHref={hrefOf("sessions")} />;
   }
   const close = (): void => {
-    setChosen(undefined);
+    setSelected(undefined);
     document.getElementById("waterfall")?.focus();
   };
-  const index = chosen === undefined ? -1 : spans.indexOf(chosen);
+  const index = selected === undefined ? -1 : spans.indexOf(selected);
   return (
     <>
-      <Head document={found} />
+      <Head document={session} />
       {spans.count === 0 ? (
-        <section class="instead">
-          <h2>Nothing has happened in it yet</h2>
-          <p class="muted">What the agent does shows here by itself.</p>
+        <section class="placeholder">
+          <h2>No spans yet</h2>
+          <p class="muted">Spans appear here as the agent works.</p>
         </section>
       ) : (
         <div class={index < 0 ? "work" : "work with-details"}>
-          <Waterfall spans={spans} chosen={index < 0 ? undefined : chosen} onChoose={setChosen} onClose={close} />
-          {index < 0 || chosen === undefined ? null : (
-            <Details source={source} session={id} spans={spans} index={index} changed={found} onClose={close} />
+          <Waterfall spans={spans} selected={index < 0 ? undefined : selected} onSelect={setSelected} onClose={close} />
+          {index < 0 || selected === undefined ? null : (
+            <Details source={source} sessionId={id} spans={spans} index={index} version={session} onClose={close} />
           )}
         </div>
       )}

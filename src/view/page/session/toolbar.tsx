@@ -21,6 +21,7 @@ interface Props {
   readonly onWhole: () => void;
 }
 
+/** Search, filters and zoom of the waterfall. */
 export function Toolbar(props: Props) {
   const { spans, visible, search, errorsOnly } = props;
   return (
@@ -67,7 +68,7 @@ export function Toolbar(props: Props) {
         <button type="button" aria-label="Zoom out" disabled={!props.isZoomed} onClick={() => props.onZoom(1.6)}>
           −
         </button>
-        <button type="button" title="Zoom to the time of the rows in view" onClick={props.onFit}>
+        <button type="button" title="Zoom to the time range of the visible rows" onClick={props.onFit}>
           Fit rows
         </button>
         <button type="button" disabled={!props.isZoomed} onClick={props.onWhole}>

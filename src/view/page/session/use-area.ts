@@ -1,17 +1,17 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The scrolling part of the page. */
+/** The scrolling container of the waterfall's rows. */
 export interface Area {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly barsRef: RefObject<HTMLSpanElement | null>;
   readonly rowPx: number;
   readonly barsWidth: number;
-  /** Position of the bars' column on the screen. */
+  /** Position of the bars' column on the screen, in pixels. */
   bars(): { readonly left: number; readonly width: number } | undefined;
-  /** The first visible row and the one after the last, with some around them. */
+  /** The first row to render and the one after the last: the visible ones and some around them. */
   range(rows: number): readonly [number, number];
-  /** The same without the ones around. */
+  /** The first visible row and the one after the last. */
   inView(rows: number): readonly [number, number];
   pageRows(): number;
   /** Scrolls as little as needed to show a row. */
@@ -24,7 +24,7 @@ export function useArea(): Area {
   const barsRef = useRef<HTMLSpanElement>(null);
   const [top, setTop] = useState(0);
   const [size, setSize] = useState({ height: 600, barsWidth: 400, rowPx: ROW_PX, headPx: HEAD_PX });
-  const waits = useRef(false);
+  const isFrameRequested = useRef(false);
 
   useEffect(() => {
     const element = ref.current;
@@ -53,8 +53,8 @@ export function useArea(): Area {
       return box === undefined || box.width === 0 ? undefined : { left: box.left, width: box.width };
     },
     range(rows) {
-      const first = Math.max(0, Math.floor(top / rowPx) - AROUND);
-      return [Math.min(first, rows), Math.min(rows, Math.ceil((top + height) / rowPx) + AROUND)];
+      const first = Math.max(0, Math.floor(top / rowPx) - OVERSCAN_ROWS);
+      return [Math.min(first, rows), Math.min(rows, Math.ceil((top + height) / rowPx) + OVERSCAN_ROWS)];
     },
     inView: (rows) => [
       Math.min(rows, Math.round(top / rowPx)),
@@ -69,11 +69,11 @@ export function useArea(): Area {
       else if (to > element.scrollTop + height - headPx) element.scrollTop = to - height + headPx;
     },
     onScroll: () => {
-      // Once per frame, however many events arrive
-      if (waits.current) return;
-      waits.current = true;
+      // Render once per frame, even if several events arrive
+      if (isFrameRequested.current) return;
+      isFrameRequested.current = true;
       requestAnimationFrame(() => {
-        waits.current = false;
+        isFrameRequested.current = false;
         setTop(ref.current?.scrollTop ?? 0);
       });
     },
@@ -84,5 +84,5 @@ export function useArea(): Area {
 
 const ROW_PX = 28;
 const HEAD_PX = 28;
-/** Rows above and below the visible ones, so that scrolling shows no gap. */
-const AROUND = 8;
+/** Rows to render above and below the visible ones, so that scrolling shows no gap. */
+const OVERSCAN_ROWS = 8;

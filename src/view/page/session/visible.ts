@@ -1,7 +1,7 @@
-import { MARK } from "../../wire.ts";
+import { FLAG } from "../../wire.ts";
 import type { Spans } from "./spans.ts";
 
-export interface Wanted {
+export interface RowFilter {
   /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
   readonly search: string;
@@ -9,17 +9,15 @@ export interface Wanted {
 }
 
 export interface Visible {
-  /** Numbers of the spans with a row, in order. */
+  /** Indexes of the spans with a row, in order. */
   readonly rows: Int32Array;
   /** Search results; absent without a search. */
   readonly hits?: Uint8Array;
   readonly hitCount: number;
 }
 
-/**
- * The rows: without a search all but collapsed ones; with one the matches and their ancestors, collapsed or not.
- */
-export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Wanted): Visible {
+/** The rows. Without a search: all spans that are not below a collapsed one. With a search: matches and their ancestors, also collapsed ones. */
+export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: RowFilter): Visible {
   const hits = search === "" && !errorsOnly ? undefined : hitsOf(spans, search, errorsOnly);
   const rows = new Int32Array(spans.count);
   let length = 0;
@@ -39,7 +37,7 @@ export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Wan
   return { rows: rows.subarray(0, length), hits, hitCount };
 }
 
-/** The row of a span, otherwise of its closest ancestor with one; -1: none. */
+/** The row of a span or of its closest ancestor that has a row; -1: none. */
 export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
   for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
     const row = positionIn(rows, at);
@@ -48,22 +46,22 @@ export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
   return -1;
 }
 
-/** @returns the number of the next failed span after this one, or before it, wrapping around; -1: none */
+/** @returns index of the next or previous failed span, wrapping around; -1: none */
 export function nextError(spans: Spans, from: number, step: 1 | -1): number {
   for (let n = 1; n <= spans.count; n++) {
     const i = (from + step * n + spans.count * 2) % spans.count;
-    if (((spans.marks[i] ?? 0) & FAILED) !== 0) return i;
+    if (((spans.flags[i] ?? 0) & FAILED) !== 0) return i;
   }
   return -1;
 }
 
 // --- internal ---
 
-const FAILED = MARK.error | MARK.denied;
+const FAILED = FLAG.error | FLAG.denied;
 
 function hitsOf(spans: Spans, search: string, errorsOnly: boolean): Uint8Array {
   const hits = search === "" ? new Uint8Array(spans.count).fill(1) : spans.matching(search);
-  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (((spans.marks[i] ?? 0) & FAILED) === 0) hits[i] = 0;
+  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (((spans.flags[i] ?? 0) & FAILED) === 0) hits[i] = 0;
   return hits;
 }
 

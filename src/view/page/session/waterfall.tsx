@@ -2,7 +2,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { duration, offset, plural } from "../format.ts";
-import { makeAxis, moved, placeOf, ticksOf, timeAt, WHOLE, type Window, zoomed } from "./axis.ts";
+import { FULL_VIEW, makeAxis, moved, positionOf, ticksOf, timeAt, type Viewport, zoomed } from "./axis.ts";
 import { type Key, keyOf } from "./keys.ts";
 import { Legend } from "./legend.tsx";
 import { Minimap } from "./minimap.tsx";
@@ -16,21 +16,21 @@ import { nextError, rowOf, visibleRows } from "./visible.ts";
 interface Props {
   readonly spans: Spans;
   /** Id of the span with open details. */
-  readonly chosen: string | undefined;
-  readonly onChoose: (id: string) => void;
+  readonly selected: string | undefined;
+  readonly onSelect: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /**
- * A tree of spans with bars on one time axis, as a treegrid. Only visible rows are in the document, however many there are; the active one
- * always is, so that screen readers never lose it.
+ * A tree of spans with bars on one time axis, as a treegrid. The document contains only the visible rows, and always the active one, so that
+ * screen readers do not lose it.
  */
-export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
+export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const [search, setSearch] = useState("");
   const [errorsOnly, setErrorsOnly] = useState(false);
   const [shorten, setShorten] = useState(true);
-  const [frame, setFrame] = useState<Window>(WHOLE);
+  const [viewport, setViewport] = useState<Viewport>(FULL_VIEW);
   const [activeId, setActiveId] = useState<string | undefined>(undefined);
   const area = useArea();
 
@@ -49,8 +49,8 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     if (span === undefined) return;
     setActiveId(spans.idOf(span));
     area.reveal(at);
-    // Open details follow
-    if (chosen !== undefined) onChoose(spans.idOf(span));
+    // Open details show the active span
+    if (selected !== undefined) onSelect(spans.idOf(span));
   };
   const goToSpan = (span: number): void => {
     if (span >= 0) goTo(rowOf(visible, spans, span));
@@ -64,27 +64,27 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
   const isOpen = (span: number): boolean => visible.hits !== undefined || !collapsed.has(spans.idOf(span));
   const zoom = (factor: number, at?: number): void => {
     const middle =
-      activeSpan < 0 ? 0.5 : placeOf(axis, ((spans.startMs[activeSpan] ?? 0) + (spans.endMs[activeSpan] ?? 0)) / 2);
-    const inView = middle >= frame.from && middle <= frame.to ? middle : (frame.from + frame.to) / 2;
-    setFrame(zoomed(axis, frame, at ?? inView, factor));
+      activeSpan < 0 ? 0.5 : positionOf(axis, ((spans.startMs[activeSpan] ?? 0) + (spans.endMs[activeSpan] ?? 0)) / 2);
+    const zoomCentre = middle >= viewport.from && middle <= viewport.to ? middle : (viewport.from + viewport.to) / 2;
+    setViewport(zoomed(axis, viewport, at ?? zoomCentre, factor));
   };
   const zoomTo = (span: number): void => {
-    const [from, to] = [placeOf(axis, spans.startMs[span] ?? 0), placeOf(axis, spans.endMs[span] ?? 0)];
-    setFrame(zoomed(axis, { from, to: Math.max(to, from + 1e-9) }, (from + to) / 2, 1.2));
+    const [from, to] = [positionOf(axis, spans.startMs[span] ?? 0), positionOf(axis, spans.endMs[span] ?? 0)];
+    setViewport(zoomed(axis, { from, to: Math.max(to, from + 1e-9) }, (from + to) / 2, 1.2));
   };
 
-  /** Zooms to the visible rows; parents of other spans reach far beyond them. */
+  /** Zooms to the visible rows. Only leaves count, because their parents can last much longer. */
   const fit = (): void => {
     const [from, to] = area.inView(rows.length);
-    const inner = rows.subarray(from, to).filter((span) => spans.size[span] === 1);
-    if (inner.length === 0) return;
-    const startMs = inner.reduce((ms, span) => Math.min(ms, spans.startMs[span] ?? ms), Number.POSITIVE_INFINITY);
-    const endMs = inner.reduce((ms, span) => Math.max(ms, spans.endMs[span] ?? ms), 0);
-    const [first, last] = [placeOf(axis, startMs), placeOf(axis, endMs)];
-    setFrame(zoomed(axis, { from: first, to: Math.max(last, first + 1e-9) }, (first + last) / 2, 1.05));
+    const leaves = rows.subarray(from, to).filter((span) => spans.size[span] === 1);
+    if (leaves.length === 0) return;
+    const startMs = leaves.reduce((ms, span) => Math.min(ms, spans.startMs[span] ?? ms), Number.POSITIVE_INFINITY);
+    const endMs = leaves.reduce((ms, span) => Math.max(ms, spans.endMs[span] ?? ms), 0);
+    const [first, last] = [positionOf(axis, startMs), positionOf(axis, endMs)];
+    setViewport(zoomed(axis, { from: first, to: Math.max(last, first + 1e-9) }, (first + last) / 2, 1.05));
   };
 
-  const hasInner = (spans.size[activeSpan] ?? 1) > 1;
+  const hasChildren = (spans.size[activeSpan] ?? 1) > 1;
   const actions: Readonly<Record<Key, () => void>> = {
     down: () => goTo(active + 1),
     up: () => goTo(active - 1),
@@ -93,25 +93,25 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     first: () => goTo(0),
     last: () => goTo(rows.length - 1),
     open() {
-      if (!hasInner) return;
+      if (!hasChildren) return;
       if (isOpen(activeSpan)) goTo(active + 1);
       else setOpen(activeSpan, true);
     },
     close() {
-      if (hasInner && isOpen(activeSpan) && visible.hits === undefined) setOpen(activeSpan, false);
+      if (hasChildren && isOpen(activeSpan) && visible.hits === undefined) setOpen(activeSpan, false);
       else goToSpan(spans.parent[activeSpan] ?? -1);
     },
-    choose: () => (chosen === spans.idOf(activeSpan) ? onClose() : onChoose(spans.idOf(activeSpan))),
-    leave: onClose,
+    "toggle-details": () => (selected === spans.idOf(activeSpan) ? onClose() : onSelect(spans.idOf(activeSpan))),
+    "close-details": onClose,
     "next-error": () => goToSpan(nextError(spans, activeSpan, 1)),
     "previous-error": () => goToSpan(nextError(spans, activeSpan, -1)),
     "zoom-in": () => zoom(1 / ZOOM_STEP),
     "zoom-out": () => zoom(ZOOM_STEP),
     "zoom-rows": fit,
-    "zoom-all": () => setFrame(WHOLE),
+    "zoom-all": () => setViewport(FULL_VIEW),
     "zoom-span": () => zoomTo(activeSpan),
-    "pan-left": () => setFrame(moved(frame, -(frame.to - frame.from) / 4)),
-    "pan-right": () => setFrame(moved(frame, (frame.to - frame.from) / 4)),
+    "pan-left": () => setViewport(moved(viewport, -(viewport.to - viewport.from) / 4)),
+    "pan-right": () => setViewport(moved(viewport, (viewport.to - viewport.from) / 4)),
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const key = keyOf(event);
@@ -120,7 +120,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     actions[key]();
   };
 
-  // Wheel events must be cancelled so that the page does not zoom, which passive handlers cannot
+  // Not passive, because it must cancel wheel events to keep the browser from zooming
   const onWheel = useRef<(event: WheelEvent) => void>(() => {});
   onWheel.current = (event) => {
     const bars = area.bars();
@@ -129,10 +129,11 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     const by = event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX;
     if (!isZoom && Math.abs(by) <= (event.shiftKey ? 0 : Math.abs(event.deltaY))) return;
     event.preventDefault();
-    const width = frame.to - frame.from;
+    const width = viewport.to - viewport.from;
     const share = Math.min(1, Math.max(0, (event.clientX - bars.left) / bars.width));
-    if (isZoom) setFrame(zoomed(axis, frame, frame.from + width * share, Math.exp(event.deltaY * WHEEL_SPEED)));
-    else setFrame(moved(frame, (by / bars.width) * width));
+    if (isZoom)
+      setViewport(zoomed(axis, viewport, viewport.from + width * share, Math.exp(event.deltaY * WHEEL_SPEED)));
+    else setViewport(moved(viewport, (by / bars.width) * width));
   };
   useEffect(() => {
     const element = area.ref.current;
@@ -141,7 +142,7 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
     return () => element?.removeEventListener("wheel", listen);
   }, []);
 
-  // After the rows have changed, the active one stays visible
+  // Keep the active row visible after the rows have changed
   useEffect(() => {
     if (activeId !== undefined) area.reveal(active);
   }, [visible]);
@@ -149,9 +150,9 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
   const [first, last] = area.range(rows.length);
   const shownRows = Array.from({ length: last - first }, (_, n) => first + n);
   if (rows.length > 0 && (active < first || active >= last)) shownRows.push(active);
-  const ticks = ticksOf(axis, frame, Math.max(2, Math.floor(area.barsWidth / TICK_PX)));
+  const ticks = ticksOf(axis, viewport, Math.max(2, Math.floor(area.barsWidth / TICK_PX)));
   const bands = axis.pauses.map(
-    ([from, to]) => [inFrame(frame, placeOf(axis, from)), inFrame(frame, placeOf(axis, to))] as const,
+    ([from, to]) => [toViewport(viewport, positionOf(axis, from)), toViewport(viewport, positionOf(axis, to))] as const,
   );
 
   return (
@@ -168,12 +169,12 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
         canShorten={shorten ? axis.pauses.length > 0 : makeAxis(spans, true).pauses.length > 0}
         shorten={shorten}
         onShorten={setShorten}
-        isZoomed={frame.from > 0 || frame.to < 1}
+        isZoomed={viewport.from > 0 || viewport.to < 1}
         onZoom={zoom}
         onFit={fit}
-        onWhole={() => setFrame(WHOLE)}
+        onWhole={() => setViewport(FULL_VIEW)}
       />
-      <Minimap spans={spans} axis={axis} frame={frame} onFrame={setFrame} />
+      <Minimap spans={spans} axis={axis} viewport={viewport} onViewport={setViewport} />
       <div
         id="waterfall"
         class="grid"
@@ -219,25 +220,27 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
                 span={span}
                 open={isOpen(span)}
                 isActive={row === active}
-                isChosen={spans.idOf(span) === chosen}
+                isSelected={spans.idOf(span) === selected}
                 isHit={visible.hits?.[span] === 1}
-                left={inFrame(frame, placeOf(axis, spans.startMs[span] ?? 0))}
-                right={inFrame(frame, placeOf(axis, spans.endMs[span] ?? 0))}
+                left={toViewport(viewport, positionOf(axis, spans.startMs[span] ?? 0))}
+                right={toViewport(viewport, positionOf(axis, spans.endMs[span] ?? 0))}
                 onToggle={() => setOpen(span, !isOpen(span))}
-                onChoose={() => {
+                onSelect={() => {
                   setActiveId(spans.idOf(span));
-                  onChoose(spans.idOf(span));
+                  onSelect(spans.idOf(span));
                 }}
               />
             );
           })}
         </div>
-        {rows.length === 0 ? <p class="no-rows">No span fits. Clear the search to see all of them.</p> : null}
+        {rows.length === 0 ? <p class="no-rows">No span matches. Clear the search to see all spans.</p> : null}
       </div>
-      <div class="frame muted">
+      <div class="grid-footer muted">
         <Legend />
         <p aria-live="off">
-          {frame.from > 0 || frame.to < 1 ? spanOfTime(timeAt(axis, frame.from), timeAt(axis, frame.to)) : ""}
+          {viewport.from > 0 || viewport.to < 1
+            ? viewportText(timeAt(axis, viewport.from), timeAt(axis, viewport.to))
+            : ""}
         </p>
       </div>
     </section>
@@ -247,15 +250,15 @@ export function Waterfall({ spans, chosen, onChoose, onClose }: Props) {
 // --- internal ---
 
 const ZOOM_STEP = 1.6;
-/** One notch of a wheel, about 100 px, is one step; a pinch sends small ones. */
+/** One notch of a wheel, about 100 px, is one zoom step; a pinch sends smaller ones. */
 const WHEEL_SPEED = 0.005;
-/** Space for a label of the scale. */
+/** Minimum distance of two ticks, so that their labels fit. */
 const TICK_PX = 90;
 
-/** A position on the axis as a share of the visible part; outside it below 0 or above 1. */
-const inFrame = ({ from, to }: Window, place: number): number => (place - from) / (to - from);
+/** A position on the axis as a share of the viewport: below 0 or above 1 if outside. */
+const toViewport = ({ from, to }: Viewport, position: number): number => (position - from) / (to - from);
 
-/** All spans with children except sessions: shows the turns, and failures outside of turns stay hidden. */
+/** All spans with children except sessions: collapsing them leaves the turns. */
 function turnsOf(spans: Spans): ReadonlySet<string> {
   const ids = new Set<string>();
   for (let i = 0; i < spans.count; i++) {
@@ -264,5 +267,5 @@ function turnsOf(spans: Spans): ReadonlySet<string> {
   return ids;
 }
 
-const spanOfTime = (fromMs: number, toMs: number): string =>
-  `In view: ${duration(toMs - fromMs)}, from ${offset(fromMs, toMs - fromMs)} on`;
+const viewportText = (fromMs: number, toMs: number): string =>
+  `In view: ${duration(toMs - fromMs)}, starting at ${offset(fromMs, toMs - fromMs)}`;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Choices } from "../../wire.ts";
-import { About } from "../about.tsx";
-import { Select } from "../parts.tsx";
+import { Select } from "../select.tsx";
+import { SubjectFilters } from "../subject-filters.tsx";
 import { PERIODS } from "./period.ts";
 
 interface Props {
@@ -10,12 +10,13 @@ interface Props {
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
 }
 
+/** Filters of the session list. */
 export function Filters({ params, choices, onChange }: Props) {
   const isFiltered = FILTERS.some((name) => (params[name] ?? "") !== "");
   return (
     <search class="filters" aria-label="Filter sessions">
       <Search value={params["text"] ?? ""} onChange={(text) => onChange({ text })} />
-      <About params={params} choices={choices} onChange={onChange} />
+      <SubjectFilters params={params} choices={choices} onChange={onChange} />
       <Select
         name="Time"
         value={PERIODS.find(({ value }) => value === params["period"])?.value ?? ""}
@@ -50,7 +51,7 @@ export function Filters({ params, choices, onChange }: Props) {
 const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
 
-/** Searches when typing pauses. */
+/** Searches when the user pauses typing. */
 function Search({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
   const timer = useRef<number | undefined>(undefined);
@@ -67,14 +68,14 @@ function Search({ value, onChange }: { value: string; onChange: (text: string) =
           const next = event.currentTarget.value;
           setText(next);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => onChange(next), TYPING_MS);
+          timer.current = setTimeout(() => onChange(next), DEBOUNCE_MS);
         }}
       />
     </label>
   );
 }
 
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 
 function Day({ name, value, onChange }: { name: string; value: string; onChange: (day: string) => void }) {
   return (

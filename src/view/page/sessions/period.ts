@@ -14,7 +14,7 @@ interface Chosen {
   readonly to?: string | undefined;
 }
 
-/** The times of a choice in the reader's time zone, as the server expects them. */
+/** The chosen period in the user's time zone, as the server's parameters. */
 export function boundsOf({ period, from, to }: Chosen): { readonly fromMs?: string; readonly toMs?: string } {
   if (period === "between") {
     const [first, last] = [dayOf(from, 0), dayOf(to, 1)];
@@ -27,7 +27,7 @@ export function boundsOf({ period, from, to }: Chosen): { readonly fromMs?: stri
   return days > 0 ? { fromMs: String(startOfDay(days - 1)) } : {};
 }
 
-/** The first moment of a day some days ago. */
+/** Start of the day that many days ago. */
 export function startOfDay(daysAgo: number): number {
   const now = new Date();
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime();
@@ -35,9 +35,10 @@ export function startOfDay(daysAgo: number): number {
 
 // --- internal ---
 
-function dayOf(text: string | undefined, later: number): number | undefined {
+/** Start of a day, or of one some days later. */
+function dayOf(text: string | undefined, daysLater: number): number | undefined {
   const [year, month, day] = (text ?? "").split("-").map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  const ms = new Date(year, month - 1, day + later).getTime();
+  const ms = new Date(year, month - 1, day + daysLater).getTime();
   return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import type { ComponentChildren } from "preact";
 import type { SessionRow, Sort } from "../../wire.ts";
+import { Cost, InOut } from "../figures.tsx";
 import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
-import { Cost, InOut } from "../parts.tsx";
 import { hrefOf } from "../route.ts";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 
 interface Props {
   readonly rows: readonly SessionRow[];
@@ -19,7 +19,7 @@ export function SessionTable({ rows, sort, rising, onSort }: Props) {
       {text}
     </Head>
   );
-  const idLength = lengthToTellApart(rows.map(({ sessionId }) => sessionId));
+  const idLength = uniquePrefixLength(rows.map(({ sessionId }) => sessionId));
   return (
     <table class="sessions" role="table" aria-label="Sessions">
       <thead role="rowgroup">
@@ -79,15 +79,15 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
     <tr role="row">
       <td role="cell" class="who">
         <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
-          <span class="agent">{shown(row.agent)}</span>
+          <span class="agent">{safeText(row.agent)}</span>
           <span class="place">
-            {shown(place)}
-            {row.branch === null ? null : <span class="branch">{shown(row.branch)}</span>}
+            {safeText(place)}
+            {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
           </span>
         </a>
         <span class="sub">
-          <span class="id">{shown(row.sessionId.slice(0, idLength))}</span>
-          <span class="models">{row.models.map((model) => shown(model)).join(", ")}</span>
+          <span class="id">{safeText(row.sessionId.slice(0, idLength))}</span>
+          <span class="models">{row.models.map((model) => safeText(model)).join(", ")}</span>
         </span>
       </td>
       <td role="cell" data-name="Last activity">
@@ -106,24 +106,24 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
       </td>
       <td role="cell" data-name="Tools" class="number">
         {exact(row.toolCalls)}
-        <ToolTrouble row={row} />
+        <ToolErrors row={row} />
       </td>
       <td role="cell" data-name="Tokens" class="number">
         <InOut sums={row.sums} />
       </td>
       <td role="cell" data-name="Cost" class="number">
-        <Cost nano={row.sums.costNanoUsd} least={row.sums.leastCost} />
+        <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
       </td>
     </tr>
   );
 }
 
-/** Ids of some agents begin with the time, so several begin alike. */
-function lengthToTellApart(ids: readonly string[]): number {
-  const whole = new Set(ids);
+/** Length of id prefixes that differ. Ids of some agents begin with the time, so their first characters can be equal. */
+function uniquePrefixLength(ids: readonly string[]): number {
+  const distinct = new Set(ids);
   const longest = Math.max(MIN_ID_LENGTH, ...ids.map((id) => id.length));
   for (let length = MIN_ID_LENGTH; length < longest; length++) {
-    if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
+    if (new Set([...distinct].map((id) => id.slice(0, length))).size === distinct.size) return length;
   }
   return longest;
 }
@@ -132,10 +132,10 @@ const MIN_ID_LENGTH = 8;
 
 const lastPart = (path: string | null): string | undefined => path?.split(/[/\\]/).findLast((part) => part !== "");
 
-function ToolTrouble({ row: { failedTools, deniedTools } }: { row: SessionRow }) {
+function ToolErrors({ row: { failedTools, deniedTools } }: { row: SessionRow }) {
   if (failedTools + deniedTools === 0) return null;
   return (
-    <span class="trouble-count">
+    <span class="error-count">
       {failedTools > 0 ? `${exact(failedTools)} failed` : ""}
       {failedTools > 0 && deniedTools > 0 ? ", " : ""}
       {deniedTools > 0 ? `${exact(deniedTools)} denied` : ""}

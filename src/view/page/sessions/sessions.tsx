@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SessionList, Sort } from "../../wire.ts";
-import { useAsked } from "../ask.ts";
+import { useApi } from "../api.ts";
 import { exact, plural } from "../format.ts";
-import { given, Instead, missing, NoSessionYet } from "../parts.tsx";
+import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
 import { change, hrefOf } from "../route.ts";
 import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
@@ -14,26 +14,28 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
   const { period, from, to } = params;
   const query = { agent, repository, model, text, errors, sort, rising, ...boundsOf({ period, from, to }) };
   const [limit, showMore] = useLimit(JSON.stringify(params));
-  const asked = useAsked<SessionList>("sessions", { ...query, limit: String(limit) });
-  const list = given(asked, "sessions");
+  const response = useApi<SessionList>("sessions", { ...query, limit: String(limit) });
+  const list = dataOf(response, "sessions");
 
   useEffect(() => {
     document.title = "Sessions · openhook-otel";
   }, []);
 
-  if (list === undefined) return <Instead answer={missing(asked)} />;
+  if (list === undefined) return <Placeholder problem={problemOf(response)} />;
   const { rows } = list;
   return (
     <>
       <div class="heading">
         <h1>Sessions</h1>
         <p class="muted" role="status">
-          {list.count === list.all ? exact(list.all) : `${exact(list.count)} of ${exact(list.all)}`}
+          {list.matchCount === list.totalCount
+            ? exact(list.totalCount)
+            : `${exact(list.matchCount)} of ${exact(list.totalCount)}`}
         </p>
       </div>
       <Filters params={params} choices={list.choices} onChange={change} />
       {rows.length === 0 ? (
-        <Empty any={list.all > 0} />
+        <NoMatches hasSessions={list.totalCount > 0} />
       ) : (
         <SessionTable
           rows={rows}
@@ -42,12 +44,12 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
           onSort={(by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined })}
         />
       )}
-      {rows.length >= list.count ? null : (
+      {rows.length >= list.matchCount ? null : (
         <p class="more">
           <button type="button" onClick={showMore}>
             Show more
           </button>
-          <span class="muted">{plural(list.count - rows.length, "more session")}</span>
+          <span class="muted">{plural(list.matchCount - rows.length, "more session")}</span>
         </p>
       )}
     </>
@@ -56,25 +58,23 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
 
 // --- internal ---
 
-const PAGE = 50;
+const PAGE_ROWS = 50;
 
-function Empty({ any }: { any: boolean }) {
-  if (!any) {
-    return <NoSessionYet />;
-  }
+function NoMatches({ hasSessions }: { hasSessions: boolean }) {
+  if (!hasSessions) return <NoSessionsYet />;
   return (
-    <section class="instead">
-      <h2>No session fits these filters</h2>
+    <section class="placeholder">
+      <h2>No session matches these filters</h2>
       <p>
-        <a href={hrefOf("sessions")}>Show all of them</a>
+        <a href={hrefOf("sessions")}>Show all sessions</a>
       </p>
     </section>
   );
 }
 
-/** The number of rows shown: all of them follow the store. Another query starts with the first page. */
-function useLimit(question: string): readonly [limit: number, showMore: () => void] {
-  const [state, setState] = useState({ limit: PAGE, of: question });
-  const limit = state.of === question ? state.limit : PAGE;
-  return [limit, () => setState({ limit: limit + PAGE, of: question })];
+/** The number of rows to fetch: every fetch returns all of them, so that shown rows stay up to date. A new query starts with one page. */
+function useLimit(query: string): readonly [limit: number, showMore: () => void] {
+  const [state, setState] = useState({ limit: PAGE_ROWS, query });
+  const limit = state.query === query ? state.limit : PAGE_ROWS;
+  return [limit, () => setState({ limit: limit + PAGE_ROWS, query })];
 }

@@ -5,20 +5,21 @@ import { duration, exact, percent } from "../format.ts";
 
 interface Props {
   /** Heading of the first column. */
-  readonly first: string;
+  readonly heading: string;
   readonly rows: readonly { readonly key: string; readonly cell: ComponentChildren; readonly sums: ToolRow }[];
 }
 
-export function ToolTable({ first, rows }: Props) {
+/** Tools or groups of tools, sortable by each column. */
+export function ToolTable({ heading, rows }: Props) {
   const [by, setBy] = useState<Column>("calls");
-  const sorted = [...rows].sort((a, b) => COLUMNS[by].of(b.sums) - COLUMNS[by].of(a.sums));
-  const most = Math.max(1, ...rows.map(({ sums }) => sums.calls));
+  const sorted = [...rows].sort((a, b) => COLUMNS[by].value(b.sums) - COLUMNS[by].value(a.sums));
+  const maxCalls = Math.max(1, ...rows.map(({ sums }) => sums.calls));
   return (
     <div class="scroll">
       <table class="figures sortable">
         <thead>
           <tr>
-            <th scope="col">{first}</th>
+            <th scope="col">{heading}</th>
             <th scope="col" class="share">
               <span class="sr">Share of calls</span>
             </th>
@@ -38,13 +39,13 @@ export function ToolTable({ first, rows }: Props) {
               <th scope="row">{cell}</th>
               <td class="share">
                 <span class="meter" aria-hidden="true">
-                  <span style={{ width: `${(sums.calls / most) * 100}%` }} />
+                  <span style={{ width: `${(sums.calls / maxCalls) * 100}%` }} />
                 </span>
               </td>
               {NAMES.map((name) => (
                 <td
                   key={name}
-                  class={name === "errors" && sums.errors > 0 ? "number trouble-count" : "number"}
+                  class={name === "errors" && sums.errors > 0 ? "number error-count" : "number"}
                   data-name={COLUMNS[name].title}
                 >
                   {COLUMNS[name].text(sums)}
@@ -60,29 +61,29 @@ export function ToolTable({ first, rows }: Props) {
 
 // --- internal ---
 
-type Column = "calls" | "errors" | "denied" | "unfinished" | "time" | "each";
+type Column = "calls" | "errors" | "denied" | "unfinished" | "time" | "average";
 
-const each = ({ toolMs, calls }: ToolRow): number => (calls === 0 ? 0 : toolMs / calls);
+const averageMs = ({ toolMs, calls }: ToolRow): number => (calls === 0 ? 0 : toolMs / calls);
 
 const COLUMNS: Readonly<
   Record<
     Column,
-    { readonly title: string; readonly of: (row: ToolRow) => number; readonly text: (row: ToolRow) => string }
+    { readonly title: string; readonly value: (row: ToolRow) => number; readonly text: (row: ToolRow) => string }
   >
 > = {
-  calls: { title: "Calls", of: ({ calls }) => calls, text: ({ calls }) => exact(calls) },
+  calls: { title: "Calls", value: ({ calls }) => calls, text: ({ calls }) => exact(calls) },
   errors: {
     title: "Failed",
-    of: ({ errors }) => errors,
+    value: ({ errors }) => errors,
     text: ({ errors, calls }) => (errors === 0 ? "0" : `${exact(errors)} (${percent(errors, calls)})`),
   },
-  denied: { title: "Denied", of: ({ denied }) => denied, text: ({ denied }) => exact(denied) },
+  denied: { title: "Denied", value: ({ denied }) => denied, text: ({ denied }) => exact(denied) },
   unfinished: {
     title: "Unfinished",
-    of: ({ unfinished, open }) => unfinished + open,
+    value: ({ unfinished, open }) => unfinished + open,
     text: ({ unfinished, open }) => `${exact(unfinished)}${open > 0 ? ` + ${exact(open)} running` : ""}`,
   },
-  time: { title: "Time", of: ({ toolMs }) => toolMs, text: ({ toolMs }) => duration(toolMs) },
-  each: { title: "Each", of: each, text: (row) => duration(each(row)) },
+  time: { title: "Time", value: ({ toolMs }) => toolMs, text: ({ toolMs }) => duration(toolMs) },
+  average: { title: "Average", value: averageMs, text: (row) => duration(averageMs(row)) },
 };
-const NAMES = ["calls", "errors", "denied", "unfinished", "time", "each"] as const satisfies readonly Column[];
+const NAMES = ["calls", "errors", "denied", "unfinished", "time", "average"] as const satisfies readonly Column[];

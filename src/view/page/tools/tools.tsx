@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ToolRow, ToolsDocument } from "../../wire.ts";
-import { useAsked } from "../ask.ts";
+import { useApi } from "../api.ts";
+import { Tile } from "../figures.tsx";
 import { duration, exact, percent } from "../format.ts";
-import { given, Instead, missing, NoSessionYet, Tile } from "../parts.tsx";
+import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
 import { change, hrefOf } from "../route.ts";
-import { shown } from "../shown.ts";
-import { OverFilters } from "../usage/over-filters.tsx";
+import { safeText } from "../safe-text.ts";
+import { FigureFilters } from "../usage/figure-filters.tsx";
 import { sinceOf } from "../usage/range.ts";
 import { ToolTable } from "./tool-table.tsx";
 
@@ -13,34 +14,34 @@ import { ToolTable } from "./tool-table.tsx";
 export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
   const { agent, repository, range = "30" } = params;
   const sinceMs = sinceOf(range);
-  const asked = useAsked<ToolsDocument>("tools", {
+  const response = useApi<ToolsDocument>("tools", {
     agent,
     repository,
     sinceMs: sinceMs === undefined ? undefined : String(sinceMs),
   });
   const [server, setServer] = useState<string | undefined>(undefined);
-  const found = given(asked, "tools");
+  const tools = dataOf(response, "tools");
   useEffect(() => {
     document.title = "Tools · openhook-otel";
   }, []);
-  if (found === undefined) return <Instead answer={missing(asked)} />;
+  if (tools === undefined) return <Placeholder problem={problemOf(response)} />;
 
-  const all = sumOf(found.rows, "All tools");
-  const servers = byServer(found.rows);
-  const rows = server === undefined ? found.rows : found.rows.filter((row) => serverName(row) === server);
+  const all = sumOf(tools.rows, "All tools");
+  const servers = byServer(tools.rows);
+  const rows = server === undefined ? tools.rows : tools.rows.filter((row) => serverName(row) === server);
   return (
     <>
       <div class="heading">
         <h1>Tools</h1>
       </div>
-      <OverFilters params={params} choices={found.choices} hasModel={false} onChange={change} />
-      {found.choices.agents.length === 0 ? (
-        <NoSessionYet />
-      ) : found.rows.length === 0 ? (
-        <section class="instead">
-          <h2>No tool was called in this time</h2>
+      <FigureFilters params={params} choices={tools.choices} hasModel={false} onChange={change} />
+      {tools.choices.agents.length === 0 ? (
+        <NoSessionsYet />
+      ) : tools.rows.length === 0 ? (
+        <section class="placeholder">
+          <h2>No tool calls in this period</h2>
           <p>
-            <a href={hrefOf("tools", { range: "all" })}>Show all of it</a>
+            <a href={hrefOf("tools", { range: "all" })}>Show all time</a>
           </p>
         </section>
       ) : (
@@ -51,7 +52,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
               {exact(all.errors)}
             </Tile>
             <Tile name="Denied">{exact(all.denied)}</Tile>
-            <Tile name="Time in tools" note="waiting for you included">
+            <Tile name="Time in tools" note="includes waiting for you">
               {duration(all.toolMs)}
             </Tile>
           </dl>
@@ -59,7 +60,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
             <section aria-labelledby="servers">
               <h2 id="servers">By MCP server</h2>
               <ToolTable
-                first="Server"
+                heading="Server"
                 rows={servers.map((sums) => ({
                   key: sums.tool,
                   sums,
@@ -70,7 +71,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
                       aria-pressed={server === sums.tool}
                       onClick={() => setServer(server === sums.tool ? undefined : sums.tool)}
                     >
-                      {shown(sums.tool)}
+                      {safeText(sums.tool)}
                     </button>
                   ),
                 }))}
@@ -79,7 +80,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
           )}
           <section aria-labelledby="tools">
             <h2 id="tools">
-              {server === undefined ? "By tool" : `Tools of ${shown(server)}`}
+              {server === undefined ? "By tool" : `Tools of ${safeText(server)}`}
               {server === undefined ? null : (
                 <button type="button" class="quiet" onClick={() => setServer(undefined)}>
                   Show all tools
@@ -87,16 +88,16 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
               )}
             </h2>
             <ToolTable
-              first="Tool"
+              heading="Tool"
               rows={rows.map((sums) => ({
                 key: `${sums.agent}/${sums.tool}`,
                 sums,
                 cell: (
                   <>
-                    <span class="tool-name">{shown(nameOf(sums))}</span>
+                    <span class="tool-name">{safeText(nameOf(sums))}</span>
                     <span class="muted small">
-                      {shown(sums.agent)}
-                      {sums.server === null ? "" : ` · ${shown(sums.server)}`}
+                      {safeText(sums.agent)}
+                      {sums.server === null ? "" : ` · ${safeText(sums.server)}`}
                     </span>
                   </>
                 ),
@@ -111,9 +112,9 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
 
 // --- internal ---
 
-const OWN = "The agents’ own";
+const BUILT_IN = "Built-in";
 
-const serverName = ({ server }: ToolRow): string => server ?? OWN;
+const serverName = ({ server }: ToolRow): string => server ?? BUILT_IN;
 
 /** `mcp__<server>__<tool>` without the server, which is shown beside it. */
 const nameOf = ({ tool, server }: ToolRow): string =>
@@ -138,5 +139,5 @@ function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
 function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {
   const groups = new Map<string, ToolRow[]>();
   for (const row of rows) groups.set(serverName(row), [...(groups.get(serverName(row)) ?? []), row]);
-  return [...groups].map(([name, own]) => sumOf(own, name));
+  return [...groups].map(([name, tools]) => sumOf(tools, name));
 }

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { bucketName } from "../format.ts";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 
 export interface Series {
   readonly name: string;
-  /** A custom property of the style sheet. */
+  /** Name of a CSS custom property. */
   readonly colour: string;
   /** One per bucket. */
   readonly values: readonly number[];
@@ -16,14 +16,14 @@ interface Props {
   readonly buckets: readonly string[];
   readonly series: readonly Series[];
   readonly format: (n: number) => string;
-  /** Formats a mark of the axis, `step` away from its neighbour. @default as `format` */
-  readonly mark?: (n: number, step: number) => string;
+  /** Formats a tick of the axis, `step` away from the next one. @default as `format` */
+  readonly formatTick?: (n: number, step: number) => string;
 }
 
-/** Stacked bars. The tables below have the same numbers, so the drawing is hidden from screen readers. */
-export function Chart({ title, buckets, series, format, mark = format }: Props) {
+/** Stacked bars. Hidden from screen readers, because the tables below contain the same figures. */
+export function Chart({ title, buckets, series, format, formatTick = format }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const [over, setOver] = useState<number | undefined>(undefined);
+  const [hovered, setHovered] = useState<number | undefined>(undefined);
   const [scheme, setScheme] = useState(0);
 
   useEffect(() => {
@@ -36,7 +36,11 @@ export function Chart({ title, buckets, series, format, mark = format }: Props) 
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const plot = new uPlot(optionsOf(element, buckets, series, mark, setOver), dataOf(buckets, series), element);
+    const plot = new uPlot(
+      optionsOf(element, buckets, series, formatTick, setHovered),
+      dataOf(buckets, series),
+      element,
+    );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     observer.observe(element);
     return () => {
@@ -45,7 +49,7 @@ export function Chart({ title, buckets, series, format, mark = format }: Props) 
     };
   }, [buckets, series, scheme]);
 
-  const at = over ?? -1;
+  const at = hovered ?? -1;
   const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
   return (
     <figure class="chart">
@@ -54,12 +58,12 @@ export function Chart({ title, buckets, series, format, mark = format }: Props) 
         <span class="muted">{at < 0 ? "" : bucketName(buckets[at] ?? "")}</span>
       </figcaption>
       <div ref={place} aria-hidden="true" />
-      {isEmpty ? <p class="no-rows">Nothing is known of it in this time.</p> : null}
+      {isEmpty ? <p class="no-rows">No data in this period.</p> : null}
       <ul class="legend" aria-label={`Colours of ${title}`}>
         {series.map(({ name, colour, values }) => (
           <li key={name}>
             <span class="dot" aria-hidden="true" style={{ background: `var(${colour})` }} />
-            {shown(name)}
+            {safeText(name)}
             <b>{at < 0 ? "" : format(values[at] ?? 0)}</b>
           </li>
         ))}
@@ -72,7 +76,7 @@ export function Chart({ title, buckets, series, format, mark = format }: Props) 
 
 const HEIGHT_PX = 220;
 
-/** Each series on top of the ones before it; the tallest is drawn first. */
+/** Each series added to the ones before it. */
 function stacked(series: readonly Series[]): readonly number[][] {
   const sums = new Array<number>(series[0]?.values.length ?? 0).fill(0);
   return series.map(({ values }) =>
@@ -83,6 +87,7 @@ function stacked(series: readonly Series[]): readonly number[][] {
   );
 }
 
+/** Tallest series first, so that the others are drawn over it. */
 const dataOf = (buckets: readonly string[], series: readonly Series[]): uPlot.AlignedData => [
   buckets.map((_, i) => i),
   ...[...stacked(series)].reverse(),
@@ -92,8 +97,8 @@ function optionsOf(
   element: HTMLElement,
   buckets: readonly string[],
   series: readonly Series[],
-  mark: (n: number, step: number) => string,
-  onOver: (index: number | undefined) => void,
+  formatTick: (n: number, step: number) => string,
+  onHover: (index: number | undefined) => void,
 ): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
@@ -114,7 +119,7 @@ function optionsOf(
         ...axis,
         size: 28,
         grid: { show: false },
-        splits: (plot) => everyFew(buckets.length, plot.width),
+        splits: (plot) => labelledBuckets(buckets.length, plot.width),
         values: (_, splits) => splits.map((i) => shortName(buckets[i] ?? "")),
       },
       {
@@ -122,7 +127,7 @@ function optionsOf(
         size: 64,
         grid: { stroke: colour("--line"), width: 1 },
         values: (_, splits) =>
-          splits.map((value) => (value === 0 ? "0" : mark(value, (splits[1] ?? value) - (splits[0] ?? 0)))),
+          splits.map((value) => (value === 0 ? "0" : formatTick(value, (splits[1] ?? value) - (splits[0] ?? 0)))),
       },
     ],
     series: [
@@ -137,17 +142,17 @@ function optionsOf(
         }),
       ),
     ],
-    hooks: { setCursor: [(plot) => onOver(plot.cursor.idx ?? undefined)] },
+    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? undefined)] },
   };
 }
 
-/** The labels that have room beside each other. */
-function everyFew(length: number, width: number): number[] {
-  const step = Math.max(1, Math.ceil(length / Math.max(1, Math.floor((width - 80) / NAME_PX))));
+/** Indexes of the buckets with a label, so that labels do not overlap. */
+function labelledBuckets(length: number, width: number): number[] {
+  const step = Math.max(1, Math.ceil(length / Math.max(1, Math.floor((width - 80) / LABEL_PX))));
   return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);
 }
 
-const NAME_PX = 62;
+const LABEL_PX = 62;
 
 function shortName(bucket: string): string {
   const hour = /T(\d\d):00/.exec(bucket);

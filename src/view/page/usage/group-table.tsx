@@ -1,14 +1,14 @@
 import type { Split, UsageGroup } from "../../wire.ts";
+import { Cost, Tokens } from "../figures.tsx";
 import { exact } from "../format.ts";
-import { Cost, Tokens } from "../parts.tsx";
-import { shown } from "../shown.ts";
+import { safeText } from "../safe-text.ts";
 
 /** Usage of each agent, model or repository, the most expensive first. */
 export function GroupTable({ split, groups }: { split: Split; groups: readonly UsageGroup[] }) {
-  const falling = [...groups].sort(
+  const byCost = [...groups].sort(
     (a, b) => (b.figures.sums.costNanoUsd ?? -1) - (a.figures.sums.costNanoUsd ?? -1) || tokensOf(b) - tokensOf(a),
   );
-  const most = Math.max(1, ...falling.map(tokensOf));
+  const maxTokens = Math.max(1, ...byCost.map(tokensOf));
   return (
     <section aria-labelledby="groups">
       <h2 id="groups">By {split}</h2>
@@ -38,30 +38,32 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
             </tr>
           </thead>
           <tbody>
-            {falling.map((group) => {
+            {byCost.map((group) => {
               const { sums, sessions } = group.figures;
               return (
                 <tr key={group.name ?? ""}>
-                  <th scope="row">{group.name === null ? <span class="unknown">unknown</span> : shown(group.name)}</th>
+                  <th scope="row">
+                    {group.name === null ? <span class="unknown">unknown</span> : safeText(group.name)}
+                  </th>
                   <td class="share">
                     <span class="meter" aria-hidden="true">
-                      <span style={{ width: `${(tokensOf(group) / most) * 100}%` }} />
+                      <span style={{ width: `${(tokensOf(group) / maxTokens) * 100}%` }} />
                     </span>
                   </td>
                   <td class="number" data-name="Sessions">
                     {exact(sessions)}
                   </td>
                   <td class="number" data-name="Input">
-                    <Tokens n={sums.input} least={sums.leastInput} />
+                    <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
                   </td>
                   <td class="number" data-name="From cache">
                     <Tokens n={sums.cacheRead} />
                   </td>
                   <td class="number" data-name="Output">
-                    <Tokens n={sums.output} least={sums.leastOutput} />
+                    <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
                   </td>
                   <td class="number" data-name="Cost">
-                    <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
+                    <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
                   </td>
                 </tr>
               );

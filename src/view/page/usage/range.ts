@@ -10,7 +10,7 @@ export const RANGES = [
 ] as const;
 export type Range = (typeof RANGES)[number]["value"];
 
-/** When a range begins, in the reader's time zone; `undefined`: with the first session. */
+/** Start of a range in the user's time zone; `undefined`: the first session. */
 export function sinceOf(range: string): number | undefined {
   if (range === "all") return undefined;
   if (range === "1") return Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS;

@@ -1,12 +1,12 @@
 import type { Unit, UsageDocument } from "../../wire.ts";
+import { Cost, Tokens } from "../figures.tsx";
 import { bucketName, exact } from "../format.ts";
-import { Cost, Tokens } from "../parts.tsx";
 
-/** The charts in numbers, newest first, without empty buckets. */
+/** Figures of each bucket that is not empty, newest first. */
 export function TimeTable({ document }: { document: UsageDocument }) {
   const { unit } = document;
   const rows = document.buckets.flatMap((bucket, i) => {
-    const figures = document.times[i] ?? null;
+    const figures = document.bucketFigures[i] ?? null;
     return figures === null ? [] : [{ bucket, figures }];
   });
   return (
@@ -35,13 +35,13 @@ export function TimeTable({ document }: { document: UsageDocument }) {
                   {figures.turns === null ? "–" : exact(figures.turns)}
                 </td>
                 <td class="number" data-name="Input">
-                  <Tokens n={sums.input} least={sums.leastInput} />
+                  <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
                 </td>
                 <td class="number" data-name="From cache">
                   <Tokens n={sums.cacheRead} />
                 </td>
                 <td class="number" data-name="Output">
-                  <Tokens n={sums.output} least={sums.leastOutput} />
+                  <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
                 </td>
                 <td class="number" data-name="Tools">
                   {figures.toolCalls === null ? "–" : exact(figures.toolCalls)}
@@ -50,7 +50,7 @@ export function TimeTable({ document }: { document: UsageDocument }) {
                   {figures.failedTools === null ? "–" : <Failed n={figures.failedTools} />}
                 </td>
                 <td class="number" data-name="Cost">
-                  <Cost nano={sums.costNanoUsd} least={sums.leastCost} />
+                  <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
                 </td>
               </tr>
             ))}
@@ -65,4 +65,4 @@ export function TimeTable({ document }: { document: UsageDocument }) {
 
 const NAMES = { hour: "Hour", day: "Day", week: "Week", month: "Month" } as const satisfies Record<Unit, string>;
 
-const Failed = ({ n }: { n: number }) => <span class={n > 0 ? "trouble-count" : undefined}>{exact(n)}</span>;
+const Failed = ({ n }: { n: number }) => <span class={n > 0 ? "error-count" : undefined}>{exact(n)}</span>;

@@ -1,12 +1,14 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { SPLITS, type Split, type Unit, type UsageDocument } from "../../wire.ts";
-import { useAsked } from "../ask.ts";
+import { useApi } from "../api.ts";
+import { Cost, Tile, Tokens } from "../figures.tsx";
 import { dollars, dollarsOnAxis, exact, percent, plural, timeZone } from "../format.ts";
-import { Cost, given, Instead, missing, NoSessionYet, Select, Tile, Tokens } from "../parts.tsx";
+import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
 import { change, hrefOf } from "../route.ts";
+import { Select } from "../select.tsx";
 import { Chart, type Series } from "./chart.tsx";
+import { FigureFilters } from "./figure-filters.tsx";
 import { GroupTable } from "./group-table.tsx";
-import { OverFilters } from "./over-filters.tsx";
 import { sinceOf } from "./range.ts";
 import { TimeTable } from "./time-table.tsx";
 
@@ -16,7 +18,7 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
   const unit = unitOf(params["unit"], range);
   const split = SPLITS.find((one) => one === params["by"]) ?? "model";
   const sinceMs = sinceOf(range);
-  const asked = useAsked<UsageDocument>("usage", {
+  const response = useApi<UsageDocument>("usage", {
     agent,
     repository,
     model,
@@ -25,21 +27,21 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
     sinceMs: sinceMs === undefined ? undefined : String(sinceMs),
     timeZone: timeZone(),
   });
-  const found = given(asked, "usage");
+  const usage = dataOf(response, "usage");
   useEffect(() => {
     document.title = "Usage · openhook-otel";
   }, []);
-  const tokens = useMemo(() => (found === undefined ? [] : tokenSeries(found)), [found]);
-  const costs = useMemo(() => (found === undefined ? [] : costSeries(found)), [found]);
+  const tokens = useMemo(() => (usage === undefined ? [] : tokenSeries(usage)), [usage]);
+  const costs = useMemo(() => (usage === undefined ? [] : costSeries(usage)), [usage]);
 
-  if (found === undefined) return <Instead answer={missing(asked)} />;
-  const { total } = found;
+  if (usage === undefined) return <Placeholder problem={problemOf(response)} />;
+  const { total } = usage;
   return (
     <>
       <div class="heading">
         <h1>Usage</h1>
       </div>
-      <OverFilters params={params} choices={found.choices} hasModel onChange={change}>
+      <FigureFilters params={params} choices={usage.choices} hasModel onChange={change}>
         <Select
           name="By"
           value={unit}
@@ -47,14 +49,14 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
           onChange={(value) => change({ unit: value })}
         />
         <Select name="Split cost by" value={split} options={SPLIT_NAMES} onChange={(by) => change({ by })} />
-      </OverFilters>
-      {found.choices.agents.length === 0 ? (
-        <NoSessionYet />
+      </FigureFilters>
+      {usage.choices.agents.length === 0 ? (
+        <NoSessionsYet />
       ) : total === null || total.sessions === 0 ? (
-        <section class="instead">
-          <h2>Nothing was used in this time</h2>
+        <section class="placeholder">
+          <h2>No usage in this period</h2>
           <p>
-            <a href={hrefOf("usage", { range: "all" })}>Show all of it</a>
+            <a href={hrefOf("usage", { range: "all" })}>Show all time</a>
           </p>
         </section>
       ) : (
@@ -63,25 +65,25 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             <Tile
               name="Input tokens"
               note={
-                total.cacheToldInput && total.sums.cacheRead !== null
-                  ? `${percent(total.sums.cacheRead, total.cacheToldInput)} from cache${total.cacheToldInput === total.sums.input ? "" : ", where reported"}`
+                total.cacheReportedInput && total.sums.cacheRead !== null
+                  ? `${percent(total.sums.cacheRead, total.cacheReportedInput)} from cache${total.cacheReportedInput === total.sums.input ? "" : ", where reported"}`
                   : null
               }
             >
-              <Tokens n={total.sums.input} least={total.sums.leastInput} />
+              <Tokens n={total.sums.input} isLowerBound={total.sums.inputIsLowerBound} />
             </Tile>
             <Tile name="Output tokens">
-              <Tokens n={total.sums.output} least={total.sums.leastOutput} />
+              <Tokens n={total.sums.output} isLowerBound={total.sums.outputIsLowerBound} />
             </Tile>
             <Tile
               name="Cost"
               note={total.sums.unpriced > 0 ? `${plural(total.sums.unpriced, "call")} without a price` : null}
             >
-              <Cost nano={total.sums.costNanoUsd} least={total.sums.leastCost} />
+              <Cost nanoUsd={total.sums.costNanoUsd} isLowerBound={total.sums.costIsLowerBound} />
             </Tile>
             <Tile
               name="Sessions"
-              note={total.untoldSessions > 0 ? `${exact(total.untoldSessions)} without token counts` : null}
+              note={total.sessionsWithoutUsage > 0 ? `${exact(total.sessionsWithoutUsage)} without token counts` : null}
             >
               {exact(total.sessions)}
             </Tile>
@@ -93,17 +95,17 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             )}
           </dl>
           <div class="charts">
-            <Chart title="Tokens" buckets={found.buckets} series={tokens} format={compact} />
+            <Chart title="Tokens" buckets={usage.buckets} series={tokens} format={compact} />
             <Chart
-              title={`Cost by ${found.split}`}
-              buckets={found.buckets}
+              title={`Cost by ${usage.split}`}
+              buckets={usage.buckets}
               series={costs}
               format={dollars}
-              mark={dollarsOnAxis}
+              formatTick={dollarsOnAxis}
             />
           </div>
-          <GroupTable split={found.split} groups={found.groups} />
-          <TimeTable document={found} />
+          <GroupTable split={usage.split} groups={usage.groups} />
+          <TimeTable document={usage} />
         </>
       )}
     </>
@@ -129,18 +131,18 @@ const UNITS_OF: Readonly<Record<string, readonly { readonly value: Unit; readonl
   all: [option("month"), option("week")],
 };
 
-function unitOf(wanted: string | undefined, range: string): Unit {
+function unitOf(requested: string | undefined, range: string): Unit {
   const allowed = UNITS_OF[range] ?? UNITS_OF["30"] ?? [];
-  return (allowed.find(({ value }) => value === wanted) ?? allowed[0])?.value ?? "day";
+  return (allowed.find(({ value }) => value === requested) ?? allowed[0])?.value ?? "day";
 }
 
 const compact = (n: number): string =>
   new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n);
 
-/** What providers charge separately: new input, cache writes, cache reads, output. */
-function tokenSeries({ times }: UsageDocument): readonly Series[] {
-  const of = (pick: (sums: NonNullable<UsageDocument["times"][number]>["sums"]) => number): readonly number[] =>
-    times.map((time) => (time === null ? 0 : Math.max(0, pick(time.sums))));
+/** The kinds of tokens that providers price separately: new input, cache writes, cache reads, output. */
+function tokenSeries({ bucketFigures }: UsageDocument): readonly Series[] {
+  const of = (pick: (sums: NonNullable<UsageDocument["bucketFigures"][number]>["sums"]) => number): readonly number[] =>
+    bucketFigures.map((figures) => (figures === null ? 0 : Math.max(0, pick(figures.sums))));
   return [
     { name: "Cache read", colour: "--c-cache-read", values: of((sums) => sums.cacheRead ?? 0) },
     { name: "Cache write", colour: "--c-cache-write", values: of((sums) => sums.cacheWrite ?? 0) },
@@ -153,17 +155,18 @@ function tokenSeries({ times }: UsageDocument): readonly Series[] {
   ];
 }
 
-/** The most expensive by name, all others as one. */
+/** One series for each of the most expensive groups, and one for all others together. */
 function costSeries({ groups, buckets }: UsageDocument): readonly Series[] {
-  const falling = [...groups].sort((a, b) => (b.figures.sums.costNanoUsd ?? 0) - (a.figures.sums.costNanoUsd ?? 0));
-  const priced = falling.filter(({ costNanoUsd }) => costNanoUsd.some((nano) => nano > 0));
+  const byCost = [...groups].sort((a, b) => (b.figures.sums.costNanoUsd ?? 0) - (a.figures.sums.costNanoUsd ?? 0));
+  const priced = byCost.filter(({ costNanoUsd }) => costNanoUsd.some((nano) => nano > 0));
   const named = priced
-    .slice(0, NAMED)
+    .slice(0, MAX_NAMED)
     .map((group, i): Series => ({ name: group.name ?? "unknown", colour: `--c-${i + 1}`, values: group.costNanoUsd }));
-  const others = priced.slice(NAMED);
+  const others = priced.slice(MAX_NAMED);
   if (others.length === 0) return named;
   const values = buckets.map((_, i) => others.reduce((sum, { costNanoUsd }) => sum + (costNanoUsd[i] ?? 0), 0));
   return [...named, { name: plural(others.length, "other"), colour: "--c-others", values }];
 }
 
-const NAMED = 5;
+/** The style sheet has this many colours for them. */
+const MAX_NAMED = 5;

@@ -1,6 +1,6 @@
 import type { Choices } from "../wire.ts";
-import { Select } from "./parts.tsx";
-import { shown } from "./shown.ts";
+import { safeText } from "./safe-text.ts";
+import { Select } from "./select.tsx";
 
 interface Props {
   readonly params: Readonly<Record<string, string>>;
@@ -10,8 +10,8 @@ interface Props {
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
 }
 
-/** Filters by agent, repository and model; the same in every view. */
-export function About({ params, choices, hasModel = true, onChange }: Props) {
+/** Filters by agent, repository and model, shared by all views. */
+export function SubjectFilters({ params, choices, hasModel = true, onChange }: Props) {
   return (
     <>
       <Select
@@ -19,7 +19,7 @@ export function About({ params, choices, hasModel = true, onChange }: Props) {
         value={params["agent"] ?? ""}
         options={[
           { value: "", text: "All agents" },
-          ...choices.agents.map(({ source, agent }) => ({ value: source, text: shown(agent) })),
+          ...choices.agents.map(({ source, agent }) => ({ value: source, text: safeText(agent) })),
         ]}
         onChange={(agent) => onChange({ agent })}
       />
@@ -43,4 +43,4 @@ export function About({ params, choices, hasModel = true, onChange }: Props) {
 
 // --- internal ---
 
-const option = (value: string) => ({ value, text: shown(value) });
+const option = (value: string) => ({ value, text: safeText(value) });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "../../wire.ts";
-import { About } from "../about.tsx";
-import { Select } from "../parts.tsx";
+import { Select } from "../select.tsx";
+import { SubjectFilters } from "../subject-filters.tsx";
 import { RANGES } from "./range.ts";
 
 interface Props {
@@ -12,8 +12,8 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** The filters of figures, for usage and tools. */
-export function OverFilters({ params, choices, hasModel, onChange, children }: Props) {
+/** Filters of the usage and tools views. */
+export function FigureFilters({ params, choices, hasModel, onChange, children }: Props) {
   return (
     <search class="filters" aria-label="Filter figures">
       <Select
@@ -23,7 +23,7 @@ export function OverFilters({ params, choices, hasModel, onChange, children }: P
         onChange={(range) => onChange({ range })}
       />
       {children}
-      <About params={params} choices={choices} hasModel={hasModel} onChange={onChange} />
+      <SubjectFilters params={params} choices={choices} hasModel={hasModel} onChange={onChange} />
     </search>
   );
 }

@@ -18,13 +18,13 @@ export interface FilterValues {
  * took.
  */
 export function cachedFilterValues({ agents }: Pick<SessionSource, "agents">): (db: Database) => FilterValues {
-  let last: { readonly values: FilterValues; readonly untilMs: number } | undefined;
+  let cached: { readonly values: FilterValues; readonly untilMs: number } | undefined;
   return (db) => {
     const startMs = performance.now();
-    if (last !== undefined && startMs < last.untilMs) return last.values;
+    if (cached !== undefined && startMs < cached.untilMs) return cached.values;
     const values = queryFilterValues(db, agents);
     const endMs = performance.now();
-    last = { values, untilMs: endMs + (endMs - startMs) * CACHE_FACTOR };
+    cached = { values, untilMs: endMs + (endMs - startMs) * CACHE_FACTOR };
     return values;
   };
 }

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import type { Sums } from "../wire.ts";
+import { count, dollars, exact } from "./format.ts";
+
+/** A number of tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
+export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {
+  if (n === null) return <Unknown />;
+  return (
+    <span title={`${isLowerBound ? "at least " : ""}${exact(n)}`}>
+      {isLowerBound ? "≥ " : ""}
+      {count(n)}
+    </span>
+  );
+}
+
+/** Cost at list price; `null` is shown as “unknown”, a lower bound with “≥”. */
+export function Cost({ nanoUsd, isLowerBound = false }: { nanoUsd: number | null; isLowerBound?: boolean }) {
+  if (nanoUsd === null) return <Unknown />;
+  return (
+    <span>
+      {isLowerBound ? "≥ " : ""}
+      {dollars(nanoUsd)}
+    </span>
+  );
+}
+
+/** Tokens in and out, as one figure. */
+export function InOut({ sums }: { sums: Sums }) {
+  if (sums.input === null && sums.output === null) return <Unknown />;
+  return (
+    <span class="inout">
+      <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
+      <span class="arrow" aria-hidden="true">
+        →
+      </span>
+      <span class="sr"> in, </span>
+      <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
+      <span class="sr"> out</span>
+    </span>
+  );
+}
+
+/** A large figure with its name and a note below. */
+export function Tile({
+  name,
+  children,
+  note,
+}: {
+  name: string;
+  children: ComponentChildren;
+  note?: ComponentChildren;
+}) {
+  return (
+    <div class="tile">
+      <dt>{name}</dt>
+      <dd>
+        <span class="figure">{children}</span>
+        {note === undefined || note === null ? null : <span class="note">{note}</span>}
+      </dd>
+    </div>
+  );
+}
+
+export const Unknown = () => <span class="unknown">unknown</span>;

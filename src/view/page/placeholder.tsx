@@ -1,0 +1,76 @@
+import type { ApiError, ApiResponse, NoStore } from "../wire.ts";
+import { command } from "./command.ts";
+
+/** The response if it holds data of this kind. */
+export const dataOf = <T extends { readonly kind: string }>(
+  response: ApiResponse<T> | undefined,
+  kind: T["kind"],
+): T | undefined => (isData(response, kind) ? response : undefined);
+
+/** The response if it explains why there is no data. */
+export const problemOf = (response: { readonly kind: string } | undefined): NoStore | ApiError | undefined =>
+  response?.kind === "no-store" || response?.kind === "error" ? (response as NoStore | ApiError) : undefined;
+
+/** Shown instead of data. Without a problem, the first response is still expected. */
+export function Placeholder({ problem, backHref }: { problem: NoStore | ApiError | undefined; backHref?: string }) {
+  if (problem === undefined) {
+    return (
+      <p class="placeholder" role="status">
+        Loading …
+      </p>
+    );
+  }
+  if (problem.kind === "no-store") {
+    return (
+      <section class="placeholder" aria-labelledby="no-store">
+        <h2 id="no-store">No data yet</h2>
+        <p>{toSentence(problem.hint)}</p>
+        <p class="muted">This page updates by itself after an agent has worked and a drain has run.</p>
+      </section>
+    );
+  }
+  return (
+    <section class="placeholder error" role="alert" aria-labelledby="error">
+      <h2 id="error">{TITLES[problem.code] ?? "Cannot load this"}</h2>
+      <p>{toSentence(problem.message)}</p>
+      {backHref === undefined ? null : (
+        <p>
+          <a href={backHref}>Back to all sessions</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Shown instead of figures while there are no sessions. */
+export const NoSessionsYet = () => (
+  <section class="placeholder">
+    <h2>No sessions yet</h2>
+    <p>
+      Run <code>{command("enable")}</code> and work with an agent, or import past sessions with{" "}
+      <code>{command("import")}</code>.
+    </p>
+  </section>
+);
+
+// --- internal ---
+
+const TITLES: Readonly<Record<string, string>> = {
+  E_STOPPED: "The server has stopped",
+  E_SESSION: "No such session",
+  E_STORE_DAMAGED: "The store is damaged",
+  E_STORE_NEWER: "A newer version wrote the store",
+  E_STORE: "The store cannot be read",
+  E_INTERNAL: "Internal error",
+};
+
+const isData = <T extends { readonly kind: string }>(
+  response: ApiResponse<T> | undefined,
+  kind: T["kind"],
+): response is T => response?.kind === kind;
+
+/** Capitalises the first letter and ends with a full stop. */
+const toSentence = (text: string): string => {
+  const capitalised = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return /[.!?…]$/.test(capitalised) ? capitalised : `${capitalised}.`;
+};
