@@ -17,7 +17,7 @@ export default defineConfig({
       : [
           {
             extends: true,
-            test: { name: "shared", isolate: true, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
+            test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
           },
           { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
         ],

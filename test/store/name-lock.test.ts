@@ -32,6 +32,7 @@ let bundles = "";
 let dir = "";
 let path = "";
 let children: ChildProcess[] = [];
+let releases: (() => void)[] = [];
 
 beforeAll(async () => {
   bundles = mkdtempSync(join(tmpdir(), "openhook-name-lock-worker-"));
@@ -51,10 +52,25 @@ beforeEach(() => {
   path = join(dir, "drain.lock.name");
 });
 afterEach(() => {
+  for (const release of releases) release();
+  releases = [];
   for (const child of children) child.kill("SIGKILL");
   children = [];
   rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
 });
+
+/** Takes the lock and releases it after the test at the latest: a timer that outlives its test would miss the folder. */
+function take(more: Partial<NameLockOptions> = {}): (() => void) | undefined {
+  const release = tryNameLock(path, { onLost, ...more });
+  if (release === undefined) return undefined;
+  let isReleased = false;
+  const once = (): void => {
+    if (!isReleased) release();
+    isReleased = true;
+  };
+  releases.push(once);
+  return once;
+}
 
 const log = (): string => join(dir, "log");
 const stay = (): string => join(dir, "stay");
@@ -67,12 +83,9 @@ function start(times: number): { readonly child: ChildProcess; readonly gone: Pr
   return { child, gone: new Promise((done) => child.once("close", done)) };
 }
 
-const options = (more: Partial<NameLockOptions> = {}): NameLockOptions => ({
-  onLost: (holder) => {
-    throw new Error(`lost to ${holder}`);
-  },
-  ...more,
-});
+const onLost: NameLockOptions["onLost"] = (holder) => {
+  throw new Error(`lost to ${holder}`);
+};
 const ON_MEADOW = { host: "meadow", pid: 4711, start: "88" };
 
 describe("between processes", () => {
@@ -89,10 +102,10 @@ describe("between processes", () => {
     writeFileSync(stay(), "");
     const first = start(1);
     await until("the first is in", () => logged().length === 1);
-    expect(tryNameLock(path, options())).toBeUndefined();
+    expect(take()).toBeUndefined();
     first.child.kill("SIGKILL");
     await first.gone;
-    const release = tryNameLock(path, options());
+    const release = take();
     expect(release).toBeDefined();
     release?.();
     expect(existsSync(path)).toBe(false);
@@ -104,7 +117,7 @@ describe("between processes", () => {
     await until("the first is in", () => logged().length === 1);
     first.child.kill("SIGSTOP");
     await sleep(50);
-    expect(tryNameLock(path, options({ silentMs: 1 }))).toBeUndefined();
+    expect(take({ silentMs: 1 })).toBeUndefined();
     first.child.kill("SIGCONT");
     rmSync(stay());
     expect(await first.gone).toBe(0);
@@ -114,10 +127,10 @@ describe("between processes", () => {
 
 describe("between machines", () => {
   test("while the holder renews it, it is not taken over", async () => {
-    const release = tryNameLock(path, options({ self: ON_MEADOW, beatMs: 20 }));
+    const release = take({ self: ON_MEADOW, beatMs: 20 });
     for (const _ of [1, 2, 3, 4]) {
       await sleep(100);
-      expect(tryNameLock(path, options({ silentMs: 300 }))).toBeUndefined();
+      expect(take({ silentMs: 300 })).toBeUndefined();
     }
     release?.();
     expect(existsSync(path)).toBe(false);
@@ -125,9 +138,9 @@ describe("between machines", () => {
 
   test("without renewal it is taken over, and the old holder is notified", async () => {
     let lostTo = "";
-    const old = tryNameLock(path, options({ self: ON_MEADOW, beatMs: 400, onLost: (holder) => (lostTo = holder) }));
+    const old = take({ self: ON_MEADOW, beatMs: 400, onLost: (holder) => (lostTo = holder) });
     await sleep(150);
-    const release = tryNameLock(path, options({ silentMs: 100 }));
+    const release = take({ silentMs: 100 });
     expect(release).toBeDefined();
     await until("the old one looks", () => lostTo !== "");
     expect(lostTo).toMatch(new RegExp(`^process ${process.pid} on `));
@@ -139,23 +152,21 @@ describe("between machines", () => {
   });
 
   test("a process of another boot with the same pid is another process", () => {
-    tryNameLock(path, options({ self: { host: "orchard boot-1", pid: process.pid, start: "1" } }));
-    expect(
-      tryNameLock(path, options({ self: { host: "orchard boot-1", pid: process.pid, start: "2" }, silentMs: 60_000 })),
-    ).toBeDefined();
+    take({ self: { host: "orchard boot-1", pid: process.pid, start: "1" } });
+    expect(take({ self: { host: "orchard boot-1", pid: process.pid, start: "2" }, silentMs: 60_000 })).toBeDefined();
   });
 
   test("a process that died while taking over does not block the lock permanently", async () => {
-    tryNameLock(path, options({ self: ON_MEADOW, beatMs: 60_000 }));
+    take({ self: ON_MEADOW, beatMs: 60_000 });
     const { mkdirSync } = await import("node:fs");
     mkdirSync(`${path}.takeover`);
     await sleep(60);
-    expect(tryNameLock(path, options({ silentMs: 20 }))).toBeUndefined();
-    expect(tryNameLock(path, options({ silentMs: 20 }))).toBeDefined();
+    expect(take({ silentMs: 20 })).toBeUndefined();
+    expect(take({ silentMs: 20 })).toBeDefined();
   });
 
   test("it is accessible to the user only", () => {
-    const release = tryNameLock(path, options());
+    const release = take();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     release?.();
   });

@@ -40,7 +40,6 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/commands/doctor.test.ts",
   "test/config/home.test.ts",
   "test/registration/sudo.test.ts",
-  "test/store/name-lock.test.ts",
 ];
 
 /** Recordings that `npm test` walks: the shapes in which agents differ most, each at least once. */
