@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { EventType } from "../../src/model/event.ts";
 import { clockAt } from "../support/clock.ts";
-import { compareRecorded, finishedOf, isClean, isWrittenWhole } from "../support/expected.ts";
+import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
@@ -59,7 +59,9 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
       await replay.drain({ endIdle: true }, clockAt(lastMs));
       const sessions = expected.sessions.filter((s) => told.has(s.session_id));
       const { storePath } = replay.places;
-      compareRecorded(storePath, { sessions: sessions.map((s) => (isWrittenWhole(storePath, s) ? s : finishedOf(s))) });
+      compareRecorded(storePath, {
+        sessions: sessions.map((s) => (hasUnfinishedCalls(storePath, s) ? s : finishedOf(s))),
+      });
     });
   }
 

@@ -7,7 +7,7 @@ import { type ConfigAction, config } from "../../src/commands/config.ts";
 import { placesOf } from "../../src/config/places.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { type Context, UserError } from "../../src/context.ts";
-import { NOBODY_WRITES } from "../support/unreadable.ts";
+import { UNWRITABLE_DIR } from "../support/unreadable.ts";
 
 let home: string;
 beforeEach(() => {
@@ -189,7 +189,7 @@ describe("config set", () => {
   });
 
   it("fails in one line where nobody may write", async () => {
-    symlinkSync(NOBODY_WRITES, join(home, ".config"));
+    symlinkSync(UNWRITABLE_DIR, join(home, ".config"));
     const { message, exitCode } = await failure(set("disabled", "true"));
     expect(message).toContain(path());
     expect(message).toMatch(/permi/);

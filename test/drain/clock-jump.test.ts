@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { CASES, Replay } from "../support/replay.ts";
-import { booksOf, type Expected, summaryOf } from "../support/summary.ts";
-import { ACME, Teller } from "../support/told.ts";
+import { countersAndRows, type Expected, summaryOf } from "../support/summary.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -26,7 +26,7 @@ const expectedOf = (source: string, name: string): Expected =>
 
 /** Every call and token once, and no time backwards; whatever the segments are. */
 function expectWhole(replay: Replay, { sessions }: Expected): void {
-  const books = booksOf(replay.places.storePath);
+  const books = countersAndRows(replay.places.storePath);
   expect(books.counters).toEqual(books.rows);
   for (const { session_id, totals, tool_calls, prompts } of sessions) {
     const got = summaryOf(replay.places.storePath, session_id);
@@ -117,23 +117,21 @@ describe("dated ahead", () => {
   });
 
   test("a session dated years ahead is idle half an hour after its last event arrived", async () => {
-    const teller = new Teller();
+    const inbox = new InboxFixture();
     try {
-      const drainAt = (ms: number) => teller.drain({}, [ACME], () => ms);
-      const isOver = () => summaryOf(teller.places.storePath, "s")?.segments.every(({ ended }) => ended);
-      teller.put(told("session.start", START_MS));
-      teller.put(told("prompt.submit", START_MS + 4 * 365 * DAY_MS));
+      const drainAt = (ms: number) => inbox.drain({}, [ACME], () => ms);
+      const isOver = () => summaryOf(inbox.places.storePath, "s")?.segments.every(({ ended }) => ended);
+      inbox.put(told("session.start", START_MS));
+      inbox.put(told("prompt.submit", START_MS + 4 * 365 * DAY_MS));
       await drainAt(START_MS + MINUTE_MS);
       await drainAt(START_MS + 29 * MINUTE_MS);
       expect(isOver()).toBe(false);
       await drainAt(START_MS + 32 * MINUTE_MS);
       expect(isOver()).toBe(true);
-      const ends = readStore(teller.places.storePath, (db) =>
-        db.prepare("SELECT start_ms, end_ms FROM segments").all(),
-      );
+      const ends = readStore(inbox.places.storePath, (db) => db.prepare("SELECT start_ms, end_ms FROM segments").all());
       for (const row of ends ?? []) expect(Number(row["end_ms"])).toBeGreaterThanOrEqual(Number(row["start_ms"]));
     } finally {
-      teller.remove();
+      inbox.remove();
     }
   });
 });
@@ -170,7 +168,7 @@ describe("the real program", () => {
         }
         drainUnder([], "--end-idle");
         const { sessions } = expectedOf("claude-code", "multi-turn");
-        const books = booksOf(replay.places.storePath);
+        const books = countersAndRows(replay.places.storePath);
         expect(books.counters).toEqual(books.rows);
         expect(books.counters.input).toBe(sessions.reduce((sum, { totals }) => sum + (totals["input"] ?? 0), 0));
         const spans = readStore(replay.places.storePath, (db) => db.prepare("SELECT record FROM spans").all()) ?? [];

@@ -7,7 +7,7 @@ import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, Replay } from "../support/replay.ts";
-import { booksOf, type Expected, summaryOf } from "../support/summary.ts";
+import { countersAndRows, type Expected, summaryOf } from "../support/summary.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -37,7 +37,7 @@ describe.each([
     await replay.drain({ endIdle: true }, clockAt(lastMs + 30_000));
 
     const { storePath } = replay.places;
-    const books = booksOf(storePath);
+    const books = countersAndRows(storePath);
     expect(books.counters).toEqual(books.rows);
     for (const session of sessions) {
       const got = summaryOf(storePath, session.session_id);

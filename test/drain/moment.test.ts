@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Agent, TranscriptQuery, TranscriptReader } from "../../src/model/agent.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { ACME, Teller } from "../support/told.ts";
+import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 
-let teller: Teller;
+let inbox: InboxFixture;
 beforeEach(() => {
-  teller = new Teller();
+  inbox = new InboxFixture();
 });
-afterEach(() => teller.remove());
+afterEach(() => inbox.remove());
 
 const eioAt = (path: string): Error => Object.assign(new Error(`EIO: i/o error, scandir '${path}'`), { code: "EIO" });
 
 /** A transcript whose parts are found from the n-th attempt on. @returns the agent, and the parts that were read */
 function failing(times: number, fail: (query: TranscriptQuery, folder: string) => void) {
-  const { home } = teller.places;
+  const { home } = inbox.places;
   const main = join(home, "main");
   writeFileSync(main, "");
   const read: string[] = [];
@@ -38,7 +38,7 @@ function failing(times: number, fail: (query: TranscriptQuery, folder: string) =
 }
 
 const START_EVENT = { openhook: "0.1", id: "e1", source: "acme", type: "session.start", session_id: "s", data: {} };
-const tell = (): void => teller.put({ events: [{ ...START_EVENT, time: new Date().toISOString(), extensions: {} }] });
+const tell = (): void => inbox.put({ events: [{ ...START_EVENT, time: new Date().toISOString(), extensions: {} }] });
 
 test.each([
   ["a folder", (query: TranscriptQuery, folder: string) => query.onProblem?.(folder, eioAt(folder))],
@@ -51,14 +51,14 @@ test.each([
 ])("%s cannot be read once: it is retried, and nothing is reported", async (_what, fail) => {
   const { agent, read } = failing(1, fail);
   tell();
-  const { problems } = await teller.drain({}, [agent]);
+  const { problems } = await inbox.drain({}, [agent]);
   expect({ problems, read: read.length }).toEqual({ problems: [], read: 1 });
 });
 
 test("a folder that can never be read: reported once, the rest is read", async () => {
   const { agent, read } = failing(99, (query, folder) => query.onProblem?.(folder, eioAt(folder)));
   tell();
-  const { problems } = await teller.drain({}, [agent]);
+  const { problems } = await inbox.drain({}, [agent]);
   expect(problems).toEqual([expect.stringMatching(/^could not read the transcript "\S+subagents": EIO/)]);
   expect(read).toHaveLength(1);
 });

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
-import { booksOf } from "../support/summary.ts";
+import { countersAndRows } from "../support/summary.ts";
 
 let session: MadeSession | undefined;
 afterEach(() => session?.remove());
@@ -55,5 +55,5 @@ test("a turn and a subagent that continue after pruning get new spans, each time
   expect(spans.filter(({ spanId }) => pruned.has(spanId)).map(({ name }) => name)).toEqual([]);
   const kinds = spans.map(({ attributes }) => attributes["openhook.span.kind"]);
   expect(kinds.filter((kind) => kind === "turn" || kind === "subagent").sort()).toEqual(["subagent", "turn"]);
-  expect(booksOf(made.storePath).counters.calls).toBe(3 * 4);
+  expect(countersAndRows(made.storePath).counters.calls).toBe(3 * 4);
 });

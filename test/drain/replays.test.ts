@@ -7,7 +7,7 @@ import { reconcile } from "../../src/commands/reconcile.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
-import { booksOf, summaryOf } from "../support/summary.ts";
+import { countersAndRows, summaryOf } from "../support/summary.ts";
 
 const SESSION = "11111111-1111-4111-8111-111111111111";
 const START_MS = Date.parse("2026-11-21T10:00:00.000Z");
@@ -48,7 +48,7 @@ describe("answers repeated in a side question", () => {
     ]);
     await at.drain({ endIdle: true }, clockAt(START_MS + 30_000));
     expect(figures()).toEqual({ calls: 7, input: 7 * 100 + 0 + 1 + 2 + 3 + 4 + 6 + 7, output: 70, unsettled: 0 });
-    const books = booksOf(at.places.storePath);
+    const books = countersAndRows(at.places.storePath);
     expect(books.counters).toEqual(books.rows);
     expect(await reconciled()).toMatchObject({ code: 0 });
   });

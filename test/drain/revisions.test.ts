@@ -5,7 +5,7 @@ import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
-import { booksOf } from "../support/summary.ts";
+import { countersAndRows } from "../support/summary.ts";
 import { runs } from "../support/whole.ts";
 
 let session: MadeSession | undefined;
@@ -53,7 +53,7 @@ test("an answer's last line, read at any time before the session ends: counters,
       await session.hook("SessionEnd", { reason: "other" });
       await session.drain();
 
-      const { counters, rows } = booksOf(session.storePath);
+      const { counters, rows } = countersAndRows(session.storePath);
       expect(counters).toEqual(rows);
       const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
       const input = sum(all.map(({ fresh, cacheRead }) => fresh + (cacheRead ?? 0)));
@@ -104,7 +104,7 @@ test("an answer that changes each time: counters minus what they owe equal the r
       }
       await session.hook("SessionEnd", { reason: "other" });
       await session.drain();
-      const { counters, rows } = booksOf(session.storePath);
+      const { counters, rows } = countersAndRows(session.storePath);
       expect(counters).toEqual(rows);
       const root = rootIn(session);
       expect(root["openhook.session.input_tokens"] ?? 0).toBe(rows.input);

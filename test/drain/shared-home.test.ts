@@ -9,7 +9,7 @@ import { readStore } from "../../src/store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
-import { booksOf, summaryOf } from "../support/summary.ts";
+import { countersAndRows, summaryOf } from "../support/summary.ts";
 
 beforeAll(ensureBuilt, 60_000);
 
@@ -112,7 +112,7 @@ test.skipIf(!hasShim)(
       const doctor = await run([process.execPath, PROGRAM, "doctor"], { env: { ...env, COLUMNS: "1000" } });
       expect(doctor.stdout).toMatch(/file system without working locks \(nfs\)/);
 
-      const books = booksOf(replay.places.storePath);
+      const books = countersAndRows(replay.places.storePath);
       expect(books.counters).toEqual(books.rows);
       expect(books.counters.calls).toBeGreaterThan(2);
       const ids = receiver.spans.map(({ spanId }) => spanId);

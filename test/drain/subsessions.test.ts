@@ -1,16 +1,16 @@
 // Subagents with their own session id: in whatever order facts come, all of them belong to the session they work for.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { booksOf, summaryOf } from "../support/summary.ts";
-import { Teller } from "../support/told.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
+import { countersAndRows, summaryOf } from "../support/summary.ts";
 
 // Recent times: the first drain would end anything older than the idle timeout
 const START_MS = Date.now() - 20_000;
-let teller: Teller;
+let inbox: InboxFixture;
 beforeEach(() => {
-  teller = new Teller();
+  inbox = new InboxFixture();
 });
-afterEach(() => teller.remove());
+afterEach(() => inbox.remove());
 
 const signal = (session: string, type: string, at: number, extensions: Record<string, unknown> = {}) => ({
   id: `${session}-${type}-${at}`,
@@ -59,7 +59,7 @@ const STORY = [
 
 /** The result, the same for every order. */
 function expectWhole(): void {
-  const got = summaryOf(teller.places.storePath, "root");
+  const got = summaryOf(inbox.places.storePath, "root");
   expect(got).toMatchObject({ prompts: 1, unsettled: 0, segments: [{ reason: "completed", ended: true }] });
   expect(got?.tools).toEqual([
     { id: "c1", name: "read", status: "success", subagent: true },
@@ -69,52 +69,52 @@ function expectWhole(): void {
     [100, true],
     [100, false],
   ]);
-  expect(summaryOf(teller.places.storePath, "child")).toBeUndefined();
-  const books = booksOf(teller.places.storePath);
+  expect(summaryOf(inbox.places.storePath, "child")).toBeUndefined();
+  const books = countersAndRows(inbox.places.storePath);
   expect(books.counters).toEqual(books.rows);
   expect(books.counters).toMatchObject({ calls: 2, input: 200, tools: { success: 2 } });
 }
 
 describe("a session within a session", () => {
   test("reported in order", async () => {
-    for (const payload of STORY) teller.put(payload);
-    await teller.drain();
+    for (const payload of STORY) inbox.put(payload);
+    await inbox.drain();
     expectWhole();
   });
 
   test("reported backwards, and twice", async () => {
-    for (const payload of [...STORY, ...STORY].reverse()) teller.put(payload);
-    await teller.drain();
+    for (const payload of [...STORY, ...STORY].reverse()) inbox.put(payload);
+    await inbox.drain();
     expectWhole();
   });
 
   test("the child first, without a parent, which a later drain reports", async () => {
     const [start, ...rest] = STORY.slice(3, 8);
-    for (const payload of rest.filter((p) => p !== STORY[7])) teller.put(payload);
-    await teller.drain();
-    expect(summaryOf(teller.places.storePath, "child")).toBeDefined();
+    for (const payload of rest.filter((p) => p !== STORY[7])) inbox.put(payload);
+    await inbox.drain();
+    expect(summaryOf(inbox.places.storePath, "child")).toBeDefined();
     for (const payload of [start, STORY[7], ...STORY.slice(0, 3), ...STORY.slice(8)]) {
-      if (payload !== undefined) teller.put(payload);
+      if (payload !== undefined) inbox.put(payload);
     }
-    await teller.drain();
+    await inbox.drain();
     expectWhole();
   });
 
   test("a drain after every payload", async () => {
     for (const payload of STORY) {
-      teller.put(payload);
-      await teller.drain();
+      inbox.put(payload);
+      await inbox.drain();
     }
     expectWhole();
   });
 
   test("a child of a child belongs to the same session", async () => {
-    for (const payload of STORY.slice(0, 8)) teller.put(payload);
-    teller.put({ events: [envelope("grandchild", "session.start", 5, {}, { parent_session_id: "child" })] });
-    teller.put({ events: tool("grandchild", "g1", 6) });
-    for (const payload of STORY.slice(8)) teller.put(payload);
-    await teller.drain();
-    const tools = summaryOf(teller.places.storePath, "root")?.tools.map(({ id, subagent }) => [id, subagent]);
+    for (const payload of STORY.slice(0, 8)) inbox.put(payload);
+    inbox.put({ events: [envelope("grandchild", "session.start", 5, {}, { parent_session_id: "child" })] });
+    inbox.put({ events: tool("grandchild", "g1", 6) });
+    for (const payload of STORY.slice(8)) inbox.put(payload);
+    await inbox.drain();
+    const tools = summaryOf(inbox.places.storePath, "root")?.tools.map(({ id, subagent }) => [id, subagent]);
     expect(tools).toEqual([
       ["c1", true],
       ["g1", true],
@@ -123,11 +123,11 @@ describe("a session within a session", () => {
   });
 
   test("sessions that name each other as parent stay separate", async () => {
-    teller.put({ events: [envelope("a", "session.start", 0, {}, { parent_session_id: "b" })] });
-    teller.put({ events: [envelope("b", "session.start", 1, {}, { parent_session_id: "a" })] });
-    teller.put({ events: [envelope("c", "session.start", 1, {}, { parent_session_id: "c" })] });
-    await teller.drain({ endIdle: true });
-    const db = openDatabase(teller.places.storePath);
+    inbox.put({ events: [envelope("a", "session.start", 0, {}, { parent_session_id: "b" })] });
+    inbox.put({ events: [envelope("b", "session.start", 1, {}, { parent_session_id: "a" })] });
+    inbox.put({ events: [envelope("c", "session.start", 1, {}, { parent_session_id: "c" })] });
+    await inbox.drain({ endIdle: true });
+    const db = openDatabase(inbox.places.storePath);
     const rows = db.prepare("SELECT session_id, parent IS NULL AS root FROM sessions ORDER BY session_id").all();
     expect(rows.map((row) => [row["session_id"], row["root"]])).toEqual([
       ["a", 0],
@@ -144,34 +144,34 @@ describe("usage in payloads", () => {
     { events: [signal("s", "turn.end", 5)], entries: usages },
     { events: [envelope("s", "session.end", 9, { reason: "completed" })] },
   ];
-  const totals = () => booksOf(teller.places.storePath).counters;
+  const totals = () => countersAndRows(inbox.places.storePath).counters;
 
   test("of a whole turn counts as tokens and cost, not as a call", async () => {
-    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
-    await teller.drain();
+    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) inbox.put(payload);
+    await inbox.drain();
     expect(totals()).toMatchObject({ calls: 0, input: 100, output: 10 });
-    expect(booksOf(teller.places.storePath).rows).toEqual(totals());
+    expect(countersAndRows(inbox.places.storePath).rows).toEqual(totals());
   });
 
   test("a more complete report after it was counted adds the difference", async () => {
-    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) teller.put(payload);
-    await teller.drain();
+    for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) inbox.put(payload);
+    await inbox.drain();
     const fuller = { ...usage("turn-1", 5), covers: "turn", usage: { input: 150, output: 30 } };
-    teller.put({ events: [signal("s", "notice", 6)], entries: [fuller] });
-    await teller.drain();
+    inbox.put({ events: [signal("s", "notice", 6)], entries: [fuller] });
+    await inbox.drain();
     expect(totals()).toMatchObject({ calls: 0, input: 150, output: 30 });
   });
 
   test("of a whole session replaces calls that were not reported, and adds nothing to reported ones", async () => {
     const sum = { ...usage("sum", 9), covers: "session", usage: { input: 900, output: 90 } };
-    for (const payload of turn([sum])) teller.put(payload);
-    await teller.drain();
+    for (const payload of turn([sum])) inbox.put(payload);
+    await inbox.drain();
     expect(totals()).toMatchObject({ calls: 0, input: 900 });
 
     for (const payload of turn([sum, usage("u1", 4)])) {
-      teller.put(JSON.parse(JSON.stringify(payload).replaceAll('"s"', '"s2"').replaceAll('"s-', '"s2-')));
+      inbox.put(JSON.parse(JSON.stringify(payload).replaceAll('"s"', '"s2"').replaceAll('"s-', '"s2-')));
     }
-    await teller.drain();
+    await inbox.drain();
     expect(totals()).toMatchObject({ calls: 1, input: 1000 });
   });
 });

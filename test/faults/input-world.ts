@@ -57,7 +57,7 @@ export class InputWorld {
       },
       options,
     );
-    if (report === undefined) throw new Error("another drain was at work");
+    if (report === undefined) throw new Error("another drain is running");
     return report;
   }
 

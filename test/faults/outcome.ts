@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Database, filesOf, openDatabase, StoreError } from "../../src/store/database.ts";
 import { lostEvents } from "../../src/store/self.ts";
 import type { ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
-import { booksOf } from "../support/summary.ts";
+import { countersAndRows } from "../support/summary.ts";
 import type { State } from "./world.ts";
 
 /** Everything at the end, except what differs in each run: times of counting, ids of the instance. */
@@ -86,7 +86,7 @@ export function waitingIn(state: State): readonly string[] {
 }
 
 /** The counters, and the sums over the rows that they count. */
-export const booksIn = (state: State): ReturnType<typeof booksOf> => withCopyOf(state, booksOf);
+export const booksIn = (state: State): ReturnType<typeof countersAndRows> => withCopyOf(state, countersAndRows);
 
 /** Quarantined payloads without a reason. */
 export const withoutReason = ({ places }: State): readonly string[] =>

@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { Teller } from "../support/told.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
 
 const SECRET = "AKIAKANARIENVOGEL";
 const secret = (n: number): string => `${SECRET}${String(n).padStart(3, "0")}`;
 
 let receiver: Receiver;
-let teller: Teller;
+let inbox: InboxFixture;
 beforeAll(async () => {
   receiver = await startReceiver();
 });
 afterAll(() => receiver.close());
 beforeEach(() => {
   receiver.clear();
-  teller = new Teller();
-  return () => teller.remove();
+  inbox = new InboxFixture();
+  return () => inbox.remove();
 });
 
 const time = (s: number) => new Date(Date.UTC(2026, 10, 1, 10, 0, s)).toISOString();
@@ -39,7 +39,7 @@ const call = (n: number, tool: string) => [
 
 const sent = (): string => receiver.requests.map(({ body }) => body.toString("latin1")).join("\n");
 const stored = (): string => {
-  const db = openDatabase(teller.places.storePath);
+  const db = openDatabase(inbox.places.storePath);
   try {
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     return JSON.stringify(tables.flatMap(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all()));
@@ -50,26 +50,26 @@ const stored = (): string => {
 
 describe("a secret in a name that an agent sends", () => {
   test.each(["none", "metadata", "redacted"])("is neither stored nor sent at %s", async (capture) => {
-    teller.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_CAPTURE: capture };
+    inbox.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_CAPTURE: capture };
     const events = [
       event("session.start", 0),
       ...call(1, `tool ${secret(1)}`),
       ...call(2, `tool ${secret(2)}`),
       event("session.end", 9, { data: { reason: "completed" }, extensions: { native_reason: `because ${secret(3)}` } }),
     ];
-    teller.put({ events });
-    await teller.drain({ endIdle: true });
+    inbox.put({ events });
+    await inbox.drain({ endIdle: true });
     expect(receiver.spans.length).toBeGreaterThan(2);
     expect(sent()).not.toContain(SECRET);
     expect(stored()).not.toContain(SECRET);
   });
 
   test("makes one series with a name that is equal without it", async () => {
-    teller.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
-    teller.put({
+    inbox.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+    inbox.put({
       events: [event("session.start", 0), ...call(1, `tool ${secret(1)}`), ...call(2, `tool ${secret(2)}`)],
     });
-    await teller.drain({ endIdle: true });
+    await inbox.drain({ endIdle: true });
     const points = receiver
       .latestPoints()
       .filter(
@@ -86,9 +86,9 @@ describe("a secret in a name that an agent sends", () => {
 
 describe("a secret that is in the store already", () => {
   test("is not sent: spans, links, events, resources, counters", async () => {
-    teller.put({ events: [event("session.start", 0), ...call(1, "Tool")] });
-    await teller.drain({ endIdle: true });
-    const db = openDatabase(teller.places.storePath);
+    inbox.put({ events: [event("session.start", 0), ...call(1, "Tool")] });
+    await inbox.drain({ endIdle: true });
+    const db = openDatabase(inbox.places.storePath);
     for (const { seq, record } of db.prepare("SELECT seq, record FROM spans").all()) {
       const span = JSON.parse(String(record)) as Record<string, unknown> & { attributes: object; resource: object };
       const spoilt = {
@@ -104,12 +104,12 @@ describe("a secret that is in the store already", () => {
     }
     db.prepare("UPDATE counters SET attributes = json_set(attributes, '$.five', ?)").run(secret(10));
     db.close();
-    teller.env = {
+    inbox.env = {
       OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,
       OPENHOOK_OTEL_CAPTURE: "redacted",
       OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: JSON.stringify({ mine: secret(11), contact: "team@example.org" }),
     };
-    await teller.drain({ isEager: true });
+    await inbox.drain({ isEager: true });
     expect(receiver.spans.length).toBeGreaterThan(1);
     expect(receiver.metricPoints.length).toBeGreaterThan(1);
     expect(sent()).not.toContain(SECRET);
@@ -119,26 +119,26 @@ describe("a secret that is in the store already", () => {
   });
 
   test("is not sent if the rule was added later", async () => {
-    teller.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
-    await teller.drain({ endIdle: true });
+    inbox.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
+    await inbox.drain({ endIdle: true });
     expect(stored()).toContain("ticket-4711");
-    teller.env = {
+    inbox.env = {
       OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,
       OPENHOOK_OTEL_REDACTION_RULES: JSON.stringify({ ticket: "ticket-[0-9]+" }),
     };
-    await teller.drain({ isEager: true });
+    await inbox.drain({ isEager: true });
     expect(receiver.spans.length).toBeGreaterThan(1);
     expect(sent()).not.toContain("ticket-4711");
     expect(sent()).toContain("[redacted:ticket]");
   });
 
   test("is not sent while a rule is invalid: nothing is", async () => {
-    teller.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
-    teller.env = {
+    inbox.put({ events: [event("session.start", 0), ...call(1, "ticket-4711")] });
+    inbox.env = {
       OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,
       OPENHOOK_OTEL_REDACTION_RULES: JSON.stringify({ ticket: "ticket-(?=4)" }),
     };
-    const report = await teller.drain({ endIdle: true });
+    const report = await inbox.drain({ endIdle: true });
     expect(receiver.requests).toEqual([]);
     expect(report.waiting).toBeGreaterThan(0);
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkOwner, closeFiles, StateError } from "../../src/config/file-owner.ts";
 import { exposedFiles } from "../../src/health/doctor/exposed-files.ts";
 import { contextAt } from "../support/context.ts";
-import { Teller } from "../support/told.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
 
 const me = process.getuid?.() ?? 0;
 const otherUser = me + 4321;
@@ -85,23 +85,23 @@ describe("the state directory", () => {
 
 describe("a drain", () => {
   test("restores private modes, and doctor reports others", async () => {
-    const teller = new Teller();
+    const inbox = new InboxFixture();
     try {
-      await teller.drain();
-      const { stateDir, inboxDir, storePath } = teller.places;
+      await inbox.drain();
+      const { stateDir, inboxDir, storePath } = inbox.places;
       chmodSync(stateDir, 0o755);
       chmodSync(inboxDir, 0o777);
       chmodSync(storePath, 0o644);
       writeFileSync(join(stateDir, "drain.log.1"), "x");
       chmodSync(join(stateDir, "drain.log.1"), 0o644);
-      const { context } = contextAt(teller.places);
+      const { context } = contextAt(inbox.places);
       expect((await exposedFiles(context)).map(({ path }) => path).sort()).toEqual(
         [stateDir, inboxDir, storePath, join(stateDir, "drain.log.1")].sort(),
       );
-      await teller.drain();
+      await inbox.drain();
       expect(await exposedFiles(context)).toEqual([]);
     } finally {
-      teller.remove();
+      inbox.remove();
     }
   });
 });

@@ -16,7 +16,7 @@ import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
 import type { DrainOptions } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { Teller } from "../support/told.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";
 
@@ -202,10 +202,10 @@ describe("the file that applies to a folder", () => {
 
 describe("a session in such a project", () => {
   let receiver: Receiver;
-  const tellers: Teller[] = [];
+  const fixtures: InboxFixture[] = [];
   const folders: string[] = [];
   afterAll(async () => {
-    for (const teller of tellers) teller.remove();
+    for (const inbox of fixtures) inbox.remove();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     await receiver?.close();
   });
@@ -220,13 +220,13 @@ describe("a session in such a project", () => {
   const start = async (env: Record<string, string> = {}) => {
     receiver ??= await startReceiver();
     receiver.clear();
-    const teller = new Teller();
-    tellers.push(teller);
-    return { teller, env: { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, ...env } };
+    const inbox = new InboxFixture();
+    fixtures.push(inbox);
+    return { inbox, env: { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, ...env } };
   };
-  const drainWith = (teller: Teller, env: Record<string, string>, options: DrainOptions) => {
-    teller.env = env;
-    return teller.drain(options);
+  const drainWith = (inbox: InboxFixture, env: Record<string, string>, options: DrainOptions) => {
+    inbox.env = env;
+    return inbox.drain(options);
   };
   const CANARY = "kanarienvogel";
   const time = (s: number) => new Date(Date.UTC(2026, 10, 1, 10, 0, s)).toISOString();
@@ -249,54 +249,54 @@ describe("a session in such a project", () => {
   ];
 
   test("disabled: nothing is stored, sent or listed", async () => {
-    const { teller, env } = await start();
-    for (const one of work(project({ disabled: true }))) teller.put({ events: [one] });
-    await drainWith(teller, env, { endIdle: true });
+    const { inbox, env } = await start();
+    for (const one of work(project({ disabled: true }))) inbox.put({ events: [one] });
+    await drainWith(inbox, env, { endIdle: true });
     const sent = receiver.requests.map(({ body }) => body.toString("latin1")).join();
     expect(sent).not.toContain(CANARY);
     expect(receiver.spans).toEqual([]);
-    expect(rowsOf(teller)).not.toContain(CANARY);
-    expect(bytesOf(teller)).not.toContain(CANARY);
+    expect(rowsOf(inbox)).not.toContain(CANARY);
+    expect(bytesOf(inbox)).not.toContain(CANARY);
   });
 
   test("disabled midway: stored and queued data are deleted, and it stays disabled", async () => {
-    const { teller, env } = await start();
+    const { inbox, env } = await start();
     const folder = project(undefined);
     const [first, second, ...rest] = work(folder);
-    teller.put({ events: [first, second] });
-    await drainWith(teller, { ...env, OPENHOOK_OTEL_DISABLED: "true" }, {});
-    expect(rowsOf(teller)).toContain(CANARY);
+    inbox.put({ events: [first, second] });
+    await drainWith(inbox, { ...env, OPENHOOK_OTEL_DISABLED: "true" }, {});
+    expect(rowsOf(inbox)).toContain(CANARY);
     writeFileSync(join(folder, PROJECT_FILE), JSON.stringify({ disabled: true }));
-    teller.put({ events: rest });
-    await drainWith(teller, env, {});
-    expect(rowsOf(teller)).not.toContain(CANARY);
+    inbox.put({ events: rest });
+    await drainWith(inbox, env, {});
+    expect(rowsOf(inbox)).not.toContain(CANARY);
     rmSync(join(folder, PROJECT_FILE));
-    teller.put({ events: [event("prompt.submit", 9, folder)] });
-    await drainWith(teller, env, { endIdle: true });
-    expect(rowsOf(teller)).not.toContain(CANARY);
+    inbox.put({ events: [event("prompt.submit", 9, folder)] });
+    await drainWith(inbox, env, { endIdle: true });
+    expect(rowsOf(inbox)).not.toContain(CANARY);
     expect(receiver.spans).toEqual([]);
   });
 
   test("disabled, its folder reported late", async () => {
-    const { teller, env } = await start();
+    const { inbox, env } = await start();
     const folder = project({ disabled: true });
     const [first, ...rest] = work(undefined);
-    teller.put({ events: [first] });
-    teller.put({ events: [event("prompt.submit", 1, folder)] });
-    for (const one of rest) teller.put({ events: [one] });
-    await drainWith(teller, env, { endIdle: true });
-    expect(rowsOf(teller)).not.toContain(CANARY);
+    inbox.put({ events: [first] });
+    inbox.put({ events: [event("prompt.submit", 1, folder)] });
+    for (const one of rest) inbox.put({ events: [one] });
+    await drainWith(inbox, env, { endIdle: true });
+    expect(rowsOf(inbox)).not.toContain(CANARY);
     expect(receiver.spans).toEqual([]);
   });
 
   test("attributes are on its spans and never replace the user's or ours", async () => {
-    const { teller, env } = await start({ OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "team=mine" });
+    const { inbox, env } = await start({ OPENHOOK_OTEL_RESOURCE_ATTRIBUTES: "team=mine" });
     const folder = project({
       attributes: { team: "theirs", part: "shop", "gen_ai.tool.name": "x" },
       otlp: { endpoint: "x" },
     });
-    for (const one of work(folder)) teller.put({ events: [one] });
-    const report = await drainWith(teller, env, { endIdle: true });
+    for (const one of work(folder)) inbox.put({ events: [one] });
+    const report = await drainWith(inbox, env, { endIdle: true });
     expect(receiver.spans.length).toBeGreaterThan(1);
     for (const { attributes, resource } of receiver.spans) {
       expect(attributes["part"]).toBe("shop");
@@ -311,19 +311,19 @@ describe("a session in such a project", () => {
     ["lower than the user's", "full", "metadata", "metadata"],
     ["higher than the user's", "metadata", "full", "full"],
   ])("capture %s: the stricter one applies", async (_, user, theirs, stored) => {
-    const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: user });
-    for (const one of work(project({ capture: theirs }))) teller.put({ events: [one] });
-    await drainWith(teller, env, { endIdle: true });
-    const db = openDatabase(teller.places.storePath);
+    const { inbox, env } = await start({ OPENHOOK_OTEL_CAPTURE: user });
+    for (const one of work(project({ capture: theirs }))) inbox.put({ events: [one] });
+    await drainWith(inbox, env, { endIdle: true });
+    const db = openDatabase(inbox.places.storePath);
     expect(db.prepare("SELECT capture FROM sessions WHERE session_id = 's-1'").get()?.["capture"]).toBe(stored);
     db.close();
     expect(receiver.spans.length).toBeGreaterThan(1);
   });
 
   test("capture none: names of repositories and tools are not sent", async () => {
-    const { teller, env } = await start({ OPENHOOK_OTEL_CAPTURE: "redacted" });
-    for (const one of work(project({ capture: "none" }))) teller.put({ events: [one] });
-    await drainWith(teller, env, { endIdle: true });
+    const { inbox, env } = await start({ OPENHOOK_OTEL_CAPTURE: "redacted" });
+    for (const one of work(project({ capture: "none" }))) inbox.put({ events: [one] });
+    await drainWith(inbox, env, { endIdle: true });
     expect(receiver.spans.length).toBeGreaterThan(1);
     expect(receiver.requests.map(({ body }) => body.toString("latin1")).join()).not.toContain(CANARY);
   });
@@ -331,7 +331,7 @@ describe("a session in such a project", () => {
 
 // --- internal ---
 
-function rowsOf({ places }: Teller): string {
+function rowsOf({ places }: InboxFixture): string {
   const db = openDatabase(places.storePath);
   try {
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -344,6 +344,6 @@ function rowsOf({ places }: Teller): string {
   }
 }
 
-function bytesOf({ places }: Teller): string {
+function bytesOf({ places }: InboxFixture): string {
   return execFileSync("/bin/sh", ["-c", `cat "${places.storePath}"*`], { encoding: "latin1", maxBuffer: 1 << 26 });
 }

@@ -4,30 +4,30 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readStore } from "../../src/store/read-only.ts";
 import { segmentsOf } from "../../src/store/segments.ts";
+import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { ROOT } from "../support/program.ts";
-import { booksOf, summaryOf } from "../support/summary.ts";
-import { ACME, Teller } from "../support/told.ts";
+import { countersAndRows, summaryOf } from "../support/summary.ts";
 import { ENDINGS, type Ending, type Step } from "./endings.ts";
 
 const START_MS = Date.UTC(2026, 9, 5, 12);
 const MINUTE_MS = 60_000;
 const msOf = (minute: number): number => START_MS + minute * MINUTE_MS;
 
-let teller: Teller;
+let inbox: InboxFixture;
 beforeEach(() => {
-  teller = new Teller();
+  inbox = new InboxFixture();
 });
-afterEach(() => teller.remove());
+afterEach(() => inbox.remove());
 
 const drainAt = (minute: number, { isSilent }: Ending) =>
-  teller.drain({}, [{ ...ACME, endsSilently: isSilent === true }], () => msOf(minute));
+  inbox.drain({}, [{ ...ACME, endsSilently: isSilent === true }], () => msOf(minute));
 const lastOf = (steps: readonly Step[]): number => Math.max(...steps.map(({ at }) => at));
 
 describe("as it happened", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     for (const step of ending.steps) {
       if (step.is === "drain") await drainAt(step.at, ending);
-      else teller.put(payloadOf(step));
+      else inbox.put(payloadOf(step));
     }
     await drainAt(lastOf(ending.steps) + 60, ending);
     expect(segments()).toEqual(ending.segments);
@@ -40,7 +40,7 @@ describe("a drain after everything", () => {
     let latest = 0;
     for (const step of ending.steps) {
       latest = Math.max(latest, step.at);
-      if (step.is !== "drain") teller.put(payloadOf(step));
+      if (step.is !== "drain") inbox.put(payloadOf(step));
       await drainAt(latest, ending);
     }
     await drainAt(latest + 60, ending);
@@ -51,7 +51,7 @@ describe("a drain after everything", () => {
 describe("all of it twice, backwards, in one drain", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     const told = ending.steps.filter(({ is }) => is !== "drain").map(payloadOf);
-    for (const payload of [...told, ...told].reverse()) teller.put(payload);
+    for (const payload of [...told, ...told].reverse()) inbox.put(payload);
     await drainAt(lastOf(ending.steps) + 60, ending);
     await drainAt(lastOf(ending.steps) + 120, ending);
     // Told in one go, the end of a call is there in time
@@ -137,7 +137,7 @@ function payloadOf(step: Step) {
 }
 
 function segments(): readonly string[] {
-  const found = readStore(teller.places.storePath, (db) => {
+  const found = readStore(inbox.places.storePath, (db) => {
     const id = Number(db.prepare("SELECT id FROM sessions WHERE session_id = 's'").get()?.["id"]);
     return segmentsOf(db, id).map(({ segment }) => segment);
   });
@@ -148,14 +148,14 @@ function segments(): readonly string[] {
 }
 
 function expectOnce({ tools, calls, prompts }: Ending): void {
-  const got = summaryOf(teller.places.storePath, "s");
+  const got = summaryOf(inbox.places.storePath, "s");
   expect(got?.tools.map(({ id, status }) => `${id} ${status}`)).toEqual(tools);
   expect(got).toMatchObject({ prompts, unsettled: 0 });
   expect(got?.segments.every(({ ended }) => ended)).toBe(true);
-  const books = booksOf(teller.places.storePath);
+  const books = countersAndRows(inbox.places.storePath);
   expect(books.counters).toEqual(books.rows);
   expect(books.counters).toMatchObject({ calls, input: calls * 100, output: calls * 10 });
-  const spans = readStore(teller.places.storePath, (db) => db.prepare("SELECT record FROM spans").all()) ?? [];
+  const spans = readStore(inbox.places.storePath, (db) => db.prepare("SELECT record FROM spans").all()) ?? [];
   for (const { record } of spans) {
     const span = JSON.parse(String(record)) as { startMs: number; endMs: number };
     expect(span.endMs).toBeGreaterThanOrEqual(span.startMs);

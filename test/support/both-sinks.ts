@@ -14,7 +14,7 @@ import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
-/** What a file holds besides its facts. */
+/** What reading a file returns besides its facts. */
 export interface FileResult {
   readonly next: Offset;
   readonly records: number;
@@ -22,16 +22,16 @@ export interface FileResult {
   readonly unknownKinds: ReadonlyMap<string, number>;
 }
 
-/** What a session's files hold, each fact once. */
+/** What reading a session's files returns, each fact once. */
 export interface SessionResult {
   readonly files: readonly FileResult[];
-  /** Facts about the session as a whole, in order. */
+  /** Facts about the whole session, in order. */
   readonly about: readonly TranscriptEntry[];
 }
 
 const clean = cleanWith(redact);
 
-/** A session as drains read it. */
+/** Reads a session as drains do. */
 export async function readAsEntries(
   reader: TranscriptReader,
   files: readonly TranscriptFile[],
@@ -49,7 +49,7 @@ export async function readAsEntries(
   return { files: read, about, entries };
 }
 
-/** A session as imports read it. */
+/** Reads a session as imports do. */
 export async function readAsRows(
   reader: TranscriptReader,
   source: string,
@@ -61,7 +61,7 @@ export async function readAsRows(
   return { files: read, about, rows };
 }
 
-/** Both ways, compared: the same facts, offsets, memos and counts. @returns the facts, by key, and the rows */
+/** Reads both ways and expects the same facts, offsets, memos and counts. @returns the facts by key, and the rows */
 export async function compareBoth(reader: TranscriptReader, source: string, files: readonly TranscriptFile[]) {
   const [asEntries, asRows] = [await readAsEntries(reader, files), await readAsRows(reader, source, files)];
   const entries = decodeTables(encodeTables(asRows.rows.tables()));
@@ -70,16 +70,16 @@ export async function compareBoth(reader: TranscriptReader, source: string, file
   same(sorted(byKey), sorted(asEntries.entries));
   same(asRows.about, asEntries.about);
   same(asRows.files, asEntries.files);
-  // The order of requests decides which is forgotten first
+  // The order of requests decides which is evicted first
   same(asRows.files.map(requestsOf), asEntries.files.map(requestsOf));
   return { entries: asEntries.entries, rows: asRows.rows };
 }
 
-/** The files of made sessions, one session after the other. */
+/** A temporary folder that holds the files of one generated session at a time. */
 export class MadeFiles {
-  readonly #folder = mkdtempSync(join(tmpdir(), "openhook-at-once-"));
+  readonly #folder = mkdtempSync(join(tmpdir(), "openhook-both-sinks-"));
 
-  /** @param modifiedMs when all of it was last written */
+  /** @param modifiedMs modification time of all files */
   put(files: readonly MadeFile[], modifiedMs = 1_795_000_000_000): readonly TranscriptFile[] {
     return files.map(({ agentId, bytes, meta }) => {
       const path = join(this.#folder, agentId === undefined ? "main.jsonl" : `agent-${agentId}.jsonl`);
@@ -92,7 +92,7 @@ export class MadeFiles {
     });
   }
 
-  /** @throws what `check` throws of a made session, with the least of its lines that it throws of */
+  /** @throws Error with the smallest part of the session for which `check` still throws, and that error as its cause */
   async check(files: readonly MadeFile[], check: (files: readonly TranscriptFile[]) => Promise<void>): Promise<void> {
     const errorOf = (some: readonly MadeFile[]): Promise<unknown> =>
       check(this.put(some)).then(
@@ -110,7 +110,7 @@ export class MadeFiles {
   }
 }
 
-/** Quick where all is well. */
+/** Faster than `deepStrictEqual` alone if both are equal. */
 export function same(found: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(found, wanted)) deepStrictEqual(found, wanted);
 }

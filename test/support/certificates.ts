@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A pair of PEM files. */
+/** Paths of two PEM files. */
 export interface Pair {
   readonly certPath: string;
   readonly keyPath: string;
@@ -11,16 +11,16 @@ export interface Pair {
   readonly key: string;
 }
 
-/** An own authority and what it signed; all valid for one day. */
+/** A test certificate authority and the certificates it signed; all valid for one day. */
 export interface Certificates {
   readonly dir: string;
   readonly ca: Pair;
   /** For 127.0.0.1 only. */
   readonly server: Pair;
-  /** For another host name. */
+  /** Issued for another host name. */
   readonly otherHost: Pair;
   readonly client: Pair;
-  /** Another authority. */
+  /** An authority that signed none of them. */
   readonly stranger: Pair;
   remove(): void;
 }

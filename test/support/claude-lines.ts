@@ -2,18 +2,18 @@ import fc from "fast-check";
 
 /** One file of a session, as bytes. */
 export interface MadeFile {
-  /** Absent: the main one. */
+  /** Absent: the main file. */
   readonly agentId?: string;
   readonly bytes: Buffer;
-  /** What stands beside a subagent's. */
+  /** The metadata file beside a subagent's transcript. */
   readonly meta?: string;
 }
 
-/** Sessions of all lengths. What fails is made smaller by its lines: see `smallestFailing`. */
+/** Random sessions of all lengths. fast-check does not shrink them: see `smallestFailing`. */
 export const madeSessions = (): fc.Arbitrary<readonly MadeFile[]> =>
   fc.noShrink(fc.tuple(fc.nat(), fc.nat(3_500)).map(([seed, length]) => madeSession(bytesOf(seed, length))));
 
-/** The least that is left of a session's lines while it still fails. */
+/** Removes files and lines of a session as long as it still fails. */
 export async function smallestFailing(
   files: readonly MadeFile[],
   fails: (files: readonly MadeFile[]) => Promise<boolean>,
@@ -34,8 +34,8 @@ export async function smallestFailing(
 // --- internal ---
 
 /**
- * By bytes: the fewer there are, the plainer is what comes out. A session as Claude Code could write one, and somebody else who
- * knows its words and none of its rules: mostly plain, with whatever JSON allows, and what it does not, wherever it can stand.
+ * Generates a session from bytes: the fewer bytes, the plainer the session. Most lines look as Claude Code writes them; some
+ * use its member names against its rules, or have odd or invalid JSON in any place.
  */
 function madeSession(bytes: Uint8Array): readonly MadeFile[] {
   const choose = new Choices(bytes);
@@ -51,7 +51,7 @@ function madeSession(bytes: Uint8Array): readonly MadeFile[] {
   ];
 }
 
-/** The same ones for the same seed (splitmix32). */
+/** Deterministic random bytes for a seed (splitmix32). */
 function bytesOf(seed: number, length: number): Uint8Array {
   let state = seed;
   return Uint8Array.from({ length }, () => {
@@ -62,7 +62,7 @@ function bytesOf(seed: number, length: number): Uint8Array {
   });
 }
 
-/** The same without a file, and without a stretch of lines: the longest first. */
+/** The same files without one of them, then without a run of lines, longest runs first. */
 function* lessThan(files: readonly MadeFile[]): Generator<readonly MadeFile[]> {
   if (files.length > 1) for (const file of files) yield files.filter((one) => one !== file);
   for (const file of files) {
@@ -86,11 +86,11 @@ const METAS = [
   '{"agentType":7,"toolUseId":"toolu_2","parentAgentId":"a1"}',
 ];
 
-/** Decides by bytes; behind the last one it is always for the first. */
+/** Makes choices from bytes; after the last byte, always the first choice. */
 class Choices {
   readonly #bytes: Uint8Array;
   #at = 0;
-  /** How odd everything is: not at all, rarely, often. */
+  /** How often odd choices are made: never (0), rarely, often. */
   readonly #oddness: number;
 
   constructor(bytes: Uint8Array) {
@@ -112,12 +112,12 @@ class Choices {
     return item;
   }
 
-  /** About once in so many times. */
+  /** True about once in `times` calls. */
   isRare(times: number): boolean {
     return this.#next() > 255 - 256 / times;
   }
 
-  /** The same for what no agent would do. */
+  /** As `isRare`, for what no agent would do. */
   isOdd(times: number): boolean {
     if (this.#oddness === 0) return false;
     return this.below(65_536) > 65_535 - (65_536 * this.#oddness) / (times * 6);
@@ -150,7 +150,7 @@ const VALUES =
     .split(/\s+/)
     .concat(deep("[", "1", "]", 63), deep("[", "1", "]", 70), deep('{"a":', "1", "}", 64), deep("[{", "", "}]", 40));
 
-/** Every member that means something somewhere, and some that mean nothing. */
+/** Every member name that readers use, and some that they ignore. */
 const NAMES =
   `type timestamp message isSidechain uuid version cwd gitBranch requestId requestRef requestedModel toolUseResult
   promptId permissionDecision promptSource origin id content model stop_reason usage input_tokens output_tokens
@@ -206,7 +206,7 @@ const TIMES = [
   "",
 ];
 
-/** What users say. */
+/** Prompts of users. */
 export const PROMPTS = [
   "add a test",
   "漢字 and 🙂, all of it",
@@ -218,7 +218,7 @@ export const PROMPTS = [
   "[1] is not it",
   "<b>bold</b>",
 ];
-/** What others say in their name. */
+/** Text that the program writes in user lines. */
 export const SIGNS = [
   "<command-name>/clear</command-name>",
   "<command-message>init</command-message>",
@@ -230,7 +230,7 @@ export const SIGNS = [
   "[Request interrupted by user]",
   "[Request interrupted by user for tool use]",
 ];
-/** What tools answer. */
+/** Tool results. */
 export const RESULTS = [
   "Permission for this action was denied by the Claude Code auto mode classifier. Reason: [x].",
   "Permissions are odd",
@@ -285,7 +285,7 @@ export const RESULTS = [
   "[Tool use",
   "[Request interrupted by user for tool use]",
 ];
-/** What shells are given. */
+/** Shell commands. */
 export const COMMANDS = [
   "git status",
   " git log ",
@@ -327,7 +327,7 @@ export const COMMANDS = [
   `ls ${"\u0001".repeat(1_000)}`,
 ];
 const TOOLS = ["Bash", "Read", "Edit", "mcp__acme__find", "unknown", "Tool with spaces", "漢", "ghp_0123456789"];
-/** Of what must be plain, to be taken as it is. */
+/** Ids that are not plain strings of ordinary length and characters. */
 const ODD_IDS = [
   "a:b",
   "a",
@@ -350,7 +350,7 @@ const ODD_IDS = [
 const FACTS = ["one", "two", "three", "", "zwei ä", "undefined", 'c:\\"x"/', "x".repeat(6_000), "y".repeat(600)];
 const TEXT_ESCAPES = ["none", "hex", "HEX", "slash"] as const;
 
-/** Lines that are no JSON, or hardly any. */
+/** Lines that are not valid JSON objects. */
 export const BROKEN = [
   "null",
   "true",
@@ -418,12 +418,12 @@ interface Answer {
   readonly ref: string | undefined;
   readonly use: string | undefined;
   output: number;
-  /** As it was last written; of one that was asked for again, once more. */
+  /** As last written; an answer requested again repeats it. */
   usage?: string;
   readonly isAgain?: true;
 }
 
-/** Makes one file. */
+/** Generates one file. */
 class Maker {
   readonly #choose: Choices;
   readonly #agent: string | undefined;
@@ -513,7 +513,7 @@ class Maker {
     return choose.isRare(4) ? choose.shuffled(blocks) : blocks;
   }
 
-  /** @returns the tool call that it asked for */
+  /** @returns the id of its tool call */
   #answer(): string | undefined {
     const choose = this.#choose;
     const n = this.#n++;
@@ -723,7 +723,7 @@ class Maker {
     ]);
   }
 
-  /** Lines that tell nothing, and such that are no lines. */
+  /** Lines that readers ignore, and invalid lines. */
   #between(): void {
     const choose = this.#choose;
     const which = choose.below(8);
@@ -760,7 +760,7 @@ class Maker {
     }
   }
 
-  /** Lines that are there before, told again: as they were, later, or a little different. */
+  /** Repeats earlier lines: unchanged, with another time, or slightly changed. */
   #copies(): void {
     const choose = this.#choose;
     const from = choose.below(Math.max(1, this.#lines.length));
@@ -779,7 +779,7 @@ class Maker {
     }
   }
 
-  // --- what lines are made of ---
+  // --- parts of lines ---
 
   #put(own: readonly Member[]): void {
     const choose = this.#choose;
@@ -811,7 +811,7 @@ class Maker {
     return this.#choose.isOdd(times) ? this.#choose.of(VALUES) : json;
   }
 
-  /** A text as JSON, whatever of it is written as an escape. */
+  /** A text as JSON, sometimes with needless escapes. */
   #text(text: string): string {
     const plain = JSON.stringify(text);
     if (!this.#choose.isOdd(20)) return plain;
@@ -842,7 +842,7 @@ class Maker {
     return `{${this.#space()}${members.map(([name, json]) => `${this.#text(name)}${this.#space()}:${this.#space()}${json}`).join(`${this.#space()},`)}${this.#space()}}`;
   }
 
-  /** With one byte too many, too few, or another one. */
+  /** Inserts, removes or replaces one byte. */
   #damaged(line: Buffer): Buffer {
     const choose = this.#choose;
     const at = choose.below(line.length + 1);

@@ -1,4 +1,4 @@
-/** A clock that only waiting moves on. */
+/** A clock that only `sleep` advances. */
 export function clockAt(startMs: number) {
   let nowMs = startMs;
   return {

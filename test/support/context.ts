@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Places } from "../../src/config/places.ts";
 import type { Context } from "../../src/context.ts";
 
-/** A command's world around given places, and what it wrote. Not a terminal unless `columns` says so. */
+/** A command's context with the given places, and its output so far. stdout is a terminal only if `columns` is set. */
 export function contextAt(
   places: Places,
   options: ContextOptions = {},
@@ -34,7 +34,7 @@ export interface ContextOptions {
   readonly programPath?: string;
 }
 
-/** Columns by a table of our own, apart from the library that the program uses; joined emoji count one by one. */
+/** Display width by a separate table, independent of the library that the program uses. Counts joined emoji one by one. */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) {
@@ -44,15 +44,15 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** Terminal sequences for colour; nothing else may come. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
+/** Colour sequences: the only control sequences that output may contain. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 export const SGR = /\x1b\[[0-9;]*m/g;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 export const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 // --- internal ---
 
-/** East Asian Wide and Fullwidth, and what is shown as an emoji. */
+/** East Asian Wide and Fullwidth, and characters displayed as emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\p{Emoji_Presentation}\u{20000}-\u{3fffd}]$/u;

@@ -11,13 +11,13 @@ import type { DocumentedCall } from "./documented.ts";
 import { removeFolder } from "./remove.ts";
 import { ROOT } from "./replay.ts";
 
-/** A home directory of its own; documented calls go through the real hook program, and the drain takes them from there. */
+/** A temporary home directory: documented calls go through the real hook program, then a drain processes them. */
 export class DocumentedRun {
   readonly home = mkdtempSync(join(tmpdir(), "openhook-documented-"));
   readonly places = placesOf({ env: {}, home: this.home, platform: "linux" });
   readonly log: string[] = [];
 
-  /** Runs the hook program with the call's own arguments; `flags` before them. A stdin that stays open is left open. */
+  /** Runs the hook program with `flags` and the call's own arguments. `stdin_stays_open` leaves stdin open. */
   async hook(
     call: DocumentedCall & { readonly stdin_stays_open?: boolean },
     flags: readonly string[] = [],
@@ -30,21 +30,22 @@ export class DocumentedRun {
       cwd: this.home,
       env: { PATH: process.env["PATH"], HOME: this.home, OPENHOOK_OTEL_DRAIN: "off", ...call.env },
     });
-    const said: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => said.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+    const output: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
     const text = call.stdin_raw ?? JSON.stringify(call.stdin);
     child.stdin.on("error", () => {});
     if (call.stdin_stays_open === true) child.stdin.write(text);
     else child.stdin.end(text);
     const status = await new Promise((done) => child.on("close", done));
     child.stdin.destroy();
-    if (status !== 0 || said.length > 0) throw new Error(`the hook said ${status} ${Buffer.concat(said)}`);
+    if (status !== 0 || output.length > 0)
+      throw new Error(`the hook exited with ${status} and printed ${Buffer.concat(output)}`);
     const time = new Date(call.received_at ?? Date.now());
     for (const name of readdirSync(inboxDir)) if (!before.has(name)) utimesSync(join(inboxDir, name), time, time);
   }
 
-  /** @param nowMs when the drain looks; everything idle is ended then */
+  /** @param nowMs the drain's clock; the drain ends every idle session */
   async drain(nowMs: number): Promise<DrainReport> {
     const report = await drain(
       {
@@ -60,7 +61,7 @@ export class DocumentedRun {
       },
       { endIdle: true },
     );
-    if (report === undefined) throw new Error("another drain was at work");
+    if (report === undefined) throw new Error("another drain is running");
     return report;
   }
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { booksOf, by, type Expected, type ExpectedSession, summaryOf } from "./summary.ts";
+import { by, countersAndRows, type Expected, type ExpectedSession, summaryOf } from "./summary.ts";
 
-/** A call that was never answered stands in some agents' transcripts, and in others' hooks alone. */
-export function isWrittenWhole(storePath: string, session: ExpectedSession): boolean {
+/** Whether the store has the unfinished calls: some agents record them in transcripts, others only in hooks. */
+export function hasUnfinishedCalls(storePath: string, session: ExpectedSession): boolean {
   const got = summaryOf(storePath, session.session_id);
   return got?.tools.some((tool) => tool.status === "unfinished") === true;
 }
@@ -12,13 +12,13 @@ export const finishedOf = (session: ExpectedSession): ExpectedSession => ({
 });
 
 /**
- * What a store holds against the right answer; and its counters against its rows.
+ * Compares a store with the expected result, and its counters with its rows.
  *
- * @param isEndTold whether a hook told how the session ended
+ * @param isEndReported whether a hook reported how the session ended
  */
-export function compareRecorded(storePath: string, expected: Expected, isEndTold = true): void {
-  const books = booksOf(storePath);
-  expect(books.counters).toEqual(books.rows);
+export function compareRecorded(storePath: string, expected: Expected, isEndReported = true): void {
+  const { counters, rows } = countersAndRows(storePath);
+  expect(counters).toEqual(rows);
   for (const session of expected.sessions) {
     const got = summaryOf(storePath, session.session_id);
     expect(got, `session ${session.session_id}`).toBeDefined();
@@ -36,26 +36,33 @@ export function compareRecorded(storePath: string, expected: Expected, isEndTold
     expect(toolsOf(got.tools, session)).toEqual(toolsOf(session.tool_calls, session));
     expect(got.prompts, "prompts").toBe(session.prompts);
     expect(got.segments.every((s) => s.ended)).toBe(true);
-    if (isEndTold) expect(endOf(got, session), "end").toBe(endIn(session));
+    if (isEndReported) expect(endOf(got, session), "end").toBe(endIn(session));
     expect(got.unsettled, "unsettled").toBe(0);
   }
 }
 
 type Call = Readonly<Record<string, unknown>>;
 
-/** What both sides know: agents that write no ids, no cache writes or no reasoning down do not get them compared. */
+/** The members that both sides have: ids, cache writes and reasoning are compared only if the agent records them. */
 function comparable(calls: readonly Call[], got: readonly Call[]): readonly Call[] {
-  const told = ["response_id", "model", "subagent", "input", "output", "cache_read", "cache_write", "reasoning"].filter(
-    (field) => field === "model" || got.some((call) => call[field] !== undefined),
-  );
+  const recorded = [
+    "response_id",
+    "model",
+    "subagent",
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+    "reasoning",
+  ].filter((field) => field === "model" || got.some((call) => call[field] !== undefined));
   const lifetimes = ["cache_write_5m", "cache_write_1h"];
   return calls
-    .map((call) => Object.fromEntries([...told, ...lifetimes].map((field) => [field, call[field] ?? undefined])))
+    .map((call) => Object.fromEntries([...recorded, ...lifetimes].map((field) => [field, call[field] ?? undefined])))
     .map((call) => ({ ...call, reasoning: call["reasoning"] ?? 0 }))
     .sort(byJson);
 }
 
-/** Ids only where the model server knew them. */
+/** Compares ids only if the recording's model server knew them. */
 const toolsOf = (tools: readonly Call[], { tool_calls }: ExpectedSession): readonly Call[] =>
   tool_calls.every((tool) => tool.id !== null)
     ? [...tools].map(({ id, name, status, subagent }) => ({ id, name, status, subagent })).sort(by("id"))
@@ -78,8 +85,8 @@ function endOf({ segments, lastTurn }: NonNullable<ReturnType<typeof summaryOf>>
   if (ended === "clear") return String(last?.native);
   if (lastTurn === "failed") return "error";
   if (lastTurn === "interrupted") return "interrupted";
-  // An agent that never tells its end is ended by us
+  // A timeout ends the session of an agent that never reports its end
   if (last?.reason === "timeout") return lastTurn === "ended" ? "clean" : "killed";
-  // An agent that tells no error, and leaves without the last word of its turn
+  // The agent reports no error and exits without ending its turn
   return lastTurn === "unfinished" && found === undefined ? "error" : "clean";
 }

@@ -12,20 +12,20 @@ export interface MadeUsage {
   readonly cacheRead?: number;
 }
 
-/** A line of an answer. */
+/** One transcript line of an answer. */
 export interface MadeAnswer {
-  /** @default a new one: the line is an answer of its own */
+  /** @default a new id: the line is a separate answer */
   readonly id?: string;
   readonly usage?: MadeUsage;
-  /** `null`: the line is not its last one. @default what it asks for */
+  /** `null`: more lines of this answer follow. @default `tool_use` if it has calls, else `end_turn` */
   readonly stopReason?: string | null;
-  /** Ids and tools of the calls that it asks for. */
+  /** Ids and tools of its tool calls. */
   readonly calls?: readonly (readonly [callId: string, tool: string])[];
-  /** Whose answer; absent: the main thread's. */
+  /** Absent: the main thread. */
   readonly agentId?: string;
 }
 
-/** A session of Claude Code that is written line by line, for drains in between; each line and hook a second after the last. */
+/** A Claude Code session written line by line, with drains in between. Each line and hook comes a second after the last. */
 export class MadeSession {
   readonly sessionId = "22222222-2222-4222-8222-222222222222";
   readonly #replay = new Replay("claude-code", "basic", { withTranscripts: false });
@@ -46,7 +46,7 @@ export class MadeSession {
     this.#replay.put({ received_at: await this.#now(), event, stdin: { ...shared, hook_event_name: event, ...more } });
   }
 
-  /** What the user says, or what a subagent is told. */
+  /** A prompt of the user, or the prompt of a subagent. */
   async user(promptId: string | undefined, agentId?: string): Promise<void> {
     await this.#write({ type: "user", promptId, message: { role: "user", content: "go on" } }, agentId);
   }
@@ -63,7 +63,7 @@ export class MadeSession {
     await this.#write({ type: "assistant", requestId: `req_${id}`, message }, agentId);
   }
 
-  /** @param spawned the subagent that the call started or took up */
+  /** @param spawned the subagent that the call started or resumed */
   async result(callId: string, spawned?: string, agentId?: string): Promise<void> {
     const content = [{ type: "tool_result", tool_use_id: callId, content: "ok" }];
     const message = { role: "user", content };
@@ -73,7 +73,7 @@ export class MadeSession {
     );
   }
 
-  /** The file beside a subagent's own. */
+  /** Writes the metadata file beside a subagent's transcript. */
   startedBy(agentId: string, callId: string): void {
     const path = this.#path(agentId).replace(/\.jsonl$/, ".meta.json");
     mkdirSync(dirname(path), { recursive: true });

@@ -17,7 +17,7 @@ const usage = record({
 });
 const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };
 
-/** Records of one thing: the same key, everything else may differ. */
+/** Entries with the same key; every other member may differ. */
 export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = {
   model_call: record({
     kind: fc.constant("model_call" as const),
@@ -76,7 +76,7 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
 
 // --- internal ---
 
-/** Without the members that are `undefined`, as JSON has it. */
+/** Drops members that are `undefined`, as JSON does. */
 function record<T extends object>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
   return fc.record(shape).map(
     (value) =>

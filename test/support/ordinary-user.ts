@@ -1,13 +1,13 @@
-const NOBODY = 65_534;
+const NOBODY_UID = 65_534;
 
 /**
- * Works as a user for whom owners and modes count: a superuser gets into everything.
+ * Runs `work` as an ordinary user if the test runs as root, for whom file permissions do not apply.
  *
- * @param work at once, not later: the whole process is that user meanwhile
+ * @param work synchronous: the whole process has the other user id until it returns
  */
 export function asOrdinaryUser<T>(work: () => T): T {
   if (process.geteuid?.() !== 0) return work();
-  process.seteuid?.(NOBODY);
+  process.seteuid?.(NOBODY_UID);
   try {
     return work();
   } finally {

@@ -1,6 +1,6 @@
 import type { OtlpSettings, OtlpSignalSettings } from "../../src/model/settings.ts";
 
-/** Settings for both signals of one receiver. */
+/** Settings that send traces and metrics to one receiver. */
 export function otlpSettings(
   receiver: { readonly url: string },
   signal: Partial<OtlpSignalSettings> = {},

@@ -19,13 +19,13 @@ import { removeFolder } from "./remove.ts";
 import type { RecordedCall } from "./replay.ts";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-/** The program as users start it. */
+/** The built program. */
 export const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
 
 /** Recorded runs of Claude Code, one folder each. */
 export const RECORDINGS = join(ROOT, "test", "agents", "claude-code");
 
-/** What a process left behind. */
+/** The result of a finished process. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
@@ -34,15 +34,15 @@ export interface Finished {
 }
 
 export interface RunOptions {
-  /** On stdin. @default "" */
+  /** Written to stdin. @default "" */
   readonly input?: string | Buffer;
-  /** Nobody closes stdin after it. @default false */
+  /** Leaves stdin open after the input. @default false */
   readonly staysOpen?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
 }
 
-/** Builds `dist` where it is missing or older than what it is made of; once, however many test files ask. */
+/** Builds `dist` if it is missing or older than its sources; only once if several test files call it. */
 export async function ensureBuilt(): Promise<void> {
   for (const untilMs = Date.now() + BUILD_MS; !isBuilt(); ) {
     if (tryLock()) {
@@ -61,14 +61,14 @@ export async function ensureBuilt(): Promise<void> {
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-/** Looks again until it is true. @throws with `what` when it is not true in time */
+/** Polls until the condition is true. @throws Error with `what` after the timeout */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   for (const endMs = Date.now() + timeoutMs; !(await isTrue()); await sleep(50)) {
     if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
   }
 }
 
-/** A user's machine: a home of its own, and the built program on it. */
+/** A user's machine: a temporary home, and the built program. */
 export class Machine {
   readonly home: string;
   readonly places: Places;
@@ -78,54 +78,54 @@ export class Machine {
     this.places = placesOf({ env: {}, home: this.home, platform: process.platform });
   }
 
-  /** What a login gives a process: no variable of the test's own environment that means something to the program. */
+  /** The environment of a fresh login: none of the test's own variables that the program reads. */
   get env(): Readonly<Record<string, string>> {
     return { PATH: `${join(this.home, "bin")}:${process.env["PATH"] ?? ""}`, HOME: this.home };
   }
 
-  /** `openhook-otel <args>`, to its end. */
+  /** Runs `openhook-otel <args>` until it exits. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.#finish(process.execPath, [PROGRAM, ...args], options);
   }
 
-  /** The same, checked: @returns stdout @throws when it did not exit with 0 */
+  /** As `run`. @returns stdout @throws Error if the exit code is not 0 */
   async ok(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0) throw new Error(`openhook-otel ${args.join(" ")} exited with ${code}: ${stderr}`);
     return stdout;
   }
 
-  /** One drain, with what it said of itself. */
+  /** Runs one drain. @returns its report */
   async drain(args: readonly string[] = [], env: RunOptions["env"] = {}): Promise<Record<string, unknown>> {
     return JSON.parse(await this.ok(["drain", "--json", ...args], { env }));
   }
 
-  /** Starts the program and does not wait. The caller ends it. */
+  /** Starts the program without waiting for it. The caller ends it. */
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
     const env = { ...this.env, ...options.env };
     return spawn(process.execPath, [PROGRAM, ...args], { cwd: options.cwd ?? this.home, env, stdio: "ignore" });
   }
 
-  /** One command line, as agents run their hooks: by `sh -c`. */
+  /** Runs a command line with `sh -c`, as agents run their hooks. */
   shell(command: string, options: RunOptions = {}): Promise<Finished> {
     return this.#finish("/bin/sh", ["-c", command], options);
   }
 
-  /** Registers the hook by `enable`. @returns the command lines that the agent's settings now hold, by event */
+  /** Registers the hook with `enable`. @returns the command lines in the agent's settings, by event */
   async enable(): Promise<Registered> {
     this.#installAgent();
     await this.ok(["enable", "claude-code", "--yes"]);
     return registeredIn(readFileSync(join(this.home, ".claude", "settings.json"), "utf8"));
   }
 
-  /** Ids of the processes that were started for this home and still run: drains that hooks have started. */
+  /** Ids of running processes that have this home: drains started by hooks. */
   running(): readonly number[] {
     const { stdout } = spawnSync("ps", ["axeww", "-o", "pid=,args="], { encoding: "utf8", maxBuffer: 1 << 26 });
     const ours = new RegExp(`\\sHOME=${this.home}(\\s|$)`);
     return stdout.split("\n").flatMap((line) => (ours.test(line) ? [Number.parseInt(line, 10)] : []));
   }
 
-  /** Until everything that was started for this home has ended. */
+  /** Waits until every process of this home has ended. */
   async quiet(): Promise<void> {
     await until("every drain has ended", () => this.running().length === 0, 30_000);
   }
@@ -135,7 +135,7 @@ export class Machine {
     removeFolder(this.home);
   }
 
-  /** What `enable` asks for its version; without one it registers what the oldest version knows. */
+  /** A fake agent program that reports its version; without it, `enable` registers only the oldest version's events. */
   #installAgent(): void {
     const path = join(this.home, "bin", "claude");
     mkdirSync(dirname(path), { recursive: true });
@@ -155,7 +155,7 @@ export class Machine {
       child.stdout.on("data", (data: Buffer) => stdout.push(data));
       child.stderr.on("data", (data: Buffer) => stderr.push(data));
       child.on("error", failed);
-      // `close`, not `exit`: a drain that held the pipes of its hook's caller would make the agent wait, and show here
+      // `close`, not `exit`: the test notices a drain that keeps the pipes of its hook open and so blocks the agent
       child.on("close", (code) => {
         child.stdin.destroy();
         const tookMs = performance.now() - startMs;
@@ -168,15 +168,15 @@ export class Machine {
   }
 }
 
-/** Command lines by the agent's name of the event. */
+/** Command lines by the agent's event name. */
 export type Registered = Pick<ReadonlyMap<string, readonly string[]>, "get">;
 
-/** The hook program of the build for every event, without `enable` and without drains: for what comes after the hook. */
+/** The built hook program for every event, without `enable` and without drains. */
 export const HOOK_ALONE: Registered = {
   get: (event: string) => [`exec /bin/sh '${join(ROOT, "dist", "hook.sh")}' claude-code ${event}`],
 };
 
-/** What an agent would run, read from its settings. */
+/** The command lines that an agent runs, read from its settings. */
 export function registeredIn(settings: string): Registered {
   const { hooks }: { hooks: Record<string, { hooks: { command: string }[] }[]> } = JSON.parse(settings);
   return new Map(
@@ -188,9 +188,9 @@ export function registeredIn(settings: string): Registered {
 }
 
 /**
- * An agent at work, as it was recorded: calls its hooks one after the other, and writes its transcripts as far as they
- * had come by then. Its clock is the real one: recorded times are stretched so that each call's time is when it was made
- * again, hence events (times of files) and transcripts (times in lines) tell one story.
+ * Replays a recorded agent: calls its hooks one after the other, and before each writes the transcript lines that
+ * existed by then. Maps recorded times to the real clock, so that event times (from files) and transcript times (from
+ * lines) agree.
  */
 export class RecordedAgent {
   readonly calls: readonly RecordedCall[];
@@ -198,7 +198,7 @@ export class RecordedAgent {
   readonly #files: readonly TranscriptText[];
   readonly #clock = new Clock();
 
-  /** @param edit changes the recorded texts first, e.g. to plant something in them; `path` as in the recording */
+  /** @param edit changes the recorded texts first, e.g. to plant a secret; `path` is relative to the recording */
   constructor(machine: Machine, name: string, edit: (text: string, path: string) => string = (text) => text) {
     const folder = join(RECORDINGS, name);
     const below = join(folder, "transcripts");
@@ -216,12 +216,12 @@ export class RecordedAgent {
     }));
   }
 
-  /** Where it writes, absolute: transcripts and what lies beside them. */
+  /** Absolute paths of the transcripts and their companion files. */
   get files(): readonly string[] {
     return this.#files.map((file) => file.path);
   }
 
-  /** Every call for which a hook is registered. @returns how long the hooks took, in milliseconds */
+  /** Makes every call for which a hook is registered. @returns how long each hook took, in milliseconds */
   async work(registered: Registered, env: RunOptions["env"] = {}): Promise<readonly number[]> {
     const tookMs: number[] = [];
     for (const [index, call] of this.calls.entries()) {
@@ -234,19 +234,19 @@ export class RecordedAgent {
           env: { ...call.env, ...env },
         });
         if (code !== 0 || stdout !== "" || stderr !== "") {
-          throw new Error(`${call.event}: the hook exited with ${code} and said ${stdout}${stderr}`);
+          throw new Error(`${call.event}: the hook exited with ${code} and printed ${stdout}${stderr}`);
         }
         tookMs.push(took.tookMs);
       }
       this.#clock.at(call.received_at);
-      // The closing lines of a session come after its last hook
+      // The agent writes the last lines of a session after its last hook
       if (call.event === "SessionEnd") this.#writeRest(call, this.calls.slice(index + 1));
     }
     this.writeTranscripts();
     return tookMs;
   }
 
-  /** Everything that the agent ever wrote of these sessions. */
+  /** Writes the complete transcripts. */
   writeTranscripts(): void {
     for (const file of this.#files) this.#write(file, file.lines.length);
   }
@@ -256,7 +256,7 @@ export class RecordedAgent {
     for (const file of this.#files) {
       if (basename(file.path) === main) this.#write(file, count ?? 0);
       else if (/^agent-.*\.jsonl$/.test(basename(file.path))) this.#write(file, linesBefore(file, received_at));
-      // what stands beside a transcript was there before it was told of
+      // Companion files exist before a hook names the transcript
       else if (!file.path.endsWith(".jsonl")) this.#write(file, file.lines.length);
     }
   }
@@ -286,7 +286,7 @@ export class RecordedAgent {
 interface TranscriptText {
   readonly path: string;
   readonly lines: readonly string[];
-  /** How many of them are on disk. */
+  /** How many lines are on disk. */
   written: number;
 }
 
@@ -299,24 +299,24 @@ const linesBefore = ({ lines }: TranscriptText, time: string): number => {
   return later === -1 ? lines.length : later;
 };
 
-/** Recorded time → the time at which the same moment came again. Straight lines between the moments it was told of. */
+/** Maps recorded times to replayed times, by linear interpolation between the known pairs. */
 class Clock {
-  readonly #told: { recordedMs: number; ms: number }[] = [];
+  readonly #known: { recordedMs: number; ms: number }[] = [];
 
-  /** It is now what was recorded as `time`. */
+  /** Maps the recorded `time` to now. */
   at(time: string): void {
-    this.#told.push({ recordedMs: Date.parse(time), ms: Date.now() });
+    this.#known.push({ recordedMs: Date.parse(time), ms: Date.now() });
   }
 
   of(time: string): string {
     const recordedMs = Date.parse(time);
-    const after = this.#told.findIndex((told) => told.recordedMs >= recordedMs);
-    const [a, b] = [this.#told[after - 1], this.#told[after]];
+    const after = this.#known.findIndex((known) => known.recordedMs >= recordedMs);
+    const [a, b] = [this.#known[after - 1], this.#known[after]];
     if (a !== undefined && b !== undefined && b.recordedMs > a.recordedMs) {
       const share = (recordedMs - a.recordedMs) / (b.recordedMs - a.recordedMs);
       return new Date(a.ms + share * (b.ms - a.ms)).toISOString();
     }
-    const nearest = b ?? this.#told.at(-1) ?? { recordedMs, ms: Date.now() };
+    const nearest = b ?? this.#known.at(-1) ?? { recordedMs, ms: Date.now() };
     return new Date(nearest.ms + recordedMs - nearest.recordedMs).toISOString();
   }
 }

@@ -1,6 +1,6 @@
 import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 
-/** The variables that the intake would record of an environment. */
+/** The variables of an environment that the intake records. */
 export const recordedEnv = (
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> =>

@@ -4,8 +4,8 @@ const TRIES = 100;
 const PAUSE_MS = 100;
 
 /**
- * Removes a folder that something may still be writing into: a drain that was started by a hook outlives its test. From
- * the start each time, since `maxRetries` of rmSync does not look again what has come.
+ * Removes a folder that a drain may still write into: a drain started by a hook can outlive its test. Starts over on
+ * each try, because `maxRetries` of rmSync does not list the folder again.
  */
 export function removeFolder(path: string): void {
   for (let tries = 1; ; tries++) {

@@ -16,7 +16,7 @@ import { removeFolder } from "./remove.ts";
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const CASES = join(ROOT, "test", "agents");
 
-/** One hook call as it was recorded. */
+/** One recorded hook call. */
 export interface RecordedCall {
   readonly received_at: string;
   readonly event: string;
@@ -26,7 +26,7 @@ export interface RecordedCall {
   readonly transcript_lines?: number | null;
 }
 
-/** Which part of the transcripts. */
+/** Which part of the transcripts to write. */
 interface Part {
   readonly path?: string;
   readonly lines?: number;
@@ -39,7 +39,7 @@ export interface ReplayOptions {
   readonly edit?: (text: string, path: string) => string;
 }
 
-/** A home directory of its own, with the recorded transcripts in it. */
+/** A temporary home directory with the recorded transcripts. */
 export class Replay {
   readonly home: string;
   readonly places: ReturnType<typeof placesOf>;
@@ -52,7 +52,7 @@ export class Replay {
 
   readonly source: string;
 
-  /** @param options.edit changes the recorded texts first; `path` as in the recording */
+  /** @param options.edit changes the recorded texts first; `path` is relative to the recording */
   constructor(source: string, name: string, { withTranscripts = true, edit = (text) => text }: ReplayOptions = {}) {
     this.source = source;
     this.#edit = edit;
@@ -77,8 +77,8 @@ export class Replay {
   }
 
   /**
-   * Puts the recorded transcripts, the first lines of one, those of subagents alone, or what their lines' own times say had
-   * been written by then, below the home.
+   * Writes the recorded transcripts below the home: all, the first lines of one, only those of subagents, or the lines with
+   * times up to `untilMs`.
    */
   writeTranscripts(only: Part = {}): void {
     const recorded = join(this.#folder, "transcripts");
@@ -95,7 +95,7 @@ export class Replay {
       }
       let text = this.#edit(this.#moved(bytes.toString()), file.slice(recorded.length + 1));
       if (only.untilMs !== undefined) {
-        // Of a file that is rewritten as a whole only its end was recorded
+        // Of a file that the agent rewrites completely, only the last version was recorded
         if (file.endsWith(".jsonl")) text = linesUntil(text, only.untilMs);
         if (text === "") continue;
       }
@@ -108,7 +108,7 @@ export class Replay {
     }
   }
 
-  /** An OpenHook envelope of somebody who knows no more than that the session is over. */
+  /** Puts an OpenHook envelope that says only that the session is over. */
   sessionEnd(sessionId: string, timeMs: number): void {
     const time = new Date(timeMs).toISOString();
     const id = `end-of-${sessionId}`;
@@ -116,7 +116,7 @@ export class Replay {
     this.put({ received_at: time, event: "session.end", stdin: envelope });
   }
 
-  /** Runs the real hook program as the agent would; `at` becomes the event's time. */
+  /** Runs the real hook program as the agent would. With `keepTime`, the event keeps its recorded time. */
   hook(call: RecordedCall, { keepTime = true }: { readonly keepTime?: boolean } = {}): void {
     const { inboxDir } = this.places;
     const before = new Set(existsSync(inboxDir) ? readdirSync(inboxDir) : []);
@@ -126,7 +126,7 @@ export class Replay {
       env: { PATH: process.env["PATH"], HOME: this.home, OPENHOOK_OTEL_DRAIN: "off", ...call.env },
     });
     if (result.status !== 0 || result.stdout.length > 0 || result.stderr.length > 0) {
-      throw new Error(`the hook said ${result.status} ${result.stdout}${result.stderr}`);
+      throw new Error(`the hook exited with ${result.status} and printed ${result.stdout}${result.stderr}`);
     }
     if (!keepTime) return;
     const time = new Date(call.received_at);
@@ -134,9 +134,9 @@ export class Replay {
   }
 
   /**
-   * The file that the hook program would have written; `hook` costs a process each.
+   * Writes the file that the hook program would write. Faster than `hook`, which starts a process.
    *
-   * @param atMs when it was written
+   * @param atMs modification time of the file
    */
   put(call: RecordedCall, atMs = Date.parse(call.received_at)): void {
     const { inboxDir } = this.places;
@@ -167,17 +167,17 @@ export class Replay {
 
   async drain(options: DrainOptions = {}, overrides: Partial<DrainDeps> = {}): Promise<DrainReport> {
     const report = await drain(await this.deps(overrides), options);
-    if (report === undefined) throw new Error("another drain was at work");
+    if (report === undefined) throw new Error("another drain is running");
     return report;
   }
 
-  /** The same by the built program, as its user runs it; needs `ensureBuilt`. */
+  /** Drains with the built program, as a user runs it; needs `ensureBuilt`. */
   drainBuilt(): void {
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "drain", "--end-idle"], {
       env: { PATH: process.env["PATH"], HOME: this.home },
       encoding: "utf8",
     });
-    if (status !== 0 || stderr !== "") throw new Error(`the drain said ${status} ${stderr}`);
+    if (status !== 0 || stderr !== "") throw new Error(`the drain exited with ${status} and printed ${stderr}`);
   }
 
   remove(): void {
@@ -194,7 +194,7 @@ export class Replay {
 
 const PARENT_PID = 3131;
 
-/** Lines whose own time is not later; those without one go with the line before them. */
+/** Lines up to the first whose time is later than `untilMs`. Lines without a time belong to the line before them. */
 function linesUntil(text: string, untilMs: number): string {
   const lines = text.split("\n").filter((line) => line !== "");
   const end = lines.findIndex((line) => {

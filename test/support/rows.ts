@@ -5,7 +5,7 @@ import type { TranscriptEntry } from "../../src/model/transcript.ts";
 
 const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
 
-/** Entries in the tables of an import, as they are unless they are cleaned. */
+/** Entries in the tables of an import; unchanged if `clean` is absent. */
 export function rowsOf(entries: readonly TranscriptEntry[], clean: Clean = UNCHANGED): RowSink {
   const rows = new RowSink("claude-code", clean, () => false);
   for (const entry of entries) putEntry(rows, entry);

@@ -17,7 +17,7 @@ export interface ExpectedSession {
     readonly status: string;
     readonly subagent: boolean;
   }[];
-  /** Where the agent lost usage before it wrote it down: what can still be found. */
+  /** Set if the agent lost usage before it recorded it: the part that can be recovered. */
   readonly recoverable_as_reported?: {
     readonly input_tokens?: number;
     readonly output_tokens?: number;
@@ -25,7 +25,7 @@ export interface ExpectedSession {
   };
 }
 
-/** What the store holds of a session, in the words of `expected.json`. */
+/** A stored session in the schema of `expected.json`. */
 export function summaryOf(storePath: string, sessionId: string) {
   const db = openDatabase(storePath);
   try {
@@ -75,10 +75,10 @@ export function summaryOf(storePath: string, sessionId: string) {
 }
 
 /**
- * What the counters hold without what they owe, beside what the rows they count add up to: the two are the same or something
- * counted twice.
+ * Sums of the counters (without `owed`) and of the rows they count. If they differ, something was counted twice or not at
+ * all.
  */
-export function booksOf(storePath: string) {
+export function countersAndRows(storePath: string) {
   const db = openDatabase(storePath);
   try {
     const counted = (metric: string, attribute?: string): Record<string, number> => {
@@ -129,7 +129,7 @@ export function booksOf(storePath: string) {
   }
 }
 
-/** All spans of a store, as they are kept. */
+/** All span records of a store, as stored. */
 export function spansIn(storePath: string): string {
   const db = openDatabase(storePath);
   try {

@@ -1,10 +1,10 @@
 import { chmodSync, rmSync, symlinkSync } from "node:fs";
 
 /**
- * Makes a file that exists and cannot be read. A superuser reads everything, so for one it becomes a name for its own
- * memory, whose first page nobody can read.
+ * Makes a file that exists and cannot be read. Root can read every file, so for root it is a link to the process's own
+ * memory, whose first page is unreadable.
  *
- * @returns the code that reading it gives
+ * @returns the error code of reading it
  */
 export function makeUnreadable(path: string): "EACCES" | "EIO" {
   if (process.getuid?.() !== 0) {
@@ -16,5 +16,5 @@ export function makeUnreadable(path: string): "EACCES" | "EIO" {
   return "EIO";
 }
 
-/** A directory that exists and in which even a superuser can make nothing. */
-export const NOBODY_WRITES = "/sys";
+/** A directory that exists and in which even root cannot create files. */
+export const UNWRITABLE_DIR = "/sys";

@@ -1,10 +1,10 @@
 /**
- * Whether everything runs (`npm run test:all`, as CI does) or the quick selection of `npm test`. Both run every kind of test;
- * the quick one walks fewer recordings, tries fewer random inputs and leaves out the files of `SLOW_FILES`.
+ * True for `npm run test:all`, which CI runs; false for the quick selection of `npm test`. Both run every kind of test;
+ * `npm test` walks fewer recordings, tries fewer random inputs and skips the files of `SLOW_FILES`.
  */
 export const IS_WHOLE = process.env["OPENHOOK_TEST"] === "all";
 
-/** Files of `npm run test:all` alone, with what still covers the same code in `npm test`. */
+/** Files that only `npm run test:all` runs, with the tests of `npm test` that cover the same code. */
 export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",
@@ -34,7 +34,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/view/page.test.ts": "the page in Chromium; view/server.test.ts has the data",
 };
 
-/** Files that replace modules or globals: each runs in a process of its own, while the others of `npm test` share three. */
+/** Files that replace modules or globals. Each runs in a separate process; the others of `npm test` share three. */
 export const ISOLATED_FILES: readonly string[] = [
   "test/agents/opencode/plugin.test.ts",
   "test/commands/doctor.test.ts",
@@ -42,7 +42,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/registration/sudo.test.ts",
 ];
 
-/** Recordings that `npm test` walks: the shapes in which agents differ most, each at least once. */
+/** Recordings that `npm test` walks: each shape in which agents differ, at least once. */
 const CHOSEN: Readonly<Record<string, readonly string[]>> = {
   // Subagents that outlive a turn, a second process, copied history, calls without ids
   "claude-code": ["background-subagent", "killed-then-resumed", "fork", "older-version-2.0.77"],
@@ -57,7 +57,7 @@ const CHOSEN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The recordings to walk: all of them, or those chosen for `npm test`. Of an agent without a choice, the first.
+ * The recordings to walk: all of them, or those chosen for `npm test` (the first one of an agent that `CHOSEN` lacks).
  *
  * @throws Error if a chosen recording does not exist, or none is left
  */
@@ -71,7 +71,7 @@ export function chosenRecordings<T extends { readonly source: string; readonly n
   return chosen;
 }
 
-/** Of `chosenRecordings`, in `npm test` only the first of each agent: for walks that take many drains per recording. */
+/** In `npm test`, the first of `chosenRecordings` per agent: for walks that drain each recording many times. */
 export function firstRecordings<T extends { readonly source: string; readonly name: string }>(
   all: readonly T[],
 ): readonly T[] {
@@ -79,5 +79,5 @@ export function firstRecordings<T extends { readonly source: string; readonly na
   return [...new Map([...chosenRecordings(all)].reverse().map((one) => [one.source, one])).values()];
 }
 
-/** How many random inputs a property is tried with: all, or an eighth (at least 10) in `npm test`. */
+/** How many random inputs a property test tries: all, or an eighth (at least 10) in `npm test`. */
 export const runs = (whole: number): number => (IS_WHOLE ? whole : Math.min(whole, Math.max(10, Math.ceil(whole / 8))));

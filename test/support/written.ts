@@ -3,10 +3,10 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import type { Replay } from "./replay.ts";
 
-/** What an agent wrote in a recording, found by other means than our readers: plain looks into its files. */
+/** What an agent wrote in a recording, parsed independently of the program's readers. */
 export interface Written {
   readonly answers: readonly string[];
-  /** By the call's id. A result that is no text is not compared. */
+  /** By call id. `result` is absent, and not compared, if it is not text. */
   readonly calls: ReadonlyMap<string, { readonly given: unknown; readonly result: string | undefined }>;
 }
 
@@ -117,7 +117,7 @@ export const WRITTEN: Readonly<Record<string, (of: Replay) => Written>> = {
   },
 };
 
-/** What the user typed, as hooks have it; where they have none of it, as it is written. */
+/** What the user typed: from hooks, else from the transcript. */
 export function promptsOf(of: Replay): readonly string[] {
   switch (of.source) {
     case "opencode":
@@ -130,11 +130,11 @@ export function promptsOf(of: Replay): readonly string[] {
         return typed ?? [];
       });
     default: {
-      const told = of.calls
+      const fromHooks = of.calls
         .filter(({ event }) => /prompt|^BeforeAgent$/i.test(event))
         .filter(({ stdin }) => at(stdin, "agentId") === undefined)
         .flatMap(({ stdin }) => (typeof at(stdin, "prompt") === "string" ? [text(at(stdin, "prompt"))] : []));
-      if (told.length > 0) return told;
+      if (fromHooks.length > 0) return fromHooks;
       const lines = linesBelow(of, ".jsonl").map((line) => at(line, "payload"));
       return lines.flatMap((line) => (at(line, "type") === "user_message" ? [text(at(line, "message"))] : []));
     }
@@ -143,7 +143,7 @@ export function promptsOf(of: Replay): readonly string[] {
 
 // --- internal ---
 
-/** A member of a member, or `undefined` on the way. */
+/** A nested member, or `undefined` if any part of the path is missing. */
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>(
     (inner, name) =>

@@ -2,15 +2,15 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
-import { Teller } from "../support/told.ts";
 import { startChromium } from "./chromium.ts";
 import { Served } from "./served.ts";
 
 const MINUTE_MS = 60_000;
 
 let browser: Browser;
-let own: Teller;
+let own: InboxFixture;
 let db: Database;
 let served: Served;
 let context: BrowserContext;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 beforeEach(async () => {
-  own = new Teller();
+  own = new InboxFixture();
   db = openDatabase(own.places.storePath);
   served = await Served.at(own.places);
   context = await browser.newContext({ timezoneId: "Asia/Kolkata" });

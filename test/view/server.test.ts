@@ -9,9 +9,9 @@ import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
 import { SORTS } from "../../src/view/wire.ts";
 import { clockAt } from "../support/clock.ts";
+import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
-import { Teller } from "../support/told.ts";
 import { Served } from "./served.ts";
 
 const SESSION = "a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3";
@@ -437,7 +437,7 @@ test("includes sessions dated into the future by a wrong clock in chart and sums
 });
 
 test("paging continues the same list in every order, even with many equal values", async () => {
-  const own = new Teller();
+  const own = new InboxFixture();
   const db = openDatabase(own.places.storePath);
   for (let n = 0; n < 11; n++) ensureSession(db, "acme", `s${n}`, Date.UTC(2026, 10, 1 + (n % 4)));
   const look = await Served.at(own.places);
@@ -463,7 +463,7 @@ test("paging continues the same list in every order, even with many equal values
 });
 
 test("readers hold no snapshot, so a drain can checkpoint the log immediately", async () => {
-  const own = new Teller();
+  const own = new InboxFixture();
   const db = openDatabase(own.places.storePath);
   const look = await Served.at(own.places);
   try {
@@ -481,17 +481,19 @@ test("readers hold no snapshot, so a drain can checkpoint the log immediately", 
 });
 
 describe("a store that is missing, damaged, or from another version", () => {
-  const at = async (make: (teller: Teller) => void): Promise<{ status: number; body: Record<string, unknown> }> => {
-    const teller = new Teller();
-    make(teller);
-    const own = await Served.at(teller.places);
+  const at = async (
+    make: (inbox: InboxFixture) => void,
+  ): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const inbox = new InboxFixture();
+    make(inbox);
+    const own = await Served.at(inbox.places);
     try {
       expect((await own.ask("")).status).toBe(200);
       const { status, text } = await own.ask("api/sessions");
       return { status, body: JSON.parse(text) };
     } finally {
       await own.close();
-      teller.remove();
+      inbox.remove();
     }
   };
 
@@ -502,10 +504,10 @@ describe("a store that is missing, damaged, or from another version", () => {
   });
 
   test("damaged: a remedy", async () => {
-    const { status, body } = await at((teller) => {
-      openDatabase(teller.places.storePath).close();
-      for (const file of filesOf(teller.places.storePath)) rmSync(file, { force: true });
-      writeFileSync(teller.places.storePath, "this is no database, whatever it was before\n".repeat(400));
+    const { status, body } = await at((inbox) => {
+      openDatabase(inbox.places.storePath).close();
+      for (const file of filesOf(inbox.places.storePath)) rmSync(file, { force: true });
+      writeFileSync(inbox.places.storePath, "this is no database, whatever it was before\n".repeat(400));
     });
     expect(status).toBe(503);
     expect(body).toMatchObject({ kind: "error", code: "E_STORE_DAMAGED" });
@@ -517,8 +519,8 @@ describe("a store that is missing, damaged, or from another version", () => {
       [MIGRATIONS.length + 1, "update openhook-otel"],
       [1, "openhook-otel drain"],
     ] as const) {
-      const { status, body } = await at((teller) => {
-        const db = openDatabase(teller.places.storePath);
+      const { status, body } = await at((inbox) => {
+        const db = openDatabase(inbox.places.storePath);
         db.prepare(`PRAGMA user_version = ${version}`).all();
         db.close();
       });

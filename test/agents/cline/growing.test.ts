@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { clockAt } from "../../support/clock.ts";
 import { CASES, Replay } from "../../support/replay.ts";
-import { booksOf, type Expected, summaryOf } from "../../support/summary.ts";
+import { countersAndRows, type Expected, summaryOf } from "../../support/summary.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -31,7 +31,7 @@ describe.each([
     }
     replay.writeTranscripts();
     await replay.drain({ endIdle: true });
-    const books = booksOf(replay.places.storePath);
+    const books = countersAndRows(replay.places.storePath);
     expect(books.counters).toEqual(books.rows);
     const got = summaryOf(replay.places.storePath, session.session_id);
     const sum = (field: "input" | "output" | "cache_read") =>

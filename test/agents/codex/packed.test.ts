@@ -19,7 +19,7 @@ import { clockAt } from "../../support/clock.ts";
 import { contextAt } from "../../support/context.ts";
 import { compareRecorded } from "../../support/expected.ts";
 import { locateAll } from "../../support/located.ts";
-import { packedAsTheyAre } from "../../support/packed.ts";
+import { packedUncompressed } from "../../support/packed.ts";
 import { CASES, Replay } from "../../support/replay.ts";
 import type { Expected } from "../../support/summary.ts";
 
@@ -49,7 +49,7 @@ function rollouts(): readonly string[] {
 /** As Codex does it: the time stays. */
 function pack(path: string): void {
   const { atime, mtime } = statSync(path);
-  writeFileSync(`${path}.zst`, packedAsTheyAre(readFileSync(path)));
+  writeFileSync(`${path}.zst`, packedUncompressed(readFileSync(path)));
   utimesSync(`${path}.zst`, atime, mtime);
   rmSync(path);
 }

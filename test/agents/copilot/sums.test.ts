@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { importInto, unpackAll } from "../../import/run.ts";
 import { clockAt } from "../../support/clock.ts";
 import { CASES, Replay } from "../../support/replay.ts";
-import { booksOf, type Expected, summaryOf } from "../../support/summary.ts";
+import { countersAndRows, type Expected, summaryOf } from "../../support/summary.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -62,7 +62,7 @@ test.each([
   await replay.drain({ endIdle: true }, clockAt(lastMs + 1_000));
 
   const { storePath } = replay.places;
-  const { counters, rows } = booksOf(storePath);
+  const { counters, rows } = countersAndRows(storePath);
   expect(counters).toEqual(rows);
   expect(counters).toMatchObject({ calls, input: sessions[0]?.totals["input"], output: sessions[0]?.totals["output"] });
   expect(summaryOf(storePath, sessions[0]?.session_id ?? "")?.unsettled).toBe(0);
@@ -78,7 +78,7 @@ test.each([
   replay = new Replay("copilot", "multi-turn", { edit });
   await importInto(replay, "copilot");
   await unpackAll(replay, "copilot");
-  const { counters, rows } = booksOf(replay.places.storePath);
+  const { counters, rows } = countersAndRows(replay.places.storePath);
   expect(counters).toEqual(rows);
   expect(counters).toMatchObject({
     calls: 5,
@@ -101,7 +101,7 @@ test("a newer program that goes on with the session tells its own calls one by o
   });
   await importInto(replay, "copilot");
   await unpackAll(replay, "copilot");
-  expect(booksOf(replay.places.storePath).counters).toMatchObject({
+  expect(countersAndRows(replay.places.storePath).counters).toMatchObject({
     calls: 5,
     input: sessions[0]?.totals["input"],
     output: sessions[0]?.totals["output"],

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import * as semconv from "../../../src/telemetry/semconv.ts";
 import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
-import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
+import { countersAndRows, spansIn, summaryOf } from "../../support/summary.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -12,7 +12,7 @@ async function drained(name: string, times = 1) {
   replay = new Replay("cursor", name);
   for (let i = 0; i < times; i++) for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true });
-  const books = booksOf(replay.places.storePath);
+  const books = countersAndRows(replay.places.storePath);
   expect(books.counters).toEqual(books.rows);
   const sessionId = String(replay.calls[0]?.stdin?.["conversation_id"] ?? "173cec4e-0000-4e0e-be27-3b01582b0006");
   const summary = summaryOf(replay.places.storePath, sessionId);
@@ -85,7 +85,7 @@ describe.each([1, 2])("told %i times", (times) => {
       for (let i = 0; i < times; i++) replay.put(stdin === undefined ? call : { ...call, stdin });
     }
     await replay.drain({ endIdle: true });
-    const books = booksOf(replay.places.storePath);
+    const books = countersAndRows(replay.places.storePath);
     expect(books.counters).toEqual(books.rows);
     const got = summaryOf(replay.places.storePath, String(replay.calls[0]?.stdin?.["conversation_id"]));
     expect(got?.modelCalls).toMatchObject([{ model: "composer-2.5", input: 43_859, output: 1_076 }]);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import * as semconv from "../../../src/telemetry/semconv.ts";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
-import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
+import { countersAndRows, spansIn, summaryOf } from "../../support/summary.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const CLI_SESSION = "c186a259-e55f-4572-abc7-bd3697cf0001";
@@ -42,7 +42,7 @@ test("a session of the CLI: two calls, one prompt, and tokens that nobody knows"
   expect(summaryOf(run.places.storePath, CLI_SESSION)?.segments).toEqual([
     { reason: "completed", native: "ended_by_user", ended: true },
   ]);
-  expect(booksOf(run.places.storePath).counters).toMatchObject({
+  expect(countersAndRows(run.places.storePath).counters).toMatchObject({
     input: 0,
     output: 0,
     calls: 0,
@@ -60,7 +60,7 @@ test("counts that are real count once, however often the file is read", async ()
   );
   await run.drain(Date.parse("2026-09-14T09:00:10Z"));
   await run.drain(LATER_MS);
-  const books = booksOf(run.places.storePath);
+  const books = countersAndRows(run.places.storePath);
   expect(books.counters).toMatchObject({ input: 900, output: 40 });
   expect(books.counters).toEqual(books.rows);
 });
@@ -78,7 +78,7 @@ test("counts of a session below KIRO_HOME are found there", async () => {
     moved,
   );
   await run.drain(LATER_MS);
-  expect(booksOf(run.places.storePath).counters).toMatchObject({ input: 900, output: 40 });
+  expect(countersAndRows(run.places.storePath).counters).toMatchObject({ input: 900, output: 40 });
 });
 
 test("declined and still open calls are unfinished, failures are errors", async () => {
@@ -97,7 +97,7 @@ test("IDE 0.x: stdin is never closed, the payload is in a variable", async () =>
   await hookAll("ide-0x", ["-e"]);
   expect(Date.now() - begin).toBeLessThan(5_000);
   expect(await run.drain(LATER_MS)).toMatchObject({ files: 5, quarantined: 0 });
-  expect(booksOf(run.places.storePath).counters.tools).toEqual({ success: 1, unfinished: 1 });
+  expect(countersAndRows(run.places.storePath).counters.tools).toEqual({ success: 1, unfinished: 1 });
 });
 
 test("an IDE that tells the start before every prompt has one session, not one for each", async () => {

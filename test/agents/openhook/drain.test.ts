@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
-import { booksOf, spansIn, summaryOf } from "../../support/summary.ts";
+import { countersAndRows, spansIn, summaryOf } from "../../support/summary.ts";
 
 const CASE = join(dirname(fileURLToPath(import.meta.url)), "004-openhook");
 const calls = linesOf<DocumentedCall>(join(CASE, "calls.jsonl"));
@@ -18,7 +18,7 @@ afterEach(() => run.remove());
 test("envelopes of anybody: counted once by their id, sums once for the session", async () => {
   for (const call of [...calls, ...calls.slice(2, 5)]) await run.hook(call);
   expect(await run.drain(LATER_MS)).toMatchObject({ quarantined: 0 });
-  const books = booksOf(run.places.storePath);
+  const books = countersAndRows(run.places.storePath);
   expect(books.counters).toMatchObject({ input: 1200, output: 300, calls: 0 });
   expect(books.rows).toMatchObject({ input: 1200, output: 300 });
   expect(summaryOf(run.places.storePath, "sess_abc123")).toMatchObject({ prompts: 1, unsettled: 0 });
@@ -64,7 +64,9 @@ test("what a sender has under extensions is its own: not sent, and no part of th
   await run.drain(LATER_MS);
   const summary = summaryOf(run.places.storePath, "strato-1");
   expect(summary).toMatchObject({ prompts: 1, segments: [{ ended: true, reason: "completed" }] });
-  expect(JSON.stringify([spansIn(run.places.storePath), summary, booksOf(run.places.storePath)])).not.toMatch(/SENDER/);
+  expect(JSON.stringify([spansIn(run.places.storePath), summary, countersAndRows(run.places.storePath)])).not.toMatch(
+    /SENDER/,
+  );
 });
 
 // OpenHook has no event for a turn's end

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unpacked } from "../../../src/agents/shared/transcript/unpacked.lazy.ts";
-import { packedAsTheyAre, packedZeros, SKIPPED } from "../../support/packed.ts";
+import { packedUncompressed, packedZeros, SKIPPED } from "../../support/packed.ts";
 import { CASES } from "../../support/replay.ts";
 import { runs } from "../../support/whole.ts";
 
@@ -66,13 +66,13 @@ describe("a packed file", () => {
 
   test("of several frames, and with some that are to be passed over", () => {
     const [one, two] = [Buffer.from("one\n"), Buffer.from("two\n".repeat(100_000))];
-    const packed = Buffer.concat([SKIPPED, packedAsTheyAre(one), SKIPPED, packedAsTheyAre(two), MANY]);
+    const packed = Buffer.concat([SKIPPED, packedUncompressed(one), SKIPPED, packedUncompressed(two), MANY]);
     expect(whole(packed).equals(Buffer.concat([one, two, LINES]))).toBe(true);
   });
 
   test("with nothing in it", () => {
     expect(whole(Buffer.alloc(0))).toHaveLength(0);
-    expect(whole(packedAsTheyAre(Buffer.alloc(0)))).toHaveLength(0);
+    expect(whole(packedUncompressed(Buffer.alloc(0)))).toHaveLength(0);
   });
 
   test("that ends too early is said to be torn, wherever that is", () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../../receiver/receiver.ts";
 import { ensureBuilt, Machine } from "../../support/program.ts";
-import { booksOf } from "../../support/summary.ts";
+import { countersAndRows } from "../../support/summary.ts";
 import { booksOfAll, CAT, Drains, eventsIn, installHook, lanesOf, play, putAll, share } from "../load.ts";
 import { record } from "../record.ts";
 
@@ -48,9 +48,9 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     const [found, undisturbed] = [booksOfAll(busy.places.storePath), booksOfAll(quiet.places.storePath)];
     expect(found.size).toBe(undisturbed.size);
     for (const [session, books] of undisturbed) expect(found.get(session), session).toEqual(books);
-    const books = booksOf(busy.places.storePath);
+    const books = countersAndRows(busy.places.storePath);
     expect(books.counters).toEqual(books.rows);
-    expect(books.counters).toEqual(booksOf(quiet.places.storePath).counters);
+    expect(books.counters).toEqual(countersAndRows(quiet.places.storePath).counters);
     const ids = receiver.spans.map(({ spanId }) => spanId);
     const duplicates = ids.length - new Set(ids).size;
     expect(duplicates).toBe(0);

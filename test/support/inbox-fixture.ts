@@ -11,11 +11,11 @@ import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { removeFolder } from "./remove.ts";
 
-/** An agent whose payloads say in our own words what they tell: for what cards can do and no recording shows. */
+/** An agent whose payloads are lists of events and entries: for behaviour that adapters allow but no recording shows. */
 export const ACME: Agent = {
   source: "acme",
   title: "Acme",
-  docs: "test/support/told.ts",
+  docs: "test/support/inbox-fixture.ts",
   emits: ["session.end"],
   tokens: "payload",
   capabilities: {
@@ -26,24 +26,24 @@ export const ACME: Agent = {
     eventIds: "payload",
   },
   recognises: () => "certain",
-  toEvents: (payload) => (payload as Told).events.map((event) => Event.parse(event)),
-  toEntries: (payload) => ((payload as Told).entries ?? []).map((entry) => TranscriptEntry.parse(entry)),
+  toEvents: (payload) => (payload as AcmePayload).events.map((event) => Event.parse(event)),
+  toEntries: (payload) => ((payload as AcmePayload).entries ?? []).map((entry) => TranscriptEntry.parse(entry)),
 };
 
-export interface Told {
+export interface AcmePayload {
   readonly events: readonly unknown[];
   readonly entries?: readonly unknown[];
 }
 
-/** A state directory of its own into which payloads are put and drained. */
-export class Teller {
-  readonly #home = mkdtempSync(join(tmpdir(), "openhook-told-"));
+/** A temporary state directory: `put` writes payloads of `ACME` into its inbox, `drain` processes them. */
+export class InboxFixture {
+  readonly #home = mkdtempSync(join(tmpdir(), "openhook-inbox-"));
   readonly places = placesOf({ env: {}, home: this.#home, platform: "linux" });
   /** Variables that settings are read from. */
   env: Record<string, string> = {};
   #files = 0;
 
-  put(payload: Told): void {
+  put(payload: AcmePayload): void {
     mkdirSync(this.places.inboxDir, { recursive: true, mode: 0o700 });
     const head = formatHead({ source: "acme", ppid: 1, pid: ++this.#files, cwd: this.#home, env: {} });
     const path = join(this.places.inboxDir, `1-${this.#files}-0.evt`);
@@ -69,7 +69,7 @@ export class Teller {
       },
       options,
     );
-    if (report === undefined) throw new Error("another drain was at work");
+    if (report === undefined) throw new Error("another drain is running");
     return report;
   }
 
