@@ -70,7 +70,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     extensions: { ...shared, ...extras },
   });
 
-  // Without it, payloads of two turns or segments are equal to the byte; a repeated event changes nothing
+  // Without it, payloads of two turns or segments are identical to the byte; a repeated event changes nothing
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);

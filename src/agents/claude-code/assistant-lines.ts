@@ -12,7 +12,7 @@ import { CALL_IDS_SINCE, callPlace, rememberCounted } from "./tool-ids.ts";
 import { passesBeside, usageOf } from "./usage.ts";
 import { writtenBefore, writtenSince } from "./version.ts";
 
-/** A line with one block of an answer, and with the whole usage of it. */
+/** A line with one block of an answer, and the usage of the whole answer. */
 export function assistantLine(context: LineContext): void {
   const { o, state, timeMs, sink } = context;
   const message = asObject(o["message"]);
@@ -73,11 +73,11 @@ export function assistantLine(context: LineContext): void {
 
 const NO_REQUESTS: Readonly<Record<string, number>> = {};
 
-/** An answer's id, if it has one that can be used, and what its facts are known by. */
+/** An answer's id, if it has a usable one, and what identifies its facts. */
 interface AnswerIds {
   readonly id: string | undefined;
   readonly globalKey: string;
-  /** What tells ids apart that are counted in each answer. */
+  /** Distinguishes ids that are counted per answer. */
   readonly within: () => string;
 }
 
@@ -92,7 +92,7 @@ function answerOf(context: LineContext, message: Line, requestId: string | undef
       within: () => (isOfOneAnswer(id) ? id : `${id}:${requestId}`),
     };
   }
-  // Servers that speak the model's protocol need not give their messages ids
+  // Servers that implement the model's protocol can omit message ids
   const { name, known } = nameAnswer(o, id, state.nameless ?? [], lineId(context), agentId);
   if (known.length > 0) state.nameless = known;
   return { id, globalKey: `answer:${name}`, within: () => name };
@@ -132,8 +132,8 @@ const lastAnswer = (
 };
 
 /**
- * 2.1.120 asks again, without a stream, where one broke off, and gives the lines of the broken answer the request and the
- * figures of the new one.
+ * When a stream breaks off, 2.1.120 repeats the request without streaming, and writes the request id and figures of the second
+ * answer into the lines of the first.
  */
 const repeats = (before: LastAnswer | undefined, now: LastAnswer | undefined): boolean =>
   before !== undefined &&
@@ -141,22 +141,22 @@ const repeats = (before: LastAnswer | undefined, now: LastAnswer | undefined): b
   before.id !== now.id &&
   TOKEN_KINDS.every((kind) => before.usage?.[kind] === now.usage?.[kind]);
 
-/** A fork gives each block that it copies a new id, where a server gave the answer none. */
+/** A fork gives each copied block a new id if the server gave the answer none. */
 const isMadeUp = (id: string, o: Line): boolean =>
   o["requestId"] === undefined && asString(o["requestRef"]) !== undefined && UUID.test(id);
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
-/** Some relays give one id to all answers (`ocgo`, ccusage issue 1635), or count them. Random ids and times are longer. */
+/** Some relays use one id for all answers (`ocgo`, ccusage issue 1635), or count them. Random ids and times are longer. */
 const isOfOneAnswer = (id: string): boolean =>
   (id.match(/[A-Za-z0-9]{10,}/g) ?? []).some((letters) => /\d/.test(letters));
 
-/** From this version on every true `stop_reason` has its details, if only null. */
+/** From this version on, every genuine `stop_reason` has details, possibly null. */
 const DETAILS_SINCE = "2.1.150";
 
 /**
- * 2.1.197 and later make up a `stop_reason` for an answer whose stream broke off, with the count of output that stood at its
- * beginning. An answer that was not streamed has details where its server gave them, but its blocks are in one line; and what
- * others write in the agent's form has no `iterations`, which the agent's own figures have whatever the server sends.
+ * 2.1.197 and later write a `stop_reason` for an answer whose stream broke off, with the output count of its beginning. An
+ * answer that was not streamed has details only if its server sent them, but has all blocks in one line. Lines written by
+ * other programs have no `iterations`, which the agent always writes.
  */
 const isBrokenOff = (o: Line, message: Line): boolean =>
   message["stop_details"] === undefined &&

@@ -5,8 +5,8 @@ import { CALL_IDS_SINCE } from "./tool-ids.ts";
 import { writtenBefore } from "./version.ts";
 
 /**
- * Whether a line without the rest of its long strings says all that the whole line does. A length, an outcome, an edit or a
- * command can stand behind the beginning of a long string.
+ * Whether a line without the rest of its long strings gives all facts of the whole line. A length, an outcome, an edit or a
+ * command can follow the beginning of a long string.
  */
 export function isEnough(o: Line): boolean {
   switch (o["type"]) {

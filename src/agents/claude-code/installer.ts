@@ -75,7 +75,7 @@ const WISHES: readonly Wish[] = [
   { event: "StopFailure", drain: "yes", timeoutS: TIMEOUT_S, since: "2.1.80" },
   { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S, since: "2.0.55" },
   { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
-  // Without its own timeout a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
+  // Without an explicit timeout a SessionEnd hook is killed after 1.5 s, on a busy machine before it has read stdin
   { event: "SessionEnd", matcher: "*", drain: "yes", timeoutS: 10, since: "1.0.128" },
 ];
 

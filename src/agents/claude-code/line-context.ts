@@ -15,7 +15,7 @@ export interface LineState {
   timeMs: number;
   /** Key of the prompt whose turn the lines belong to. */
   promptKey: string | undefined;
-  /** When the model last got something to answer. */
+  /** When the model last got input. */
   inputMs: number | undefined;
   /** When requests were sent, by the id that their answers refer to. */
   requests: Readonly<Record<string, number>> | undefined;
@@ -27,7 +27,7 @@ export interface LineState {
   counted: readonly CountedCall[] | undefined;
   /** The last answers that a server gave no ids. */
   nameless: readonly NamelessAnswer[] | undefined;
-  /** The last answer with figures of its own. */
+  /** The last answer with separate figures. */
   answer: LastAnswer | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface CountedCall {
 export interface LastAnswer {
   readonly id: string;
   readonly requestId: string;
-  /** Absent where nothing was counted. */
+  /** Absent if no tokens were counted. */
   readonly usage?: TokenUsage;
 }
 
@@ -105,7 +105,7 @@ export const placeOf = ({ timeMs, state, agentId }: LineContext, key: string, gl
   agentId,
 });
 
-/** The place of a fact that is known by its line's id alone. A fork copies the line together with that id. */
+/** The place of a fact that is identified only by its line's id. A fork copies the line with that id. */
 export function linePlace(context: LineContext, kind: string): Place {
   const key = `${kind}:${lineId(context)}`;
   return placeOf(context, key, key);
@@ -117,6 +117,6 @@ export const lineId = ({ o, line, originalId, timeMs }: LineContext): string =>
 
 // --- internal ---
 
-/** Before subagents had their own files, their lines stood in the main one, without an id that tells two of them apart. */
+/** Before subagents had separate files, their lines were in the main one, without an id that distinguishes subagents. */
 const sidechainOf = (o: Line): string | undefined =>
   o["isSidechain"] === true ? (asString(o["agentId"]) ?? "sidechain") : undefined;

@@ -55,7 +55,7 @@ export function nameAnswer(
 
 // --- internal ---
 
-/** As many parallel subagents as older versions wrote into one file. */
+/** Older versions wrote at most this many parallel subagents into one file. */
 const REMEMBERED = 8;
 
 interface Block {

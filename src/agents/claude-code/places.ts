@@ -34,7 +34,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   }
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
-    // The session's file moved to another project, its subagents did not: `files` finds both from their folder
+    // The session's file moved to another project, its subagents did not: `files` finds both from the subagents' folder
     if (known === undefined) sessions.set(orphan.sessionId, orphan);
     else if (isBeside(known, orphan)) sessions.set(orphan.sessionId, { ...orphan, beganMs: known.beganMs });
     else query.onProblem(orphan.path, new Error(`subagents of a session that lies at ${JSON.stringify(known.path)}`));

@@ -2,7 +2,7 @@ import type { EntryOf } from "../../model/transcript.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { type LineContext, linePlace, placeOf } from "./line-context.ts";
 
-// Lines of the agent itself. What is known by its line's id alone counts in the session that the line was copied from.
+// Lines of the agent itself. Facts identified only by their line's id count in the session that the line was copied from.
 
 export function systemLine(context: LineContext): void {
   const { o, originalId, sink } = context;
@@ -26,7 +26,7 @@ export function systemLine(context: LineContext): void {
   }
 }
 
-/** With `--json-schema` a turn ends with a call of a tool, and nothing comes after it. */
+/** With `--json-schema` a turn ends with a tool call, and nothing follows it. */
 export function attachmentLine(context: LineContext): void {
   const { o, agentId, originalId, sink } = context;
   if (asObject(o["attachment"])?.["type"] !== "structured_output") return;
@@ -55,7 +55,7 @@ export function requestLine({ o, timeMs, state }: LineContext): void {
   state.requests = Object.fromEntries([...kept, [id, timeMs]]);
 }
 
-/** The agent's own sums, over all processes of the session and with side requests: never added to what calls say. */
+/** The agent's own sums, over all processes of the session and including side requests: never added to those of calls. */
 export function costLine(context: LineContext): void {
   const byModel: EntryOf<"reported_usage">["byModel"] = {};
   for (const [model, value] of Object.entries(asObject(context.o["modelUsage"]) ?? {})) {

@@ -1,6 +1,6 @@
 import { asObject, asString } from "../shared/payload/json.ts";
 
-/** The text of a message or a tool's result: a string, or the texts of its blocks. `undefined` where there is none. */
+/** The text of a message or a tool's result: a string, or the texts of its blocks; `undefined` if there is none. */
 export function textOf(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return undefined;

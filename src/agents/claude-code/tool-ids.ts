@@ -5,13 +5,13 @@ import type { CountedCall, LineState } from "./line-context.ts";
 export const CALL_IDS_SINCE = "2.0.43";
 
 /**
- * What identifies a call in all sessions: mostly its id. Some providers count theirs in every conversation (`Bash:0`); those
- * need what they stand in.
+ * Identifies a call in all sessions: usually by its id. Some providers count ids per conversation (`Bash:0`); those are
+ * combined with their surroundings.
  */
 export const callPlace = (given: string, within: () => string): string =>
   isCountedId(given) ? `${given}@${within()}` : given;
 
-/** The call that a counted id means now: a subagent counts anew, and so does a conversation after its compaction. */
+/** The latest call with a counted id: counting restarts in a subagent, and after a compaction. */
 export const countedCall = (
   { counted }: LineState,
   given: string,
@@ -27,7 +27,7 @@ export function rememberCounted(state: LineState, calls: readonly CountedCall[])
 
 // --- internal ---
 
-/** More are never at work together. */
+/** More calls never run in parallel. */
 const REMEMBERED_CALLS = 200;
 
 const isCallOf = (call: CountedCall, given: string, agentId: string | undefined): boolean =>

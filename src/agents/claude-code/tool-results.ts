@@ -45,8 +45,8 @@ const isInterrupted = (o: Line, text: string): boolean =>
   /^<tool_use_error>(?:Cancelled: parallel tool call |Sibling tool call errored)/.test(text);
 
 /**
- * Stopped by the user or because of another call. Since 2.1.329 at the latest a call that is stopped while it runs is written
- * as rejected, too; one that the user was asked about has the decision, or says that it had not begun.
+ * Stopped by the user or because of another call. Since 2.1.329 at the latest, a call that is stopped while it runs is also
+ * written as rejected. A call that the user refused has the decision, or is marked as not started.
  */
 function isBrokenOffAtWork(o: Line): boolean {
   const kind = o["toolDenialKind"];
@@ -63,11 +63,11 @@ function statusOf(o: Line, block: Line, text: string): ToolStatus {
   if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
     return "denied";
   if (block["is_error"] !== true) return "success";
-  // In older versions, and for files that a rule denies in all but the newest, only the wording tells a refusal from a failure
+  // In older versions, and for files denied by a rule in all but the newest, only the wording distinguishes a refusal from a failure
   return REFUSALS.some((wording) => wording.test(text)) ? "denied" : "error";
 }
 
-/** The agent's wordings, from 1.0 on. A directory's name comes before what is said of it. */
+/** The agent's wordings, from 1.0 on. Some begin with the name of a directory. */
 const REFUSALS: readonly RegExp[] = [
   /^(?:Permission (?:to \w+|for this) |The user doesn't want to |Claude requested permissions |\S+ hook error: )/,
   /^<tool_use_error>File is in a directory that is denied by /,

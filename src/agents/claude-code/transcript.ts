@@ -15,8 +15,8 @@ import { MAX_META_BYTES, metaPath, subagentEntry } from "./subagent.ts";
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
 /**
- * `~/.claude`, or `CLAUDE_CONFIG_DIR`; some versions keep it below `~/.config`. Claude Code takes the variable as one folder, but
- * other usage readers take several, separated by commas, and their users set it so.
+ * `~/.claude`, or `CLAUDE_CONFIG_DIR`; some versions keep it below `~/.config`. Claude Code reads the variable as one folder, but
+ * other usage readers accept several, separated by commas, and users of those set it that way.
  */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const moved = asString(env["CLAUDE_CONFIG_DIR"]);

@@ -2,7 +2,7 @@ import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
 
-/** Anthropic's `input_tokens` leaves the cache out; ours includes it. `undefined` where input or output is missing. */
+/** Anthropic's `input_tokens` excludes the cache; ours includes it. `undefined` if input or output is missing. */
 export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   if (usage === undefined) return undefined;
   const fresh = asCount(usage["input_tokens"]);
@@ -22,7 +22,7 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   };
 }
 
-/** A pass of an answer whose tokens the answer's own figures leave out. */
+/** A pass of an answer that the answer's own figures exclude. */
 export interface Pass {
   /** Among all passes of the answer. */
   readonly index: number;
@@ -30,7 +30,7 @@ export interface Pass {
   readonly usage: TokenUsage;
 }
 
-/** Passes that count as calls of their own: advice of a stronger model, a compaction on the server, a refusal. */
+/** Passes that count as separate calls: advice of a stronger model, a compaction on the server, a refusal. */
 export function passesBeside(usage: Line | undefined): readonly Pass[] {
   if (!Array.isArray(usage?.["iterations"])) return [];
   const passes = asArray(usage["iterations"]).map(asObject);
@@ -42,7 +42,7 @@ export function passesBeside(usage: Line | undefined): readonly Pass[] {
     const isRefused = OWN.has(pass?.["type"]) && answered !== undefined && model !== undefined && model !== answered;
     if (!BESIDE.has(pass?.["type"]) && !isRefused) return [];
     const used = usageOf(pass);
-    // What is refused before it begins costs nothing
+    // A refusal before any output costs nothing
     if (used === undefined || (isRefused && used.output === 0)) return [];
     return [{ index, model, usage: used }];
   });
@@ -51,5 +51,5 @@ export function passesBeside(usage: Line | undefined): readonly Pass[] {
 // --- internal ---
 
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
-/** Passes that the answer's figures include; where a model refused and another answered, those of the one that answered. */
+/** Passes that the answer's figures include; if a model refused and another answered, those of the one that answered. */
 const OWN: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);

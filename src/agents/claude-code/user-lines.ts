@@ -25,9 +25,9 @@ export function userLine(context: LineContext): void {
   state.inputMs = timeMs;
   if (context.agentId !== undefined || isCompanion(o, text, state)) return;
   state.promptKey = promptIdOf(o, text) ?? lineId(context);
-  // A fork gives its own prompt id to the lines it copies; the line's id stays what it was
+  // A fork gives its own prompt id to the lines it copies; the line's id does not change
   sink.prompt(linePlace(context, "prompt"), {
-    // A copy, too, is a turn only where its answers are not known from elsewhere
+    // A copy is a turn, too, only if its answers are not known from elsewhere
     origin: context.originalId === undefined ? originOf(o, text) : "command",
     length: isOfShell(text) ? undefined : typedText(text)?.length,
   });
@@ -35,7 +35,7 @@ export function userLine(context: LineContext): void {
 
 // --- internal ---
 
-/** At the latest: 2.1.80 and 2.1.100 were seen to give a command the id of the prompt before it. Hooks name no ids there. */
+/** At the latest: 2.1.80 and 2.1.100 give a command the id of the prompt before it. Hooks have no ids there. */
 const COMMANDS_HAVE_IDS_SINCE = "2.1.120";
 
 const promptIdOf = (o: Line, text: string | undefined): string | undefined =>
@@ -52,7 +52,7 @@ function isCompanion(o: Line, text: string | undefined, { promptKey, launched }:
     o["repeatsCompactSummary"] === true ||
     /^<(?:local-command-|user-memory-input>)/.test(text ?? "") ||
     (isOfShell(text) && o["turnOrigin"] === undefined) ||
-    // Before 2.0.77 a command that the model called for, and not the user, was written as if typed
+    // Before 2.0.77 a command that the model called, not the user, was written as if typed
     (TYPED.test(text ?? "") && (o["sourceToolUseID"] !== undefined || isChildOf(o, launched)))
   );
 }
@@ -67,12 +67,12 @@ function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
 }
 
 /**
- * A command that the user ran (`!git status`) and, in a separate line, what it printed. Since 2.1.329 at the latest the model
- * is asked about that, without a hook for a prompt; the line that asks says whose turn it begins.
+ * A command that the user ran (`!git status`) and, in a separate line, its output. Since 2.1.329 at the latest the output is
+ * sent to the model, without a hook for a prompt; the line that sends it identifies the turn.
  */
 const isOfShell = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
 
-/** Senders that are no person: a channel's messages are a person's. */
+/** Senders other than persons: a channel's messages are a person's. */
 const MACHINES: ReadonlySet<string> = new Set([
   "task-notification",
   "peer",
@@ -94,8 +94,8 @@ function originOf(o: Line, text: string | undefined): "human" | "machine" | "com
 }
 
 /**
- * A command that reaches the model is a prompt like any other. It is written with its message first, and hooks report it as it
- * was typed. Of a skill, 2.0.77 writes neither the slash nor what else was typed.
+ * A command that reaches the model is a prompt like any other. Its message is written first, and hooks report it as typed.
+ * For a skill, 2.0.77 writes neither the slash nor the rest of the typed text.
  */
 function typedText(text: string | undefined): string | undefined {
   const [isTyped, name, args = ""] = TYPED.exec(text ?? "") ?? [];

@@ -2,13 +2,13 @@ import { asString } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import type { Line } from "./line-context.ts";
 
-/** Whether a line was written by an older version; false where it names none. A fork's copies keep their version. */
+/** Whether a line was written by an older version; false if it has no version. A fork's copies keep their version. */
 export const writtenBefore = (o: Line, version: string): boolean => {
   const written = versionOf(o);
   return written !== undefined && compared(written, version) < 0;
 };
 
-/** Whether a line was written by this version or a later one; false where it names none. */
+/** Whether a line was written by this version or a later one; false if it has no version. */
 export const writtenSince = (o: Line, version: string): boolean => {
   const written = versionOf(o);
   return written !== undefined && compared(written, version) >= 0;
@@ -16,7 +16,7 @@ export const writtenSince = (o: Line, version: string): boolean => {
 
 // --- internal ---
 
-/** The line's own text and what it says: it hardly ever changes from line to line. */
+/** The version of the previous line, parsed: it hardly ever changes from line to line. */
 let last: { readonly text: unknown; readonly version: string | undefined } = { text: undefined, version: undefined };
 let results = new Map<string, number>();
 

@@ -33,11 +33,11 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const home = intake.env["CODEX_HOME"];
   if (home !== undefined && home !== "" && path.startsWith(home)) return "certain";
   if (path !== "") return "possible";
-  // A session without a file; nobody else has both
+  // A session without a file; no other agent has both
   return native === "PreModelRequest" || native === "PostModelRequest" ? "likely" : "possible";
 }
 
-/** One payload → the events it tells. Events of no use to a trace, and unknown ones, give none. */
+/** Events of a payload. Payloads that are useless for a trace, and unknown ones, give none. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
@@ -50,7 +50,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const turnId = asString(p["turn_id"]);
   const transcriptPath = pathOf(p["transcript_path"], intake);
   const { signal, envelope } = formsOf(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
-  /** Payloads of two runs of one session are equal to the byte; nothing in them is about the moment. */
+  /** Payloads of two runs of one session are identical to the byte; only the time of arrival differs. */
   const arrival = arrivalKey(intake);
   const digest = payloadDigest(p);
 
@@ -86,7 +86,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [
         {
           type: "prompt.submit",
-          // A message that steers a turn under way has that turn's id
+          // A message that steers a running turn has that turn's id
           ...envelope(turnId === undefined ? arrival : `${turnId}:${digest}`, { prompt_origin: "human" }),
           data: typeof p["prompt"] === "string" ? { prompt_length: p["prompt"].length } : {},
         },
@@ -99,7 +99,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     case "PostModelRequest":
       return [{ type: "model.end", ...signal(arrival, failureOf(p)) }];
     case "Stop": {
-      // A stop hook of the user's sent the turn on: it ends once more, and is the same turn
+      // A stop hook of the user continued the turn: the same turn ends a second time
       const again = p["stop_hook_active"] === true ? `:${digest}` : "";
       const key = turnId === undefined ? arrival : `${turnId}${again}`;
       return [{ type: "turn.end", ...signal(key), id: turnEndId(sessionId, key) }];
@@ -144,7 +144,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** The same id from the hook and from the notification, which both tell the end of one turn. */
+/** One id for the hook's event and the notification's: both report the end of the same turn. */
 const turnEndId = (sessionId: string, turnKey: string): string => eventId(SOURCE, sessionId, "turn end", turnKey);
 
 interface Told {
@@ -155,7 +155,7 @@ interface Told {
   readonly transcriptPath: string | undefined;
 }
 
-/** What all events of a payload have in common, given the key that tells them apart. */
+/** What all events of a payload have in common, given the key that distinguishes them. */
 function formsOf(p: Payload, intake: IntakeFacts, { native, sessionId, agentId, turnId, transcriptPath }: Told) {
   const cwd = asString(p["cwd"]) ?? intake.cwd;
   const shared = defined<Extras>({
@@ -181,7 +181,7 @@ function formsOf(p: Payload, intake: IntakeFacts, { native, sessionId, agentId, 
   return { signal, envelope };
 }
 
-/** `notify`: one JSON argument after each turn that ended well, a subagent's too. */
+/** `notify`: one JSON argument after each turn that ended well, including a subagent's. */
 function notified(p: Payload, intake: IntakeFacts): readonly Event[] {
   const threadId = asString(p["thread-id"]);
   const turnId = asString(p["turn-id"]);
@@ -206,7 +206,7 @@ function notified(p: Payload, intake: IntakeFacts): readonly Event[] {
   ];
 }
 
-/** A notification does not tell the file. Where the agent's home was moved, its name alone must say where to look. */
+/** A notification has no path. If the agent's home was moved, this builds a path in that home from the thread id. */
 function sessionsHint(threadId: string, { env }: IntakeFacts): string | undefined {
   const home = env["CODEX_HOME"];
   if (home === undefined || !isAbsolute(home) || !/^[\w-]{1,64}$/.test(threadId)) return undefined;
@@ -225,7 +225,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   const input = asObject(p["tool_input"]);
   const isCounted = callId !== undefined && isBareCount(callId);
   const key = isCounted ? `${callId}:${payloadDigest(p)}` : (callId ?? arrival);
-  // A script of the model's called this tool. The session file has the call of the script; this one is a part of it.
+  // A script of the model called this tool. The session file has the call of the script; this one is a part of it.
   if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];
   const extras = defined<Extras>({
     executable: executableOf(shellCommandOf(input)),
@@ -244,7 +244,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   if (outcome.status !== "success") {
     return [{ type: "tool.end", ...envelope(key, ended), data: { ...tool, status: "error" } }];
   }
-  // The hook knows no exit code: the session file decides, if there will be one
+  // The hook has no exit code: the session file decides, if there will be one
   if (hasTranscript && callId !== undefined) return [{ type: "tool.end", ...envelope(key, ended), data: tool }];
   return [
     {
@@ -255,7 +255,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   ];
 }
 
-/** Only patches and MCP results say how they ended; what another tool answers is its own text, and no word of Codex. */
+/** Only patches and MCP results report a status; the response of any other tool is the tool's text, not Codex's. */
 function responseOutcome(
   tool: string | undefined,
   response: unknown,

@@ -9,19 +9,16 @@ import { CONFIG, HOOKS, hooksPath, real } from "./places.ts";
 import { type Statement, valueAt } from "./toml.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
 
-/** The first version whose hooks run without a switch; 0.114.0 to 0.123.0 have them, switched off. */
+/** The first version that runs hooks by default; 0.114.0 to 0.123.0 have them behind a switch. */
 const HOOKS_SINCE = "0.124.0";
 
-/** True for a version that can only notify. */
+/** True for a version that only supports `notify`. */
 export function hasNoHooks(version: string | undefined): boolean {
   const installed = parseVersion(version ?? "");
   return installed !== undefined && compareVersions(installed, HOOKS_SINCE) < 0;
 }
 
-/**
- * What keeps registered hooks from running. Codex passes over a hook that is not trusted, and one in a project that is not,
- * without a word.
- */
+/** Finds what keeps registered hooks from running. Codex silently skips untrusted hooks and hooks of untrusted projects. */
 export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const config = files.find(({ path }) => basename(path) === CONFIG);
   const hooks = files.find(({ path }) => basename(path) === HOOKS);
@@ -59,7 +56,7 @@ function untrusted(ours: readonly Handler[], path: string, config: SettingsText)
   const stateOf = (handler: Handler) => states.get(stateKey(path, handler));
   const off = those((handler) => stateOf(handler)?.enabled === false);
   const unknown = those((handler) => stateOf(handler)?.trustedHash === undefined);
-  // What Codex makes of a matcher is its own affair: a hash of any kind has to do
+  // The hash of a hook with a matcher cannot be computed here, so any trusted hash counts
   const changed = those((handler) => {
     const hash = stateOf(handler)?.trustedHash;
     return hash !== undefined && handler.matcher === undefined && hash !== trustHash(handler);
@@ -71,7 +68,7 @@ function untrusted(ours: readonly Handler[], path: string, config: SettingsText)
   ];
 }
 
-/** A project's settings count only where the project is trusted; a worktree's never: Codex takes the main checkout's. */
+/** A project's settings count only if the project is trusted. In a worktree, Codex uses those of the main checkout. */
 async function ofProject(statements: readonly Statement[], target: InstallTarget): Promise<readonly Finding[]> {
   const project = await real(target.project);
   const { root, main } = await checkoutOf(project);
@@ -87,7 +84,7 @@ async function ofProject(statements: readonly Statement[], target: InstallTarget
 const levelOf = (statements: readonly Statement[], path: string) =>
   valueAt(statements, ["projects", path, "trust_level"]);
 
-/** The checkout a folder is in, and the one whose worktree it is; both are the folder itself outside of any. */
+/** The checkout that contains a folder, and its main checkout if it is a worktree; outside of a checkout both are the folder. */
 async function checkoutOf(folder: string): Promise<{ readonly root: string; readonly main: string }> {
   for (let at = folder; ; at = dirname(at)) {
     const git = await readFile(join(at, ".git"), "utf8").catch((error: NodeJS.ErrnoException) => error.code);
@@ -109,7 +106,7 @@ function twoForms(statements: readonly Statement[], config: SettingsText, hooks:
 const isHookTable = (statement: Statement): boolean =>
   statement.kind === "header" && statement.isArray && statement.path[0]?.name === "hooks";
 
-/** Versions without hooks, whose one notification somebody else has. */
+/** Versions without hooks whose only notification is used by another program. */
 async function withoutHooks(config: SettingsText, { env }: InstallTarget): Promise<readonly Finding[]> {
   if (notifyOf(config.text) !== "foreign") return [];
   const version = await versionOf("codex", env);

@@ -12,22 +12,22 @@ import {
 } from "./toml.ts";
 import { readToml } from "./toml-reader.ts";
 
-/** What `config.toml` says of one hook. */
+/** The entry of one hook in `config.toml`. */
 export interface HookState {
   readonly trustedHash?: string;
   readonly enabled?: boolean;
 }
 
-/** Changes to the states of hooks, by their key. Whatever is not named stays as it is. */
+/** Changes to the states of hooks, by their key. Hooks that are not named keep their state. */
 export interface StateChanges {
   /** Trusted from now on. */
   readonly trust: ReadonlyMap<string, string>;
   readonly forget: ReadonlySet<string>;
-  /** The same hook stands at another place now, and so does what the user said of it. */
+  /** The hook moved to another place in the file, and its state moves with it. */
   readonly move: ReadonlyMap<string, string>;
 }
 
-/** States of all hooks. @throws SettingsError when the text is no TOML */
+/** States of all hooks. @throws SettingsError if the text is not TOML */
 export function hookStates(text: string): ReadonlyMap<string, HookState> {
   const states = new Map<string, HookState>();
   for (const { path, value } of leaves(statementsOf(text))) {
@@ -42,10 +42,10 @@ export function hookStates(text: string): ReadonlyMap<string, HookState> {
 }
 
 /**
- * Changes states of hooks and nothing else; new ones come last, below a line that says whose they are.
+ * Changes states of hooks and nothing else. New states are appended, below a comment that marks them as ours.
  *
- * @returns the same string when nothing had to change; `undefined` when nothing is left
- * @throws SettingsError when the text is no TOML, or `hooks` is an inline table, which cannot be added to
+ * @returns the same string if nothing had to change; `undefined` if nothing is left
+ * @throws SettingsError if the text is not TOML, or `hooks` is an inline table, which cannot be extended
  */
 export function changeStates(text: string, { trust, forget, move }: StateChanges): string | undefined {
   const statements = statementsOf(text);
@@ -58,7 +58,7 @@ export function changeStates(text: string, { trust, forget, move }: StateChanges
   });
   const missing: (readonly [string, string])[] = [];
   for (const [key, hash] of trust) {
-    // Dotted pairs tell one hook on several lines
+    // Dotted pairs describe one hook on several lines
     const [first, ...rest] = units.filter((unit) => unit.key === key);
     if (first === undefined) missing.push([key, hash]);
     else edits.push(...trusted({ ...first, pairs: [first, ...rest].flatMap(({ pairs }) => pairs) }, hash, text));
@@ -76,7 +76,7 @@ export function changeStates(text: string, { trust, forget, move }: StateChanges
   return result === "" && text !== "" ? undefined : result;
 }
 
-/** Keys of the states that stand below a line of ours. @throws SettingsError when the text is no TOML */
+/** Keys of the states below a comment that marks them as ours. @throws SettingsError if the text is not TOML */
 export function markedKeys(text: string): readonly string[] {
   if (!text.includes(MARK)) return [];
   const keys: string[] = [];
@@ -89,7 +89,7 @@ export function markedKeys(text: string): readonly string[] {
   return keys;
 }
 
-/** The statements of a text. @throws SettingsError with the place where it is no TOML */
+/** The statements of a text. @throws SettingsError with the place of a syntax error */
 export function statementsOf(text: string): readonly Statement[] {
   try {
     return readToml(text);
@@ -113,12 +113,12 @@ interface Edit {
   readonly text: string;
 }
 
-/** All that one stretch of the text says of one hook. */
+/** Everything that one stretch of the text says about one hook. */
 interface Unit {
   readonly key: string;
   readonly start: number;
   readonly end: number;
-  /** Where the key itself stands. */
+  /** Where the key is. */
   readonly name: { readonly start: number; readonly end: number };
   readonly header?: Header;
   readonly pairs: readonly Pair[];
@@ -144,7 +144,7 @@ function unitsOf(statements: readonly Statement[]): readonly Unit[] {
   for (const [at, statement] of statements.entries()) {
     const above: readonly Key[] = statement.kind === "pair" ? (statement.header?.path ?? []) : [];
     const [hooks, state, key] = [...above, ...statement.path];
-    // Pairs below a header of their own are taken with it
+    // Pairs below a separate header are included with that header
     if (hooks?.name !== "hooks" || state?.name !== "state" || key === undefined || above.length >= 3) continue;
     const pairs = statement.kind === "pair" ? [statement] : pairsBelow(statements, at);
     const unit = { key: key.name, start: statement.start, end: pairs.at(-1)?.end ?? statement.end, name: key, pairs };
@@ -153,7 +153,7 @@ function unitsOf(statements: readonly Statement[]): readonly Unit[] {
   return units;
 }
 
-/** The pair that has all hooks or all states as its value. */
+/** The pair whose value contains all hooks or all states. */
 const inlineOf = (statements: readonly Statement[]): Pair | undefined =>
   statements.find((statement): statement is Pair => {
     if (statement.kind !== "pair") return false;
@@ -180,7 +180,7 @@ function inline(text: string, { valueStart }: Pair): SettingsError {
   );
 }
 
-/** The hash in the place of the one that stands there; what else is said of the hook stays. */
+/** Replaces the hash; other settings of the hook stay. */
 function trusted({ header, pairs }: Unit, hash: string, text: string): readonly Edit[] {
   const own = pairs.find((pair) => fullPath(pair)[3] === "trusted_hash");
   if (own !== undefined) return own.value === hash ? [] : [replaced(own, tomlString(hash))];
@@ -196,7 +196,7 @@ function trusted({ header, pairs }: Unit, hash: string, text: string): readonly 
   return [{ start: at, end: at, text: isLast ? `${eol}${line}` : `${line}${eol}` }];
 }
 
-/** An inline table with the hash in it. */
+/** An inline table with the hash added. */
 function withHash(table: string, hash: string): string {
   const pair = `trusted_hash = ${tomlString(hash)}`;
   const told = /(?<=[{,]\s*)["']?trusted_hash["']?\s*=\s*(?:"[^"\\]*"|'[^']*')/;
@@ -223,9 +223,9 @@ function applied(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Takes marks away that nothing of ours follows any more, with the empty line before them.
+ * Removes our marks if no entry of ours follows, with the empty line before them.
  *
- * @param isOpen what was taken out ended without a line break: so did the text before it was put there
+ * @param isOpen the removed text ended without a line break, so the text before it originally ended without one
  */
 function withoutEmptyMarks(text: string, isOpen: boolean): string {
   const headers = new Set(statementsOf(text).map(({ start }) => start));
@@ -242,7 +242,7 @@ function withoutEmptyMarks(text: string, isOpen: boolean): string {
   return result;
 }
 
-/** Last of all, where no table can follow that it would cut in two. */
+/** Appends at the end, where it cannot split a table. */
 function appended(text: string, states: readonly (readonly [string, string])[]): string {
   const eol = eolOf(text);
   const lines = states.flatMap(([key, hash]) => [
@@ -251,6 +251,6 @@ function appended(text: string, states: readonly (readonly [string, string])[]):
   ]);
   const block = [MARK, ...lines].join(eol);
   if (text === "" || text === "\uFEFF") return `${text}${block}${eol}`;
-  // Without a line break at its end the text goes on without one
+  // If the text has no line break at its end, add none
   return text.endsWith("\n") ? `${text}${eol}${block}${eol}` : `${text}${eol}${eol}${block}`;
 }

@@ -3,9 +3,9 @@ import type { IntakeFacts } from "../../model/agent.ts";
 import { asString } from "../shared/payload/json.ts";
 
 /**
- * An absolute path, with the variables expanded that the intake keeps.
+ * An absolute path, with the variables that the intake records expanded.
  *
- * @returns `undefined` for none, for null (a session without a file) and for what stays relative
+ * @returns `undefined` if there is none, for null (a session without a file) and if the path stays relative
  */
 export function pathOf(value: unknown, { env }: IntakeFacts): string | undefined {
   const path = asString(value);
@@ -18,5 +18,5 @@ export function pathOf(value: unknown, { env }: IntakeFacts): string | undefined
   return isAbsolute(expanded) ? expanded : undefined;
 }
 
-/** In the form of either system: payloads are read on the machine they were written on, tests on any. */
+/** Accepts POSIX and Windows paths: payloads are read on the machine that wrote them, tests run on any. */
 export const isAbsolute = (path: string): boolean => posix.isAbsolute(path) || /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path);

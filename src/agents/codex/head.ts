@@ -1,11 +1,11 @@
 import { asObject, asString } from "../shared/payload/json.ts";
 
-/** Who a thread is, by the first line of its file. */
+/** Identity of a thread, from the first line of its file. */
 export interface Head {
   readonly threadId: string;
-  /** Its session: the thread at the top. Where a version does not tell, as far up as it does. */
+  /** Its session: the root thread. In versions that do not report it, the closest known ancestor. */
   readonly rootId: string;
-  /** The thread that started it; absent for one that nobody started. */
+  /** The thread that started it; absent for a root thread. */
   readonly parentId?: string;
 }
 
@@ -19,7 +19,7 @@ export function headOf(meta: Readonly<Record<string, unknown>>): Head | undefine
   return { threadId, rootId, ...(parentId !== undefined && { parentId }) };
 }
 
-/** The same from a line's first bytes: all of it stands before the instructions, which are long. */
+/** The same from a line's first bytes: these members come before the long instructions. */
 export function headOfBytes(bytes: string): Head | undefined {
   if (!/"type":\s*"session_meta"/.test(bytes)) return undefined;
   const told = (name: string): string | undefined => new RegExp(`[{,]\\s*"${name}":\\s*"([^"\\\\]+)"`).exec(bytes)?.[1];
@@ -29,7 +29,7 @@ export function headOfBytes(bytes: string): Head | undefined {
   return { threadId, rootId: told("session_id") ?? parentId ?? threadId, ...(parentId !== undefined && { parentId }) };
 }
 
-/** What kind of helper: the role that was asked for, or the program's own use (`review`, `compact`). */
+/** Type of a subagent: the requested role, or the program's own use (`review`, `compact`). */
 export function agentTypeOf(source: unknown): string | undefined {
   const subagent = asObject(source)?.["subagent"];
   if (typeof subagent === "string") return asString(subagent);

@@ -26,7 +26,7 @@ export default {
 
 // --- internal ---
 
-/** Trust is written first: a hook that is there before its trust would make Codex ask. */
+/** Trust is written first: Codex would ask about a hook that it finds before its trust. */
 async function paths(scope: "user" | "project", target: InstallTarget): Promise<readonly string[]> {
   return [await configPath(target), await hooksPath(scope, target)];
 }
@@ -71,16 +71,16 @@ interface Wish {
   readonly timeoutS: number;
 }
 
-// The hook takes 3 ms. Without a timeout one that hangs would hold the agent for its default of 600 s.
+// The hook takes 3 ms. Without our timeout, a hook that hangs would block the agent for its default of 600 s.
 const TIMEOUT_S = 5;
-// Codex gives these two no more; without a timeout of its own SessionEnd is ended after 1 s
+// Codex's maximum for these two; without an explicit timeout SessionEnd is killed after 1 s
 const LAST_TIMEOUT_S = 3;
 
 /**
- * The events worth having. A name that a version does not know is passed over, in silence: 0.128.0 to 0.169.0 were asked.
+ * The events to register. Codex silently skips unknown names (verified with 0.128.0 to 0.169.0).
  *
- * Left out on purpose: PermissionRequest (its hook answers for the user), PreModelRequest (the file tells when requests
- * left), PostCompact (nothing in it that PreCompact has not). PostModelRequest is there for sessions without a file.
+ * Left out on purpose: PermissionRequest (its hook answers for the user), PreModelRequest (the file has the times of
+ * requests), PostCompact (adds nothing to PreCompact). PostModelRequest is registered for sessions without a file.
  */
 const WISHES: readonly Wish[] = [
   { event: "SessionStart", drain: "if-waiting", timeoutS: TIMEOUT_S },
@@ -96,7 +96,7 @@ const WISHES: readonly Wish[] = [
   { event: "SessionEnd", drain: "yes", timeoutS: LAST_TIMEOUT_S },
 ];
 
-/** Plain hooks, never `async`: those are killed when `codex exec` ends, and SessionEnd is made plain with a warning. */
+/** Plain hooks, never `async`: those are killed when `codex exec` ends, and Codex runs SessionEnd as plain with a warning. */
 const registrationsFor = (command: HookCommand): readonly json.Registration[] =>
   WISHES.map(({ event, drain, timeoutS }) => ({
     event,
@@ -104,8 +104,8 @@ const registrationsFor = (command: HookCommand): readonly json.Registration[] =>
   }));
 
 /**
- * The configuration with our hooks trusted as they stand in `after`, and with the trust of everybody else's where their
- * hooks have moved to: Codex names hooks by their place, and ours may have stood before them.
+ * The configuration with our hooks trusted at their places in `after`, and with the trust of foreign hooks moved along:
+ * Codex identifies hooks by their place, and adding or removing ours shifts the others.
  */
 function withTrust(config: SettingsText, hooks: SettingsText, after: string | undefined): string | undefined {
   const [old, now] = [handlersOf(hooks.text), handlersOf(after)];
@@ -120,7 +120,7 @@ function withTrust(config: SettingsText, hooks: SettingsText, after: string | un
   return inFile(config, () => {
     const text = config.text ?? "";
     const places = new Set(old.map(key));
-    // Where somebody else took our hooks away, their trust is left behind
+    // If our hooks were removed by hand, their trust is left behind
     const orphans = markedKeys(text).filter((one) => one.startsWith(`${hooks.path}:`) && !places.has(one));
     const ours = old.filter(({ isOurs }) => isOurs).map(key);
     const forget = new Set([...ours, ...orphans].filter((one) => !trust.has(one)));
@@ -146,7 +146,7 @@ const named = (files: readonly SettingsText[]): { readonly config: SettingsText;
 const edit = (files: readonly SettingsText[], config: string | undefined, hooks: string | undefined) =>
   files.map((file) => ({ ...file, text: basename(file.path) === CONFIG ? config : hooks }));
 
-/** Codex reads plain JSON: what our editor would take, comments and all, it would not. */
+/** Codex reads strict JSON; our editor also accepts comments. */
 function strict(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === "") return text;
   try {
@@ -165,7 +165,7 @@ function strict(text: string | undefined): string | undefined {
   return text;
 }
 
-/** Says which of the files it was. */
+/** Adds the file's path to an error. */
 function inFile<T>({ path }: SettingsText, work: () => T): T {
   try {
     return work();

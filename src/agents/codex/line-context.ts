@@ -16,7 +16,7 @@ export interface LineState {
   beganMs: number | undefined;
   /** Set while lines are copies of another thread's, at the start of this one. */
   copied: true | undefined;
-  /** The version gives each turn an id: the first one younger than the thread is the thread's own. */
+  /** The version gives each turn an id: the first turn younger than the thread is the thread's own. */
   turnsTell: true | undefined;
   /** Number of the thread's first own line, in versions that number lines. */
   ownOrdinal: number | undefined;
@@ -34,7 +34,7 @@ export interface LineState {
   provider: string | undefined;
   /** When the model last got input. */
   inputMs: number | undefined;
-  /** The answer being written: when its request was sent, its last part so far, whether it asked for tools. */
+  /** The current answer: when its request was sent, its last part so far, whether it requested tools. */
   answer: Answer | undefined;
   /** The model got input in this turn and has not begun to answer. */
   isWaiting: true | undefined;

@@ -44,7 +44,7 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
 // --- internal ---
 
 const HEAD_BYTES = 400;
-/** The first version that was seen to write usage records. */
+/** The first version known to write usage records. */
 const RECORDS_SINCE = "0.160.0";
 /** Earlier names of Codex's own providers. */
 const OLDER_IDS: ReadonlyMap<unknown, string> = new Map([

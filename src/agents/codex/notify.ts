@@ -2,12 +2,10 @@ import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 import { eolOf, statementsOf } from "./config.ts";
 import { fullPath, type Pair, type TomlValue, tomlString } from "./toml.ts";
 
-/**
- * `notify` in `config.toml`: one program that gets a JSON argument after each turn. All that versions without hooks have.
- */
+/** `notify` in `config.toml`: one program that gets a JSON argument after each turn. Versions without hooks have only that. */
 export type Notify = "ours" | "foreign" | "none";
 
-/** Who is notified. @throws SettingsError when the text is no TOML */
+/** Whose program is notified. @throws SettingsError if the text is not TOML */
 export function notifyOf(text: string | undefined): Notify {
   const pair = find(text ?? "");
   if (pair === undefined) return "none";
@@ -15,7 +13,7 @@ export function notifyOf(text: string | undefined): Notify {
 }
 
 /**
- * Has our hook notified. Somebody else's program stays: there can be only one.
+ * Registers our hook for notifications. A foreign program stays, because there can be only one.
  *
  * @param line the hook's command line for a POSIX shell
  */
@@ -27,7 +25,7 @@ export function addNotify(text: string | undefined, line: string): string | unde
     if (!isOurs(pair.value)) return text;
     return before.slice(0, pair.valueStart) + value + before.slice(pair.valueEnd);
   }
-  // Above all tables: below one it would be a part of it
+  // Above all tables: below a header it would belong to that table
   const top = statementsOf(before).findLast((one): one is Pair => one.kind === "pair" && one.header === undefined);
   const at = top?.end ?? (before.startsWith("\uFEFF") ? 1 : 0);
   const eol = eolOf(before);
@@ -36,7 +34,7 @@ export function addNotify(text: string | undefined, line: string): string | unde
   return before.slice(0, at) + (isOpen ? `${eol}${entry}` : `${entry}${eol}`) + before.slice(at);
 }
 
-/** @returns `undefined` when nothing is left */
+/** @returns `undefined` if nothing is left */
 export function removeNotify(text: string): string | undefined {
   const pair = find(text);
   if (pair === undefined || !isOurs(pair.value)) return text;
@@ -59,9 +57,7 @@ function find(text: string): Pair | undefined {
 const isOurs = (value: TomlValue): boolean =>
   Array.isArray(value) && value.some((word) => typeof word === "string" && isOurCommand(word.replace(/\n\}$/, "")));
 
-/**
- * The payload is an argument here, and the hook reads stdin. The line may end in a comment, hence the line break.
- */
+/** The payload is an argument, and the hook reads stdin. The line may end in a comment, hence the line break. */
 function programOf(line: string): readonly string[] {
   if (line.startsWith('"')) {
     throw new SettingsError("this version can only be notified through a POSIX shell", "install a newer one", 1, 1);

@@ -9,8 +9,8 @@ export interface Outcome {
 }
 
 /**
- * Reads it from the text that the model was given: for failed patches, unknown tools and refusals, and in versions before
- * items, nothing else tells. Only the head counts, which Codex itself wrote; what a program printed stands behind it.
+ * Reads the outcome from the output that the model got. For failed patches, unknown tools and refusals, and in versions
+ * before items, this is the only source. Only the head counts, which Codex wrote; the program's output follows it.
  */
 export function outcomeOf(output: string): Outcome {
   const head = output.slice(0, HEAD_CHARS);
@@ -24,10 +24,10 @@ export function outcomeOf(output: string): Outcome {
   return { status: ERROR.test(head) ? "error" : "success" };
 }
 
-/** Whether an output, or its beginning, says how a process ended: nothing behind that counts. */
+/** Whether an output, or its beginning, has the exit of a process: the rest is then ignored. */
 export const tellsExit = (output: string): boolean => EXIT.test(output.slice(0, HEAD_CHARS));
 
-/** A process that ended. A negative code is none: it never came to an end of its own. */
+/** A process that ended. A negative code is not an exit code: the process was killed. */
 export const ofExit = (code: number): Outcome => ({
   status: code === 0 ? "success" : "error",
   ...(code >= 0 && { exitCode: code }),
@@ -50,7 +50,7 @@ const HEAD_CHARS = 1024;
 const EXIT =
   /^(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n|^Exit code: (-?\d+)\s*\nWall time: /;
 
-/** The shell of older versions, 0.63 among them: JSON with the code behind the output, which may be long. */
+/** The shell of older versions (0.63, for example): JSON with the code after the output, which may be long. */
 function jsonExit(output: string): string | undefined {
   if (!output.startsWith('{"output":')) return undefined;
   return /"metadata":\s*\{\s*"exit_code":\s*(-?\d+)[^{}]*\}\s*\}\s*$/.exec(output.slice(-TAIL_CHARS))?.[1];
@@ -61,7 +61,7 @@ const TAIL_CHARS = 256;
 const DENIED =
   /^(?:Command|Tool call) blocked by PreToolUse hook\b|^(?:exec command |patch |command )?rejected by user\b|^user rejected MCP tool call|^(?:exec command|patch|writing)[^\n]* rejected by user|^`(?:[^\n]*|[^`]*)` rejected: |^This action was rejected\b|^Rejected\(|^approval policy is [^\n]{1,400}; reject command\b|^approval required by policy\b|^MCP tool call blocked by app configuration\b/;
 
-/** `exec_command` wraps a refusal as it wraps a process that could not be made; the command can stand before it, twice. */
+/** `exec_command` wraps a refusal like a process that could not be started; the command can precede it, twice. */
 const isRefused = (output: string): boolean =>
   output.startsWith("exec_command failed") &&
   /CreateProcess \{ message: "Rejected\(\\"(?:rejected by |approval required by policy|This action was rejected|`[\s\S]*` rejected: )/.test(

@@ -4,11 +4,11 @@ import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/tran
 import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf } from "./rollouts.ts";
 
 /**
- * Main threads, by the times in their files' names, and last the roots of subagents that are left without theirs. Whether a
- * thread is a main one only its first line says; `files` wants to know the same, and each is read once.
+ * Finds main threads by the times in their file names, then the roots of subagents whose root file is gone. Only the first
+ * line shows whether a thread is a main thread; `files` needs the same, and each first line is read once.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  /** By thread: its first file, which says when it began, and its newest. */
+  /** By thread: its first file, which has its start time, and its newest. */
   const threads = new Map<string, { readonly first: Rollout; readonly last: Rollout }>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     for (const rollout of await rolloutsBelow(folder, query)) {
@@ -43,19 +43,19 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 
 // --- internal ---
 
-/** Of a root that is not the folder of sessions itself. */
+/** Below a root that is not the sessions folder itself. */
 const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(home, folder)));
 
 const NO_HEAD = "its first line does not say whose it is: no session, or one of an early version, which told no tokens";
 const DIGITS = [4, 2, 2];
 
-/** The time stands at the beginning of a name. */
+/** Names begin with the time. */
 function byName({ path: a }: Rollout, { path: b }: Rollout): number {
   const [one, other] = [nameOf(a), nameOf(b)];
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/** In the folder itself, where archived ones lie, and in its folders of days. */
+/** Files in the folder itself, such as archived ones, and in its date folders. */
 async function rolloutsBelow(folder: string, query: LocateQuery, depth = 0): Promise<readonly Rollout[]> {
   const found: Rollout[] = [];
   let old = 0;

@@ -9,10 +9,10 @@ import { pathOf } from "./expand.ts";
 import { usageOf } from "./usage.ts";
 
 /**
- * Token usage of a session that keeps no file, and failed requests, which no file has.
+ * Token usage of sessions without a file, and failed requests, which no file contains.
  *
- * The usage has no response id. Two requests of one turn never have the same figures, since the second one sends more; so
- * the payload is its own key, and a hook that is registered twice counts once.
+ * The usage has no response id. Two requests of a turn never have the same figures, since the second one sends more; so the
+ * payload is the key, and a hook that is registered twice counts once.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const p = asObject(payload);
@@ -34,7 +34,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
         ...at(`error:${arrivalKey(intake)}`),
         errorType: failure.error_type,
         httpStatus: failure.http_status,
-        // Whether it was tried again only what follows can tell
+        // Only later events show whether it was retried
         final: false,
       } as EntryOf<"model_error">),
     ];
@@ -53,7 +53,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   ];
 }
 
-/** Why a request failed, as a name: the message itself may hold anything. */
+/** Error type of a failed request; the message is not used because it can contain anything. */
 export function failureOf(p: Readonly<Record<string, unknown>>): Extras {
   if (p["status"] !== "failed") return {};
   const message = asString(p["error"]) ?? "";

@@ -5,17 +5,17 @@ import { firstBytes } from "../shared/transcript/open.ts";
 import { firstUnpacked, isPacked, packedPath, plainPath } from "../shared/transcript/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
-/** A session file that was found, by its name alone. */
+/** A session file, as described by its name. */
 export interface Rollout {
   readonly path: string;
   readonly threadId: string;
-  /** When the thread was made, where its id says so. */
+  /** Creation time of the thread, if its id contains it. */
   readonly bornMs?: number;
-  /** A later part: a thread that was taken back goes on in a file of its own, under the same thread id. */
+  /** A later part: a thread that was rolled back continues in a new file under the same thread id. */
   readonly partId?: string;
 }
 
-/** The file of a thread, by its name, packed or not. */
+/** The rollout with this file name, compressed or not. */
 export function rolloutAt(path: string, name: string): Rollout | undefined {
   const [, threadId, partId] = NAME.exec(plainPath(name)) ?? [];
   if (threadId === undefined) return undefined;
@@ -23,21 +23,21 @@ export function rolloutAt(path: string, name: string): Rollout | undefined {
   return { path, threadId, ...(bornMs !== undefined && { bornMs }), ...(partId !== undefined && { partId }) };
 }
 
-/** Without its folders a path begins with the time at which the file was made. Packed or not, it has one name. */
+/** The file name begins with its creation time and is the same whether compressed or not. */
 export const nameOf = (path: string): string => basename(plainPath(path));
 
-/** Names of the rollouts in a folder. While Codex packs one, and while it unpacks it, both forms are there: the plain one counts. */
+/** Names of the rollouts in a folder. While Codex compresses or unpacks a file, both forms exist: the plain one counts. */
 export function rolloutNames(names: readonly string[]): readonly string[] {
   const all = new Set(names);
   return names.filter((name) => NAME.test(plainPath(name)) && !(isPacked(name) && all.has(plainPath(name))));
 }
 
-/** Where a file lies that was told under either form; `undefined` where neither is there. */
+/** Path of the form that exists, compressed or plain; `undefined` if neither exists. */
 export function formThere(path: string): string | undefined {
   return [plainPath(path), packedPath(path)].find((form) => statsOf(form)?.isFile() === true);
 }
 
-/** The folders that threads of one Codex lie in: archived ones in another, of which each may be moved for itself. */
+/** The folders that can contain threads of the same Codex home: archiving moves each file separately. */
 export function foldersBeside(path: string): readonly string[] {
   const own = sessionsRoot(path);
   return [...new Set([own, ...FOLDERS.map((name) => join(dirname(own), name))])];
@@ -46,15 +46,15 @@ export function foldersBeside(path: string): readonly string[] {
 /** Below Codex's home. */
 export const FOLDERS = ["sessions", "archived_sessions"];
 
-/** The `sessions` folder that a file lies in; of other places the folder itself. */
+/** The `sessions` folder that contains a file; for files elsewhere, their own folder. */
 function sessionsRoot(path: string): string {
   const match = /^(.*)[/\\]\d{4}[/\\]\d{2}[/\\]\d{2}[/\\][^/\\]+$/s.exec(path);
   return match?.[1] ?? dirname(path);
 }
 
 /**
- * All rollouts below a `sessions` folder, in order of time: in its folders of days from one to another (`YYYY/MM/DD`, both
- * included), and the folder itself, where older and archived files lie.
+ * All rollouts below a `sessions` folder, in order of time: in its date folders (`YYYY/MM/DD`) between two dates, both
+ * included, and in the folder itself, which has older and archived files.
  */
 function* rolloutsIn(root: string, from = "", to = "9999"): Generator<Rollout> {
   yield* rollouts.of(root);
@@ -62,10 +62,10 @@ function* rolloutsIn(root: string, from = "", to = "9999"): Generator<Rollout> {
 }
 
 /**
- * The files of one thread, oldest first. The folder of the first is that of the day in the thread's id, give or take a time
- * zone; parts lie in those of the days on which they were made.
+ * The files of one thread, oldest first. The date folder of the first file matches the time in the thread's id, give or take
+ * a time zone; later parts are in the folders of the days on which they were created.
  *
- * @param lastPath its newest file, where that is known: of a thread in one piece it is all of it
+ * @param lastPath its newest file, if known: for a thread with a single file, the only one
  */
 export function partsOf(folders: readonly string[], threadId: string, lastPath: string | undefined): readonly string[] {
   const last = lastPath === undefined ? undefined : rolloutAt(lastPath, nameOf(lastPath));
@@ -84,11 +84,11 @@ export function partsOf(folders: readonly string[], threadId: string, lastPath: 
 }
 
 /**
- * Files of the subagents of a session, at any depth. A subagent is younger than its root, and was started before the root's
- * file was last written to; only the first bytes of files that can be one are read.
+ * Files of the subagents of a session, at any depth. A subagent is younger than its root and started before the last write
+ * to the root's file; only candidates are opened, and only their first bytes are read.
  *
- * @param folders that they can lie in
- * @param mainPath the root's own file, the newest of several; `undefined` where it is gone
+ * @param folders that can contain them
+ * @param mainPath the root's own file, the newest of several; `undefined` if it is gone
  */
 export function subagentsOf(
   folders: readonly string[],
@@ -117,13 +117,13 @@ export function subagentsOf(
   return [...found.values()].filter(({ threadId }) => topOf(parents, threadId) === rootId);
 }
 
-/** The thread at the top, as far as the parents are known: versions that do not tell the root tell the parent. */
+/** The topmost known ancestor: versions that do not report the root report the parent. */
 export function topOf(parents: ReadonlyMap<string, string>, threadId: string, depth = 0): string {
   const parent = parents.get(threadId);
   return parent === undefined || depth > MAX_DEPTH ? threadId : topOf(parents, parent, depth + 1);
 }
 
-/** Who a file's thread is; `undefined` for what cannot be read or is none. Heads never change: each is read once. */
+/** Identity of a file's thread; `undefined` if it cannot be read or is no rollout. Heads never change: each is read once. */
 export function readHead(path: string, roots: readonly string[] | undefined): Head | undefined {
   const known = heads.get(path);
   if (known !== undefined) return known;
@@ -139,14 +139,14 @@ export function readHead(path: string, roots: readonly string[] | undefined): He
 // --- internal ---
 
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-/** The thread, and which part of it. */
+/** Captures the thread id and the part id. */
 const NAME = new RegExp(`^rollout-.*?(${ID})(?:_(${ID}))?\\.jsonl$`);
 
 const DAY_MS = 86_400_000;
-/** A thread's file is made a moment after its id. */
+/** A thread's file is created shortly after its id. */
 const LATE_MS = 60_000;
 const MAX_DEPTH = 32;
-/** All ids stand in the first few hundred bytes, before the instructions. */
+/** All ids are in the first few hundred bytes, before the instructions. */
 const HEAD_BYTES = 4_096;
 const MAX_HEADS = 50_000;
 

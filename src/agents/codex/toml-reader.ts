@@ -3,10 +3,10 @@ import { type Header, type Key, type Pair, type Statement, TomlError, type TomlV
 
 /**
  * @returns all headers and pairs, in order
- * @throws TomlError where the text is no TOML
+ * @throws TomlError at the place of a syntax error
  */
 export function readToml(text: string): readonly Statement[] {
-  // The mark is no TOML, but Codex takes it; offsets are to count it
+  // A byte order mark is not valid TOML, but Codex accepts it; offsets must include it
   const bomLength = text.startsWith("\uFEFF") ? 1 : 0;
   const program = parsed(bomLength === 0 ? text : ` ${text.slice(1)}`, text);
   const lineOf = ({ range: [start, end] }: AST.TOMLNode) => {
@@ -55,7 +55,7 @@ const keysOf = ({ keys }: AST.TOMLKey): readonly Key[] =>
     end: key.range[1],
   }));
 
-/** Numbers and times tell an edit nothing. */
+/** Edits do not need numbers and times. */
 function plainOf(node: AST.TOMLContentNode): TomlValue {
   if (node.type === "TOMLArray") return node.elements.map(plainOf);
   if (node.type === "TOMLValue") return node.kind === "string" || node.kind === "boolean" ? node.value : null;

@@ -1,17 +1,17 @@
 /**
- * TOML as far as an edit needs it: where each header and each pair stands, with the values of strings, booleans, lists and
- * inline tables. Nothing is written anew, so what it does not understand stays as it is.
+ * TOML as far as edits need it: the position of each header and pair, with the values of strings, booleans, lists and inline
+ * tables. Edits replace only what they change, so everything else is kept as it is.
  */
 export type TomlValue = string | boolean | null | readonly TomlValue[] | { readonly [name: string]: TomlValue };
 
-/** One part of a dotted key, and where it stands. */
+/** One part of a dotted key, with its position. */
 export interface Key {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** `[a.b]` or `[[a.b]]`. `start` and `end` are those of its line, with the line break. */
+/** `[a.b]` or `[[a.b]]`. `start` and `end` are those of its line, including the line break. */
 export interface Header {
   readonly kind: "header";
   readonly isArray: boolean;
@@ -23,7 +23,7 @@ export interface Header {
 /** `a.b = value`, on one line or several. */
 export interface Pair {
   readonly kind: "pair";
-  /** The header it stands below; absent at the top. */
+  /** The header above it; absent at the top level. */
   readonly header?: Header;
   readonly path: readonly Key[];
   readonly value: TomlValue;
@@ -35,7 +35,7 @@ export interface Pair {
 
 export type Statement = Header | Pair;
 
-/** Why a text is no TOML. Line and column count from 1. */
+/** A syntax error. Line and column count from 1. */
 export class TomlError extends Error {
   readonly line: number;
   readonly column: number;
@@ -48,11 +48,11 @@ export class TomlError extends Error {
   }
 }
 
-/** Names of a pair from the top: those of its header and its own. */
+/** The full path of a pair: the names of its header and its own. */
 export const fullPath = ({ header, path }: Pair): readonly string[] =>
   [...(header?.path ?? []), ...path].map(({ name }) => name);
 
-/** The value at a path; where tables are lists, nothing. */
+/** The value at a path; `undefined` inside lists of tables. */
 export function valueAt(statements: readonly Statement[], wanted: readonly string[]): TomlValue | undefined {
   for (const statement of statements) {
     if (statement.kind !== "pair" || statement.header?.isArray === true) continue;
@@ -65,7 +65,7 @@ export function valueAt(statements: readonly Statement[], wanted: readonly strin
   return undefined;
 }
 
-/** A basic string. JSON's escapes are TOML's too, but for one character that TOML wants escaped. */
+/** A basic string. JSON's escapes are valid in TOML; TOML escapes one more character. */
 export const tomlString = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007F");
 
 /** True for an inline table. */

@@ -50,7 +50,7 @@ export function toolOutput(context: LineContext): void {
     status,
     errorType,
     exitCode,
-    // The first form of subagents names the thread in the call's result alone
+    // The first form of subagents has the thread id only in the call's result
     spawnedAgentId: /^\{\s*"agent_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1],
   });
   asking(state, timeMs);

@@ -1,8 +1,8 @@
 import { asArray, asString } from "../shared/payload/json.ts";
 
 /**
- * The name the model used, of the name that hooks tell: `exec_command` is told as `Bash`, and a namespace is put before a
- * tool's name with nothing between. The session file has the model's own name; this is for sessions without one.
+ * Converts a hook's tool name to the name that the model used: hooks report `exec_command` as `Bash`, and prefix a tool's
+ * name with its namespace without a separator. Used for sessions without a file; session files have the model's own name.
  */
 export function modelToolName(told: string | undefined): string | undefined {
   if (told === "Bash") return "exec_command";
@@ -16,7 +16,7 @@ export function modelToolName(told: string | undefined): string | undefined {
 export const mcpServerOf = (name: string | undefined): string | undefined =>
   /^mcp__(.+?)(?:__|$)/s.exec(name ?? "")?.[1];
 
-/** True for a call that a script of the model's made: its id was given by the program, not by the model. */
+/** True for a call by a script of the model: its id was created by the program, not by the model. */
 export const isInnerCall = (callId: string | undefined): boolean =>
   /^exec-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(callId ?? "");
 

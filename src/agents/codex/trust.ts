@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 
-/** One hook in `hooks.json`. Codex names it by its place: event, group, number in the group. */
+/** One hook in `hooks.json`. Codex identifies it by its place: event, group, number in the group. */
 export interface Handler {
   readonly event: string;
   readonly group: number;
@@ -12,7 +12,7 @@ export interface Handler {
   readonly isOurs: boolean;
 }
 
-/** All hooks of a `hooks.json`, in order; none when it cannot be read. */
+/** All hooks of a `hooks.json`, in order; none if it cannot be read. */
 export function handlersOf(text: string | undefined): readonly Handler[] {
   const hooks = asObject(asObject(parse(text))?.["hooks"]) ?? {};
   return Object.entries(hooks).flatMap(([event, groups]) =>
@@ -27,13 +27,13 @@ export function handlersOf(text: string | undefined): readonly Handler[] {
   );
 }
 
-/** The name under which a hook's trust is kept in `config.toml`. */
+/** The key of a hook's trust in `config.toml`. */
 export const stateKey = (hooksPath: string, { event, group, index }: Handler): string =>
   `${hooksPath}:${eventLabel(event)}:${group}:${index}`;
 
 /**
- * What Codex compares before it runs a hook: SHA-256 of the hook's normal form, as JSON with sorted members. Neither the
- * file nor the place is in it. Compared with what `hooks/list` of 0.131.0, 0.140.0, 0.150.0, 0.160.0 and 0.169.0 say.
+ * The hash that Codex compares before it runs a hook: SHA-256 of the hook's normal form, as JSON with sorted members. It
+ * does not contain the file or the place. Verified against `hooks/list` of 0.131.0, 0.140.0, 0.150.0, 0.160.0 and 0.169.0.
  */
 export function trustHash({ event, matcher, entry }: Handler): string {
   const statusMessage = asString(entry["statusMessage"]);

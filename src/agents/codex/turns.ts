@@ -43,7 +43,7 @@ export function turnAborted(context: LineContext): void {
   turnEnd(context);
 }
 
-/** The message can contain anything; its kind is a name, or an object with the name as its only member. */
+/** The message can contain anything; only its type is used: a name, or an object with the name as its only member. */
 export function modelError(context: LineContext, failure: Line): void {
   const info = failure["codex_error_info"];
   const [name, details] = Object.entries(asObject(info) ?? {})[0] ?? [info, undefined];
