@@ -15,8 +15,8 @@ import { type NativeEvent, nativeEventOf, type Payload, readPayload } from "./pa
 export const SOURCE = "copilot";
 
 /**
- * Detection. The camelCase form with a time in milliseconds is nobody else's. The snake_case form is Claude Code's, but for
- * an ISO time and the missing transcript path; the environment then says whose it is.
+ * Certain: the camelCase form with a time in milliseconds, which no other agent has. The snake_case form equals Claude Code's
+ * except for an ISO time and a missing transcript path; there the environment decides.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -35,7 +35,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.env["COPILOT_CLI"] === undefined ? "likely" : "certain";
 }
 
-/** One payload → the event it tells. Events of no use to a trace, and unknown ones, give none. */
+/** One payload → its event; none for unknown payloads and for those a trace does not need. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = readPayload(payload, intake);
   if (p === undefined) return [];
@@ -45,20 +45,20 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (type === undefined) return [];
 
   const path = asString(p.field("transcriptPath"));
-  // A subagent that starts another tells of it under an id that stands nowhere else; the file is that of the whole session
+  // A subagent that starts another one reports it under an id used nowhere else: take the session that owns the file
   const isSpawn = p.event === "subagentStart" || p.event === "subagentStop";
-  const told = (isSpawn ? sessionIn(path) : undefined) ?? p.field("sessionId");
-  const session = sessionOf(SOURCE, intake, { payload: told, cwd });
+  const reportedId = (isSpawn ? sessionIn(path) : undefined) ?? p.field("sessionId");
+  const session = sessionOf(SOURCE, intake, { payload: reportedId, cwd });
   const isTool = type === "tool.start" || type === "tool.end";
   const digest = isTool && !intake.truncated ? inputDigest(p.toolInput) : undefined;
   const prompt = promptOf(p.field("prompt"));
-  const outcome: Outcome = type === "tool.end" ? outcomeOf(p) : {};
+  const result: CallResult = type === "tool.end" ? resultOf(p) : {};
   return [
     eventOf(
       {
         source: SOURCE,
         type,
-        // One name for both forms of a payload: the same thing told in both is one event
+        // The same name for both payload forms, so that an event sent in both is deduplicated
         native: p.event,
         session,
         cwd,
@@ -72,7 +72,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         tool: defined<PayloadTool>({
           name: p.toolName,
           callId: undefined,
-          status: outcome.status,
+          status: result.status,
           durationMs: undefined,
         }),
         extras: defined<Extras>({
@@ -84,9 +84,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           transcript_path: path ?? (agentId === undefined ? sessionFile(session.id, intake.env) : undefined),
           input_digest: digest,
           executable: isTool ? executableOf(asObject(p.toolInput)?.["command"]) : undefined,
-          exit_code: outcome.exitCode,
-          denied: outcome.denied,
-          error_type: errorTypeOf(p, outcome),
+          exit_code: result.exitCode,
+          denied: result.denied,
+          error_type: errorTypeOf(p, result),
           ...(type === "prompt.submit" && { prompt_origin: originOf(prompt) }),
           ...(type === "session.start" && startOf(p)),
           native_reason: type === "session.end" ? asCode(p.field("reason")) : undefined,
@@ -98,10 +98,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   ];
 }
 
-/** Stands before what is typed in plan mode. */
+/** Prefix of prompts in plan mode. */
 export const PLAN_MARK = "[[PLAN]] ";
 
-/** The exit code at the end of a shell tool's result; the hooks have it nowhere else. */
+/** The exit code at the end of a shell tool's result, the only place where hooks have it. */
 export function exitCodeIn(text: unknown): number | undefined {
   const tail = typeof text === "string" ? text.slice(-EXIT_TAIL_CHARS) : "";
   const match = /<shellId: [^<>]{1,64} completed with exit code (-?\d{1,10})>\s*$/.exec(tail);
@@ -110,7 +110,7 @@ export function exitCodeIn(text: unknown): number | undefined {
 
 // --- internal ---
 
-/** Marks of other agents with camelCase fields, a session id or a time of their own. */
+/** Fields of other agents' payloads that are also camelCase or have a session id or time. */
 const FOREIGN_MARKS = [
   "openhook",
   "cursor_version",
@@ -120,7 +120,7 @@ const FOREIGN_MARKS = [
   "trajectory_id",
 ];
 
-/** What the camelCase payloads have beside session, time and folder; each has one of these. */
+/** Fields of camelCase payloads besides session, time and folder; each payload has one of them. */
 const CAMEL_MARKS = [
   "toolName",
   "prompt",
@@ -135,7 +135,7 @@ const CAMEL_MARKS = [
   "notification_type",
 ];
 
-/** What other senders of the snake_case form have, even where it is null. */
+/** Fields that other agents send in the snake_case form, even if null. */
 const SNAKE_FOREIGN = ["transcript_path", "tool_use_id", "turn_id", "permission_mode"];
 
 const isCamelForm = (p: Readonly<Record<string, unknown>>): boolean =>
@@ -146,7 +146,7 @@ const isCamelForm = (p: Readonly<Record<string, unknown>>): boolean =>
 
 const OWN_PATH = /[/\\](?:\.copilot[/\\].*|session-state[/\\][^/\\]+[/\\]events\.jsonl$)/;
 
-// The text is long, its last line short
+// The last line is short, the text can be long
 const EXIT_TAIL_CHARS = 160;
 
 const TYPES: Readonly<Record<NativeEvent, EventType>> = {
@@ -172,12 +172,12 @@ const END_REASONS: Readonly<Record<string, SessionEndReason>> = {
 
 function typeOf(p: Payload, agentId: string | undefined): EventType | undefined {
   switch (p.event) {
-    // The task a subagent is given is nobody's prompt
+    // For a subagent this is its task, not a user's prompt
     case "userPromptSubmitted":
       return agentId === undefined ? "prompt.submit" : undefined;
     case "agentStop":
       return agentId === undefined ? "turn.end" : "subagent.end";
-    // Errors that were tried again say recoverable; of those that end the turn the session file tells
+    // Retried errors are recoverable and end no turn; the session file also reports the others
     case "errorOccurred":
       return p.field("recoverable") === false ? "turn.error" : "notice";
     case "subagentStart":
@@ -192,7 +192,7 @@ const nativeNameOf = (payload: unknown, intake: IntakeFacts): string | undefined
   asString(asObject(payload)?.["hook_event_name"]) ??
   (nativeEventOf(intake.event) === undefined ? undefined : intake.event);
 
-/** A subagent's own events have its own session id; the session it works for is the parent, or the one whose file it names. */
+/** A subagent's own events have its own session id; `parentAgentId` or the path of the session file names the parent. */
 function parentOf(
   p: Payload,
   sessionId: string,
@@ -205,11 +205,11 @@ function parentOf(
   return parent === sessionId ? undefined : parent;
 }
 
-/** The session that a session file is of. */
+/** The session id in the path of a session file. */
 const sessionIn = (path: string | undefined): string | undefined =>
   path === undefined ? undefined : /[/\\]session-state[/\\]([^/\\]+)[/\\][^/\\]+$/.exec(path)?.[1];
 
-/** Where the session file is or will be; of no use where neither home is known. */
+/** The path of the session file, which may not exist yet; `undefined` if the home folder is unknown. */
 function sessionFile(sessionId: string, env: IntakeFacts["env"]): string | undefined {
   const home = env["HOME"];
   const base = env["COPILOT_HOME"] ?? (home === undefined ? undefined : `${home}/.copilot`);
@@ -218,29 +218,29 @@ function sessionFile(sessionId: string, env: IntakeFacts["env"]): string | undef
   return isAbsolute(base) ? join(base, "session-state", sessionId, "events.jsonl") : undefined;
 }
 
-/** True for what can be one folder and nothing else. */
+/** True for a plain folder name: no separators, no leading dot. */
 export const isFolderName = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 
-interface Outcome {
+interface CallResult {
   readonly status?: "success" | "error";
   readonly exitCode?: number | undefined;
   readonly denied?: true;
   readonly errorType?: string;
 }
 
-function outcomeOf(p: Payload): Outcome {
+function resultOf(p: Payload): CallResult {
   if (p.event === "postToolUseFailure") return { status: "error" };
   const result = asObject(p.field("toolResult"));
   const kind = asCode(result?.["resultType"] ?? result?.["result_type"]) ?? "success";
   const exitCode = exitCodeIn(result?.["textResultForLlm"] ?? result?.["text_result_for_llm"]);
-  // A command that ran is a success to Copilot, whatever its exit code
+  // Copilot reports success for every command that ran, whatever its exit code
   if (kind === "success") return { status: "success", exitCode };
   if (kind === "denied" || kind === "rejected") return { status: "error", denied: true };
   return { status: "error", exitCode, ...(kind !== "failure" && { errorType: kind }) };
 }
 
-function errorTypeOf(p: Payload, outcome: Outcome): string | undefined {
-  if (p.event !== "errorOccurred") return outcome.errorType;
+function errorTypeOf(p: Payload, result: CallResult): string | undefined {
+  if (p.event !== "errorOccurred") return result.errorType;
   const error = asObject(p.field("error"));
   const name = asCode(error?.["name"]);
   return name === undefined || name === "Error" ? (asCode(p.field("errorContext")) ?? "_OTHER") : name;
@@ -249,7 +249,7 @@ function errorTypeOf(p: Payload, outcome: Outcome): string | undefined {
 const promptOf = (prompt: unknown): unknown =>
   typeof prompt === "string" && prompt.startsWith(PLAN_MARK) ? prompt.slice(PLAN_MARK.length) : prompt;
 
-/** What ends in the background, and that autopilot is to go on, is told to the model as if a user had said it. */
+/** Ends of background work and autopilot's reminders reach the model as if the user had typed them. */
 const originOf = (prompt: unknown): "human" | "machine" =>
   typeof prompt === "string" && MACHINE_PROMPT.test(prompt) ? "machine" : "human";
 const MACHINE_PROMPT =

@@ -33,7 +33,7 @@ export function usageRecord(here: Here): LineResult {
     usage: usageOf(usage),
     complete: true,
     finishReason,
-    // Some servers say "stop" to an answer that asks for tools
+    // Some servers finish with "stop" although the answer contains tool calls
     asksForTools: (toolCount === undefined ? finishReason === "tool_calls" : toolCount > 0) ? true : undefined,
   } as EntryOf<"model_call">);
   return { entries: [entry], state: { ...here.state, hasRecords: true } };
@@ -65,17 +65,17 @@ export function assistantMessage(here: Here): LineResult {
 
 /** Sums; only a cross-check where calls have records. */
 export function sums(here: Here): LineResult {
-  const told = reportedSums(here.data);
-  if (told === undefined) return nothing(here);
+  const lineSums = reportedSums(here.data);
+  if (lineSums === undefined) return nothing(here);
   const reported = (byModel: Sums): TranscriptEntry => ({
     kind: "reported_usage",
     ...at(here, "reported_usage"),
     byModel,
   });
-  if (here.state.hasRecords === true) return one(here, reported(told));
+  if (here.state.hasRecords === true) return one(here, reported(lineSums));
   const { answers, ...state } = here.state;
-  const next = nextSums(here.data, told, state.sums, answers?.count ?? 0);
-  const all = plus(next.before, told);
+  const next = nextSums(here.data, lineSums, state.sums, answers?.count ?? 0);
+  const all = plus(next.before, lineSums);
   return {
     entries: [...sessionSums(next.startMs, all, { ...at(here, ""), endMs: here.timeMs }), reported(all)],
     state: { ...state, sums: next },

@@ -6,7 +6,7 @@ import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/pa
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { typeBefore } from "./line-type.ts";
 
-/** What a hook payload says, in either of its two forms. */
+/** Content of a hook payload, in either of its two forms. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};
   const result = p["toolResult"] ?? p["tool_result"];
@@ -22,7 +22,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   });
 }
 
-/** What a line of the session file says, beside the entries that were read from it. */
+/** Content of a line of the session file, for the entries that were read from it. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
   const mayBeSpoken = (typeBefore(line) ?? ANSWER) === ANSWER;
   if (!mayBeSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
@@ -48,7 +48,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 const ANSWER = "assistant.message";
 const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
 
-/** Where calls have records of their own, the two have only the provider's id in common. */
+/** Finds the model call of an answer: if calls have separate records, both only share the provider's id. */
 function answerOf(data: Readonly<Record<string, unknown>>, entries: readonly TranscriptEntry[]): readonly Content[] {
   const id = asString(data["apiCallId"]);
   const fact =

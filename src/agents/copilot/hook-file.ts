@@ -15,18 +15,17 @@ import {
 } from "../shared/settings/jsonc.ts";
 import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 
-/** One hook in a file of Copilot's: `hooks.<event>[] = entry`, without groups. */
+/** One hook in a Copilot hook file: `hooks.<event>[] = entry`, without groups. */
 export interface FlatHook {
   readonly event: string;
   readonly entry: JsonObject;
 }
 
 /**
- * Puts exactly these hooks of ours into a hook file, and no other of ours. The file is ours by its name; what somebody else
- * wrote into it all the same keeps every byte.
+ * Makes exactly these hooks our hooks in a hook file. Although the file belongs to us, whatever users added keeps every byte.
  *
- * @param text the file; `undefined` or blank when there is none yet
- * @returns the same string when nothing had to change
+ * @param text the file; `undefined` or blank if there is none
+ * @returns the same string if nothing had to change
  * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
  */
 export function addHooks(text: string | undefined, wanted: readonly FlatHook[]): string {
@@ -49,9 +48,9 @@ export function addHooks(text: string | undefined, wanted: readonly FlatHook[]):
 }
 
 /**
- * Takes out every hook of ours, and the containers that became empty through it unless a comment is in them.
+ * Removes every hook of ours, and containers that became empty unless they contain a comment.
  *
- * @returns the same string when there is none of ours; `undefined` when nothing else is left
+ * @returns the same string if there is none of ours; `undefined` if nothing else would be left
  * @throws SettingsError for a text that cannot be read
  */
 export function removeHooks(text: string): string | undefined {
@@ -63,7 +62,7 @@ export function removeHooks(text: string): string | undefined {
   return isBare(bare) ? undefined : bom + bare;
 }
 
-/** Events that a text has us registered for, in the file's order. Empty when it cannot be read. */
+/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
 export function hookEventsIn(text: string): readonly string[] {
   try {
     return [...new Set(oursIn(readHooks(stripBom(text).body)).map(({ event }) => event))];
@@ -109,10 +108,10 @@ function readHooks(body: string): readonly { readonly event: string; readonly li
   });
 }
 
-/** Readers take the last of two equal keys; an edit of one could bring the other to life. */
+/** Readers use the last of two equal keys, so removing one would activate the other. */
 function once(body: string, object: Node, key: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `"${key}" stands here a second time`);
+  if (second !== undefined) throw wrong(body, second.value, `duplicate key "${key}"`);
 }
 
 function wrong(body: string, node: Node, what: string): SettingsError {
@@ -126,7 +125,7 @@ const isOurs = (entry: Json): entry is JsonObject =>
   !Array.isArray(entry) &&
   Object.entries(entry).some(([name, line]) => SHELLS.includes(name) && typeof line === "string" && isOurLine(line));
 
-/** PowerShell needs an operator before and an exit code behind it. */
+/** On PowerShell our command has an operator before it and an exit code after it. */
 const isOurLine = (line: string): boolean => isOurCommand(line.replace(/^& /, "").replace(/; exit 0$/, ""));
 
 const oursIn = (hooks: ReturnType<typeof readHooks>): readonly FlatHook[] =>
@@ -154,7 +153,7 @@ function removeIfEmpty(text: string, path: readonly string[]): string {
     : removeAt(text, path);
 }
 
-/** Nothing in it but what we write ourselves around the hooks. */
+/** True if the file contains nothing except what we write around our hooks. */
 function isBare(body: string): boolean {
   const root = parseDocument(body);
   return (

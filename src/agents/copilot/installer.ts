@@ -45,11 +45,11 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-interface Wish {
+interface EventToRegister {
   readonly event: string;
   readonly drain: "yes" | "if-waiting" | "no";
   readonly timeoutSec: number;
-  /** The oldest version that is known to know the event. */
+  /** The oldest version known to support the event. */
   readonly since: string;
 }
 
@@ -58,14 +58,13 @@ const TIMEOUT_S = 5;
 const OLDEST = "0.0.0";
 
 /**
- * The events worth having, by the changelog that 1.0.102 ships: agentStop and subagentStop since 0.0.401, the user's hook
- * folder since 0.0.422, subagentStart since 1.0.7, postToolUseFailure since 1.0.15. Before 1.0.71 one entry that a version
- * does not understand can cost the whole file.
+ * Versions are from the changelog in 1.0.102: agentStop and subagentStop since 0.0.401, the user's hook folder since 0.0.422,
+ * subagentStart since 1.0.7, postToolUseFailure since 1.0.15. Before 1.0.71 one unknown entry can invalidate the whole file.
  *
- * Left out on purpose: preCompact, permissionRequest and notification (the session file tells, or nothing in them that a span
- * would say), preMcpToolCall and userPromptTransformed (they are there to change what is sent).
+ * Not registered: preCompact, permissionRequest and notification (the session file has the same, or a span does not need it),
+ * preMcpToolCall and userPromptTransformed (they exist to change what is sent).
  */
-const WISHES: readonly Wish[] = [
+const EVENTS: readonly EventToRegister[] = [
   { event: "sessionStart", drain: "if-waiting", timeoutSec: TIMEOUT_S, since: OLDEST },
   { event: "userPromptSubmitted", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
   { event: "preToolUse", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
@@ -78,13 +77,13 @@ const WISHES: readonly Wish[] = [
   { event: "sessionEnd", drain: "yes", timeoutSec: 10, since: OLDEST },
 ];
 
-/** The program updates itself, so an unknown version is taken for a new one. */
+/** The program updates itself, so an unknown version is treated as the newest. */
 function hooksFor(command: HookCommand, version: string | undefined, windows: boolean): readonly FlatHook[] {
   const installed = parseVersion(version ?? "");
-  return WISHES.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
+  return EVENTS.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
     ({ event, drain, timeoutSec }) => {
       const line = command({ source: "copilot", event, drain });
-      // A hook that fails denies the tool, so the shell has the last word
+      // A failing hook denies the tool, so the shell always exits with 0
       const shell = windows ? { powershell: `& ${line}; exit 0` } : { bash: line };
       return { event, entry: { type: "command", ...shell, timeoutSec } };
     },
@@ -93,17 +92,17 @@ function hooksFor(command: HookCommand, version: string | undefined, windows: bo
 
 const UNTRUSTED: Finding = {
   level: "broken",
-  text: "Copilot runs a project's hooks in trusted folders only, and this one is none; start copilot here once and say yes to the question",
+  text: "Copilot runs a project's hooks only in trusted folders, and this folder is not trusted; start copilot here once and confirm that you trust it",
 };
 
 /** A file can switch its own hooks off. */
 function offSwitch(text: string): readonly Finding[] {
   return asObject(settingsIn(text))?.["disableAllHooks"] === true
-    ? [{ level: "broken", text: 'the file says "disableAllHooks": true, so none of its hooks run; take that out' }]
+    ? [{ level: "broken", text: '"disableAllHooks" is true in the file, so none of its hooks run; remove that line' }]
     : [];
 }
 
-/** Below a folder that the user trusts. What cannot be read says nothing: then there is nothing to tell either. */
+/** True below a folder that the user trusts; false if the configuration cannot be read. */
 async function isTrusted(target: InstallTarget): Promise<boolean> {
   const text = await readFile(join(homeOf(target), "config.json"), "utf8").catch(() => undefined);
   if (text === undefined) return false;

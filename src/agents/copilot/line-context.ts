@@ -1,20 +1,20 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 
-/** What a line can mean depends on the lines before it. Plain JSON: it is kept between two drains. */
+/** What earlier lines mean for the next one. Plain JSON, stored between two drains. */
 export interface LineState {
-  /** Time of the last line that had one; for those that have none. */
+  /** Time of the last line that had one; lines without a time get it. */
   readonly timeMs: number;
-  /** Key of the prompt whose turn we are in. */
+  /** Key of the current turn's prompt. */
   readonly promptKey?: string;
-  /** The main agent's last request is answered, and nothing has asked for another one. */
+  /** The model answered the main agent's last request, and no new request has started. */
   readonly isAtRest?: true;
-  /** What was last told of the session, so that it is told once. */
+  /** Digest of the last session facts, so that unchanged facts are not reported again. */
   readonly facts?: string;
   /** The file has a record per model call; older versions only wrote sums. */
   readonly hasRecords?: true;
-  /** The last sums, where they replace the calls. */
-  readonly sums?: ToldSums;
+  /** The last sums, if they replace the calls. */
+  readonly sums?: RecordedSums;
   /** Answers since then: their count and the latest ones, since an answer can have several lines. */
   readonly answers?: { readonly count: number; readonly last: readonly string[] };
   /** Trigger of the running compaction. */
@@ -23,7 +23,7 @@ export interface LineState {
   readonly passedOver?: readonly string[];
   /** Tool calls of the main agent that have not ended. */
   readonly openCalls?: readonly string[];
-  /** Those of them that wait for the user's permission. */
+  /** Open calls that need the user's permission. */
   readonly asked?: readonly string[];
   /** Ids of calls that may be reused: some providers count them from zero in every answer. */
   readonly usedIds?: readonly string[];
@@ -31,8 +31,8 @@ export interface LineState {
   readonly openIds?: readonly (readonly [given: string, callId: string])[];
 }
 
-/** Sums over a session. Versions count them in different ways. */
-export interface ToldSums {
+/** Sums over a session. Versions count them differently. */
+export interface RecordedSums {
   readonly startMs: number;
   /** As written in the line: over all runs, or over the last one only. */
   readonly told: Sums;

@@ -1,8 +1,8 @@
 /**
- * The type of a line, where it stands first, as every version has written it. Most bytes are prompts, hook records and
- * results: by this they need not be parsed.
+ * The type of a line if it is the first member, as in every version so far. Most bytes of a file are prompts, hook records and
+ * results: knowing the type avoids parsing them.
  *
- * @returns `undefined` where it stands anywhere else: only parsing tells
+ * @returns `undefined` if the first member is another one; then the line has to be parsed
  */
 export const typeBefore = (line: Buffer): string | undefined => TYPE.exec(line.toString("latin1", 0, TYPE_BYTES))?.[1];
 

@@ -11,7 +11,7 @@ import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "
 /**
  * One line of a session file → its entries.
  *
- * @returns `undefined` when the line is no JSON object; no entries for kinds of lines that tell us nothing
+ * @returns `undefined` if the line is no JSON object; no entries for kinds of lines without facts
  */
 export function readLine(line: Buffer, state: LineState): (LineResult & { readonly kind: unknown }) | undefined {
   const type = typeBefore(line);
@@ -22,7 +22,7 @@ export function readLine(line: Buffer, state: LineState): (LineResult & { readon
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   const here: Here = {
     data,
-    // Old lines may have no id: time and length are the same each time they are read
+    // Old lines may have no id: time and length are the same at every read
     id: asString(o["id"]) ?? `${timeMs}:${line.length}`,
     timeMs,
     state: { ...state, timeMs },
@@ -77,20 +77,20 @@ function learn(here: Here, version: unknown, context: unknown): LineResult {
     cwd: asString(asObject(context)?.["cwd"]),
     gitBranch: asString(asObject(context)?.["branch"]),
   });
-  // What must be remembered of them is whether they changed, not what they are
-  const told = inputDigest(facts);
-  if (told === undefined || told === here.state.facts) return nothing(here);
+  // The state only has to know whether the facts changed
+  const digest = inputDigest(facts);
+  if (digest === undefined || digest === here.state.facts) return nothing(here);
   return {
-    entries: [{ kind: "session", ...at(here, `session:${told}`), ...facts }],
-    state: { ...here.state, facts: told },
+    entries: [{ kind: "session", ...at(here, `session:${digest}`), ...facts }],
+    state: { ...here.state, facts: digest },
   };
 }
 
 // --- prompts ---
 
 /**
- * Where a message in the user's name comes from. `companion`: text that the program put into a turn at work. Names of the
- * schema of 1.0.102 and of the first published one.
+ * The origin of a message in the user's name. `companion`: text that the program added to a running turn. The names are from
+ * the schemas of 1.0.102 and of the first published version.
  */
 function originOf(data: Fields): "human" | "machine" | "command" | "companion" {
   const source = asString(data["source"]) ?? "user";
@@ -99,7 +99,7 @@ function originOf(data: Fields): "human" | "machine" | "command" | "companion" {
   if (/^(?:user|unknown|other|immediate-prompt|command(?:-.*)?)$/.test(source)) {
     return data["agentMode"] === "shell" ? "command" : "human";
   }
-  // A skill's text, reminders, and the like come in the middle of a turn
+  // Skills, reminders and similar texts arrive during a turn
   return startsRun && !source.startsWith("skill-") ? "machine" : "companion";
 }
 
@@ -108,12 +108,12 @@ function userMessage(here: Here): LineResult {
   return here.agentId !== undefined || origin === "companion" ? nothing(here) : prompt(here, origin);
 }
 
-/** Work in the background has ended. The model is asked again for it, unless it is at work: then it is told with the next request. */
+/** Background work has ended. An idle model gets a new turn for it; a working one learns of it with its next request. */
 function notification(here: Here): LineResult {
   return here.agentId === undefined && here.state.isAtRest === true ? prompt(here, "machine") : nothing(here);
 }
 
-/** Of the model's turns, which are requests: between two of one prompt nothing else is written. */
+/** A model's turn is one request. Between two requests of a prompt nothing else is written. */
 function turnOf(here: Here, isAtRest: boolean): LineResult {
   if (here.agentId !== undefined) return nothing(here);
   const { isAtRest: _, ...state } = here.state;
@@ -133,8 +133,8 @@ function prompt(here: Here, origin: EntryOf<"prompt">["origin"]): LineResult {
 }
 
 /**
- * What the hook told is what the model was given, without the notices around it: of `/plan`, `/fleet`, a skill and autopilot
- * that is another text than the one that was typed, and how long it is cannot be said.
+ * Hooks report the text that the model received, without notices around it. For `/plan`, `/fleet`, skills and autopilot that
+ * differs from the typed text, so the length is unknown.
  */
 function lengthOf({ content, transformedContent: given }: Fields): number | undefined {
   if (typeof content !== "string") return undefined;
@@ -149,7 +149,7 @@ function lengthOf({ content, transformedContent: given }: Fields): number | unde
 
 // --- errors, interruptions, ends ---
 
-/** Of the errors that end a turn; the same kind of line tells of other troubles too, which belong to no request. */
+/** Errors that end a turn. The same kind of line also reports other problems, which belong to no request. */
 const REQUEST_ERRORS = new Set(["query", "rate_limit", "quota", "authentication", "authorization", "context_limit"]);
 
 function sessionError(here: Here): LineResult {
@@ -159,14 +159,14 @@ function sessionError(here: Here): LineResult {
   if (httpStatus === undefined && data["originatingMessageId"] === undefined && !REQUEST_ERRORS.has(kind)) {
     return nothing(here);
   }
-  // "query" says no more than that a request failed
-  const told = kind === "query" && httpStatus !== undefined ? String(httpStatus) : kind;
+  // "query" only means that a request failed
+  const errorType = kind === "query" && httpStatus !== undefined ? String(httpStatus) : kind;
   return one(
     here,
     defined<EntryOf<"model_error">>({
       kind: "model_error",
       ...at(here, `error:${here.id}`),
-      errorType: asCode(data["errorCode"]) ?? asCode(data["providerErrorType"]) ?? told,
+      errorType: asCode(data["errorCode"]) ?? asCode(data["providerErrorType"]) ?? errorType,
       httpStatus,
       final: true,
     } as EntryOf<"model_error">),
@@ -178,11 +178,11 @@ function interruption(here: Here): LineResult {
   return { entries: [...entries, { kind: "interruption", ...at(here, `interruption:${here.id}`) }], state };
 }
 
-/** The model's last word is then a tool call. */
+/** Ends the turn: after this the model writes no text, its last output is a tool call. */
 function taskComplete(here: Here): LineResult {
   const { data } = here;
-  const goesOn = data["success"] === false || data["outcome"] === "continue";
-  return goesOn ? nothing(here) : one(here, { kind: "turn_end", ...at(here, `turn_end:${here.id}`) });
+  const continues = data["success"] === false || data["outcome"] === "continue";
+  return continues ? nothing(here) : one(here, { kind: "turn_end", ...at(here, `turn_end:${here.id}`) });
 }
 
 function compactionStart(here: Here): LineResult {
@@ -191,7 +191,7 @@ function compactionStart(here: Here): LineResult {
   return { entries: [], state: trigger === undefined ? state : { ...state, compactionTrigger: trigger } };
 }
 
-/** The tokens of the compaction's own request are in no record; they are not counted. */
+/** The compaction's own request has no record, so its tokens are not counted. */
 function compaction(here: Here): LineResult {
   const { compactionTrigger: trigger, ...state } = here.state;
   if (here.data["success"] === false) return { entries: [], state };

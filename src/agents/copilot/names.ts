@@ -1,8 +1,8 @@
 import { asObject } from "../shared/payload/json.ts";
 
 /**
- * Hooks registered under PascalCase names, and those of Claude Code's settings, get Claude Code's tool names. Read from
- * payloads of 1.0.102 that told the same calls under both names, 2026-11-21. Tools that are not listed keep their name.
+ * Hooks under PascalCase names, and those in Claude Code's settings, get Claude Code's tool names. From payloads of 1.0.102 that
+ * had the same calls under both names, 2026-11-21. Tools that are not listed keep their name.
  */
 const CLAUDE_NAMES: Readonly<Record<string, string>> = {
   view: "Read",
@@ -22,11 +22,11 @@ const CLAUDE_NAMES: Readonly<Record<string, string>> = {
   update_todo: "TodoWrite",
 };
 
-/** The name under which both forms of a payload tell the same tool. */
+/** A tool's name in Claude Code, the same for both payload forms. */
 export const claudeName = (name: string | undefined): string | undefined =>
   name !== undefined && Object.hasOwn(CLAUDE_NAMES, name) ? CLAUDE_NAMES[name] : name;
 
-/** Copilot's own name of a tool, by which the session file knows it. Where several share one of Claude's, the input tells. */
+/** A tool's name in Copilot and its session file. If several tools share a Claude Code name, the input decides. */
 export function ownName(name: string | undefined, input: unknown, cwd: string | undefined): string | undefined {
   switch (name) {
     case "Bash":
@@ -41,7 +41,7 @@ export function ownName(name: string | undefined, input: unknown, cwd: string | 
 
 // --- internal ---
 
-// The first of several is the one that most models are given
+// Of several tools the first one listed counts: most models have that one
 const OWN_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(CLAUDE_NAMES)
     .map(([own, claude]) => [claude, own] as const)

@@ -2,7 +2,7 @@ import type { IntakeFacts } from "../../model/agent.ts";
 import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 
-/** The hook events that tell us something, by the names that Copilot gives them. */
+/** The hook events that are read, by Copilot's own names. */
 const NATIVE_EVENTS = [
   "sessionStart",
   "sessionEnd",
@@ -18,23 +18,23 @@ const NATIVE_EVENTS = [
 ] as const;
 export type NativeEvent = (typeof NATIVE_EVENTS)[number];
 
-/** A hook payload, whichever of its two forms it came in. */
+/** A hook payload in either form. */
 export interface Payload {
   readonly event: NativeEvent;
-  /** A field by its camelCase name. */
+  /** By its camelCase name. */
   field(name: string): unknown;
   readonly cwd: string | undefined;
   readonly timeMs: number | undefined;
-  /** By the name that the session file has. */
+  /** The name in the session file. */
   readonly toolName: string | undefined;
   readonly toolInput: unknown;
 }
 
 /**
- * Reads a payload: camelCase, which does not name its event, or the snake_case form of hooks registered under PascalCase
- * names, which does, and calls tools by Claude Code's names.
+ * Reads a payload in either form: camelCase, without an event name, or snake_case, for hooks registered under PascalCase names,
+ * with an event name and Claude Code's tool names.
  *
- * @returns `undefined` for no object, and for events that tell us nothing
+ * @returns `undefined` if it is no object or its event is not used
  */
 export function readPayload(payload: unknown, intake: IntakeFacts): Payload | undefined {
   const p = asObject(payload);
@@ -46,7 +46,7 @@ export function readPayload(payload: unknown, intake: IntakeFacts): Payload | un
   return { event, field, cwd: asString(p["cwd"]), timeMs: timeMsOf(p["timestamp"]), toolName, toolInput };
 }
 
-/** What the name on the command line, or in the payload, stands for; both ways of writing it. */
+/** The event for a name on the command line or in the payload, in either spelling. */
 export const nativeEventOf = (name: string | undefined): NativeEvent | undefined =>
   name === undefined ? undefined : BY_NAME.get(name.toLowerCase());
 
@@ -60,12 +60,12 @@ const BY_NAME: ReadonlyMap<string, NativeEvent> = new Map([
   ["stop", "agentStop"],
 ]);
 
-/** Events that say nothing a span would; their payloads must not be taken for others by their shape. */
+/** Events that are not used. Without this list their payloads could be mistaken for others by their shape. */
 const SILENT = new Set(["notification", "permissionrequest", "premcptoolcall", "userprompttransformed"]);
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What the payload says of itself, else the command line, else its shape where there is only one event that has it. */
+/** The payload's event name, otherwise the one on the command line, otherwise the only event with this shape. */
 function eventOf(p: Fields, intake: IntakeFacts): NativeEvent | undefined {
   const named = asString(p["hook_event_name"]) ?? asString(p["hookName"]);
   if (named !== undefined) return nativeEventOf(named);

@@ -37,12 +37,12 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [moved === undefined ? stateBelow(home) : join(moved, STATE)];
 }
 
-/** A folder for each session; older versions wrote one file for each, which a session that is resumed leaves behind. */
+/** Newer versions have a folder per session. Older ones wrote a file per session, which stays after a newer version resumed it. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   for (const state of await foldersBelow(query, [STATE, join(".copilot", STATE)])) {
     const entries = await entriesIn(state, query);
-    // Folders first: theirs is the file that goes on
+    // Folders first: a resumed session continues in its folder
     const places = [
       ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, FILE)] as const),
       ...entries.filter(isBare).map(({ name, path }) => [basename(name, LINES), path] as const),
@@ -56,16 +56,16 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
-/** One file holds a session and all its subagents. A path that names another session's file is that of the parent. */
+/** One file contains a session and all its subagents. If the path names another session's file, that is the parent's. */
 async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!isFolderName(sessionId)) return [];
   const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
-  const told = path !== undefined && isOf(path, sessionId) ? [path] : [];
+  const reported = path !== undefined && isOf(path, sessionId) ? [path] : [];
   const places = [...folders, stateBelow(home)].flatMap((folder) => [
     join(folder, sessionId, FILE),
     join(folder, `${sessionId}${LINES}`),
   ]);
-  for (const place of [...told, ...places]) {
+  for (const place of [...reported, ...places]) {
     if (await isFile(place)) return [{ path: place }];
   }
   return [];
@@ -78,7 +78,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 // --- internal ---
 
-/** Kinds of lines that were seen, or that the schemas of 0.0.400 to 1.0.102 have, told or not. */
+/** Kinds of lines in recordings or in the schemas of 0.0.400 to 1.0.102, used or not. */
 const KINDS: readonly string[] =
   `session.start session.resume session.context_changed session.usage_record session.usage_checkpoint
   session.shutdown session.error session.warning session.info session.model_change session.mode_changed session.plan_changed

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asCount, asObject, asTimeMs } from "../shared/payload/json.ts";
-import type { Fields, Sums, ToldSums } from "./line-context.ts";
+import type { Fields, RecordedSums, Sums } from "./line-context.ts";
 
 /**
  * Tokens of a call or of a model's sum. Copilot's input includes cache reads and writes, for every provider; its output includes
@@ -41,13 +41,13 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
  *
  * @param answers since the line before
  */
-export function nextSums(data: Fields, told: Sums, last: ToldSums | undefined, answers: number): ToldSums {
+export function nextSums(data: Fields, told: Sums, last: RecordedSums | undefined, answers: number): RecordedSums {
   const at = data["sessionStartTime"] ?? asObject(data["accountingSnapshot"])?.["sessionStartTime"];
   const startMs = asCount(at) ?? asTimeMs(at) ?? 0;
   const requests = requestsIn(data);
   if (last?.startMs !== startMs) return { startMs, told, before: {}, requests };
-  const isAnew = hasFallen(last.told, told) || (requests > 0 && requests < answers + last.requests / 2);
-  return { startMs, told, before: isAnew ? plus(last.before, last.told) : last.before, requests };
+  const hasRestarted = hasFallen(last.told, told) || (requests > 0 && requests < answers + last.requests / 2);
+  return { startMs, told, before: hasRestarted ? plus(last.before, last.told) : last.before, requests };
 }
 
 /**

@@ -9,20 +9,20 @@ import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isMachinery } from "./machinery.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./outcome.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./tool-result.ts";
 
 export const SOURCE = "gemini-cli";
 
 /**
- * Detection: the session file's folder is certain, and so are event names that no other agent has. The rest of the shape is
- * shared by many.
+ * Certain: the session file's folder, or an event name that no other agent uses. The rest of the payload looks like those of
+ * other agents.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || ["openhook", "cursor_version", "clineVersion"].some((key) => p[key] !== undefined))
     return "no";
   const native = asString(p["hook_event_name"]);
-  // Without a name the command line has to tell both the agent and the event
+  // Without an event name in the payload, the command line must name both the agent and the event
   if (native === undefined) return intake.source === SOURCE ? "possible" : "no";
   const path = asString(p["transcript_path"]);
   if (path !== undefined && /[/\\]\.gemini[/\\]tmp[/\\]/.test(path)) return "certain";
@@ -32,13 +32,13 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return SHARED_EVENTS.has(native) ? "possible" : "no";
 }
 
-/** One payload → the event it tells. Payloads of no use to a trace, and unknown ones, give none. */
+/** One payload → its event; none for unknown payloads and for those a trace does not need. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = asString(p?.["hook_event_name"]) ?? asString(intake.event);
   if (p === undefined || native === undefined) return [];
-  const told = tell(native, p);
-  if (told === undefined) return [];
+  const parsed = eventFrom(native, p);
+  if (parsed === undefined) return [];
   const cwd = asString(p["cwd"]);
   const timeMs = asTimeMs(p["timestamp"]);
   const session = sessionOf(SOURCE, intake, {
@@ -46,25 +46,25 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     environment: intake.env["GEMINI_SESSION_ID"],
     cwd,
   });
-  // The time of the payload tells two equal calls apart; without it only the process can
+  // The payload's time distinguishes two equal calls; without a time, the process does
   const digest = payloadDigest(payload);
   const key = timeMs === undefined ? `${digest}:${intake.hookPid ?? ""}` : digest;
-  const extras = defined<Extras>({ ...told.extras, transcript_path: asString(p["transcript_path"]) } as Extras);
-  return [eventOf({ ...told, source: SOURCE, native, session, cwd, timeMs, key, extras }, intake)];
+  const extras = defined<Extras>({ ...parsed.extras, transcript_path: asString(p["transcript_path"]) } as Extras);
+  return [eventOf({ ...parsed, source: SOURCE, native, session, cwd, timeMs, key, extras }, intake)];
 }
 
 // --- internal ---
 
-/** Names that nobody else gives to events. */
+/** Event names that no other agent uses. */
 const OWN_EVENTS = new Set(
   "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress".split(" "),
 );
 const SHARED_EVENTS = new Set(["SessionStart", "SessionEnd", "Notification", "Stop"]);
 
 type Payload = Readonly<Record<string, unknown>>;
-type Said = Omit<PayloadEvent, "source" | "native" | "session" | "key">;
+type NativeEvent = Omit<PayloadEvent, "source" | "native" | "session" | "key">;
 
-function tell(native: string, p: Payload): Said | undefined {
+function eventFrom(native: string, p: Payload): NativeEvent | undefined {
   switch (native) {
     case "SessionStart": {
       const origin = asCode(p["source"]);
@@ -85,7 +85,7 @@ function tell(native: string, p: Payload): Said | undefined {
       };
     }
     case "BeforeAgent":
-      // A loop that was found, or an answer that is to go on: the turn is the one before
+      // The program's own text (loop detected, answer continued): the previous turn goes on
       if (isMachinery(asString(p["prompt"]))) return undefined;
       return {
         type: "prompt.submit",
@@ -102,7 +102,7 @@ function tell(native: string, p: Payload): Said | undefined {
     case "BeforeModel":
       return { type: "model.start" };
     case "AfterModel":
-      // Comes for every chunk of the answer; the last one says how it finished
+      // Sent for every chunk of the answer; only the last one has a finish reason
       return hasFinished(p["llm_response"]) ? { type: "model.end" } : undefined;
     case "Notification": {
       const trigger = asCode(p["notification_type"]);
@@ -112,12 +112,12 @@ function tell(native: string, p: Payload): Said | undefined {
       };
     }
     default:
-      // PreCompress comes before every request, whether anything is compressed or not; BeforeToolSelection beside BeforeModel
+      // PreCompress is sent before every request, compressed or not; BeforeToolSelection with every BeforeModel
       return undefined;
   }
 }
 
-/** `exit` is said at the end of a single prompt too, and after an error: nobody knows whether a user asked for it. */
+/** `exit` is also sent at the end of a print-mode run and after an error, so it does not prove that the user quit. */
 const END_REASON: Readonly<Record<string, SessionEndReason>> = {
   logout: "user_exit",
   prompt_input_exit: "user_exit",
@@ -132,7 +132,7 @@ function toolExtras(p: Payload): Extras {
   } as Extras);
 }
 
-function toolEnd(p: Payload): Said {
+function toolEnd(p: Payload): NativeEvent {
   const name = asString(p["tool_name"]);
   const response = asObject(p["tool_response"]);
   const text = textOf(response?.["llmContent"]);

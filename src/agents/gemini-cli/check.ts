@@ -7,10 +7,10 @@ import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 import { HOOK_NAME, homeOf, readSettings, settingsPath, systemSettingsPath } from "./settings.ts";
 
-/** What keeps registered hooks from running: switches in any settings file, the folder's trust, the version. */
+/** Finds what stops registered hooks from running: a switch in any settings file, an untrusted folder, an old version. */
 export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const projectPath = settingsPath("project", target);
-  // From the weakest to the one that wins
+  // Ascending precedence
   const paths = [...new Set([settingsPath("user", target), projectPath, systemSettingsPath(target, platform())])];
   const layers: Layer[] = [];
   for (const path of paths) {
@@ -20,7 +20,7 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
   const inProject = files.some((file) => file.path === projectPath) && projectPath !== settingsPath("user", target);
   return [
     ...switchedOff(layers),
-    ...namedOff(layers),
+    ...disabledByName(layers),
     ...(await untrusted(
       layers.filter(({ path }) => path !== projectPath || !inProject),
       target,
@@ -37,25 +37,25 @@ interface Layer {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** The last layer that says something about it. */
-function last(layers: readonly Layer[], group: string, key: string) {
-  const told = layers.filter(({ settings }) => typeof asObject(settings[group])?.[key] === "boolean").at(-1);
-  return told === undefined ? undefined : { path: told.path, value: asObject(told.settings[group])?.[key] === true };
+/** The value from the layer with the highest precedence that sets it. */
+function effectiveSwitch(layers: readonly Layer[], group: string, key: string) {
+  const layer = layers.filter(({ settings }) => typeof asObject(settings[group])?.[key] === "boolean").at(-1);
+  return layer === undefined ? undefined : { path: layer.path, value: asObject(layer.settings[group])?.[key] === true };
 }
 
 function switchedOff(layers: readonly Layer[]): readonly Finding[] {
-  const told = last(layers, "hooksConfig", "enabled");
-  if (told === undefined || told.value) return [];
+  const enabled = effectiveSwitch(layers, "hooksConfig", "enabled");
+  if (enabled === undefined || enabled.value) return [];
   return [
     {
       level: "broken",
-      text: `hooks are switched off: "hooksConfig.enabled" is false in ${told.path}; set it to true`,
+      text: `hooks are switched off: "hooksConfig.enabled" is false in ${enabled.path}; set it to true`,
     },
   ];
 }
 
-/** Any layer's list counts; names of hooks or their whole command lines. */
-function namedOff(layers: readonly Layer[]): readonly Finding[] {
+/** The `disabled` lists of all layers apply. They contain hook names or whole command lines. */
+function disabledByName(layers: readonly Layer[]): readonly Finding[] {
   return layers.flatMap(({ path, settings }): Finding[] => {
     const lists = [asObject(settings["hooksConfig"])?.["disabled"], asObject(settings["hooks"])?.["disabled"]];
     const ours = lists
@@ -71,7 +71,7 @@ function namedOff(layers: readonly Layer[]): readonly Finding[] {
   });
 }
 
-/** In a folder that is not trusted no hook runs at all, not even the user's own. */
+/** In an untrusted folder no hook runs, not even one from the user's settings. */
 async function untrusted(
   layers: readonly Layer[],
   target: InstallTarget,
@@ -81,11 +81,11 @@ async function untrusted(
   const forced = env["GEMINI_CLI_TRUST_WORKSPACE"];
   const restricted = env["GEMINI_RESTRICTED_MODE"] === "true" || forced === "false";
   if (!restricted && forced === "true") return [];
-  const asks = layers
+  const trustEnabled = layers
     .map(({ settings }) => asObject(asObject(settings["security"])?.["folderTrust"])?.["enabled"])
     .filter((value) => typeof value === "boolean")
     .at(-1);
-  if (!restricted && asks === false) return [];
+  if (!restricted && trustEnabled === false) return [];
   const trusted = restricted ? false : await isTrusted(project, await readSettings(trustPath(target)));
   if (trusted === true || (trusted === undefined && !inProject)) return [];
   return [
@@ -97,11 +97,11 @@ async function untrusted(
 }
 
 function trustPath(target: InstallTarget): string {
-  const told = target.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"];
-  return told === undefined || told === "" ? join(homeOf(target), ".gemini", "trustedFolders.json") : told;
+  const path = target.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"];
+  return path === undefined || path === "" ? join(homeOf(target), ".gemini", "trustedFolders.json") : path;
 }
 
-/** The rule with the longest path decides; `undefined`: there is none for this folder. */
+/** The rule with the longest matching path applies; `undefined` if none matches the folder. */
 async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>> | undefined) {
   const real = await realPath(folder);
   let longest = -1;
@@ -119,18 +119,18 @@ async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>
 
 const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** Hooks were an experiment first: 0.26.0 is the first version in which nobody has to switch them on. */
+/** Hooks began as an experiment. 0.26.0 is the first version that runs them by default. */
 function tooOld(layers: readonly Layer[], version: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "0.27.0") >= 0) return [];
-  const experiment = last(layers, "tools", "enableHooks");
-  const enabled = last(layers, "hooks", "enabled");
+  const experiment = effectiveSwitch(layers, "tools", "enableHooks");
+  const enabled = effectiveSwitch(layers, "hooks", "enabled");
   if (experiment?.value === false)
     return [{ level: "broken", text: `hooks are switched off: "tools.enableHooks" is false in ${experiment.path}` }];
   if (compareVersions(version, "0.26.0") >= 0 || experiment?.value === true || enabled?.value === true) return [];
   return [
     {
       level: "broken",
-      text: `Gemini CLI ${version} runs hooks only if its settings say so ("tools.enableHooks" and "hooks.enabled": true); 0.26.0 needs neither`,
+      text: `Gemini CLI ${version} runs hooks only if "tools.enableHooks" and "hooks.enabled" are true in its settings; 0.26.0 needs neither`,
     },
   ];
 }

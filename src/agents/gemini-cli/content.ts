@@ -4,10 +4,10 @@ import type { TranscriptEntry } from "../../model/transcript.ts";
 import { goesBy } from "../shared/payload/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import { textOf } from "./outcome.ts";
 import type { Fields } from "./state.ts";
+import { textOf } from "./tool-result.ts";
 
-/** What a message says, beside the entries that were read from it. Thoughts are no part of an answer. */
+/** Content of a message, for the entries that were read from it. Thoughts are left out. */
 export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
   const calls = asArray(o["toolCalls"]).map((call) => asObject(call) ?? {});
   const callOf = (callId: string): Fields => calls.find((call) => goesBy(callId, String(call["id"]))) ?? {};
@@ -35,13 +35,13 @@ export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): 
 
 // --- internal ---
 
-/** Without what the program puts beside it. */
+/** The prompt without the context that hooks add to it. */
 function promptOf(content: unknown): string | undefined {
   const parts = Array.isArray(content) ? content : [content];
   return plainText(parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? "")));
 }
 
-/** What the model was given: a text, an error, or whatever the tool made of it. */
+/** What the model received: the output, an error, or the tool's whole response. */
 function resultOf(call: Fields): unknown {
   for (const part of asArray(call["result"])) {
     const response = asObject(asObject(asObject(part)?.["functionResponse"])?.["response"]);

@@ -23,7 +23,7 @@ export default oneFile({
   async detect(target) {
     const version = await versionOf(PROGRAM, target.env);
     if (version !== undefined) return { present: true, version };
-    // The folder alone may be another program's
+    // Other programs create the folder too, so it alone proves nothing
     const folder = join(homeOf(target), ".gemini");
     return { present: (await exists(join(folder, "settings.json"))) || (await exists(join(folder, "tmp"))) };
   },
@@ -39,23 +39,23 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-interface Wish {
+interface EventToRegister {
   readonly event: string;
   readonly drain: "yes" | "if-waiting" | "no";
 }
 
-// In milliseconds, other than elsewhere. Without one a hook that hangs would hold the agent for its default of 60 s.
+// Milliseconds, unlike other agents. The default is 60 s: too long if a hook hangs.
 const TIMEOUT_MS = 5_000;
 
 /**
- * The events worth having. Every version that has hooks knows all eleven names, so the version does not matter; what one
- * does not know it would say on the terminal and go on.
+ * Every version that has hooks knows all these names, so the version does not matter. For an unknown name Gemini CLI prints a
+ * warning and continues.
  *
- * Left out on purpose: BeforeModel, AfterModel and BeforeToolSelection (each payload is the whole conversation, AfterModel
- * comes per chunk of an answer, and the session file has the tokens), PreCompress (comes before every request, compressed
- * or not), Notification (says that the user was asked, which the length of the call shows).
+ * Not registered: BeforeModel, AfterModel and BeforeToolSelection (each payload is the whole conversation, AfterModel is sent
+ * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
+ * Notification (only shows that the user was asked; the call's duration shows that too).
  */
-const WISHES: readonly Wish[] = [
+const EVENTS: readonly EventToRegister[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "BeforeAgent", drain: "no" },
   { event: "BeforeTool", drain: "no" },
@@ -64,9 +64,9 @@ const WISHES: readonly Wish[] = [
   { event: "SessionEnd", drain: "yes" },
 ];
 
-/** No matcher: the hook runs for every tool and every origin. There are no async hooks. */
+/** Without a matcher a hook runs for every tool and every origin. Async hooks do not exist. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  WISHES.map(({ event, drain }) => ({
+  EVENTS.map(({ event, drain }) => ({
     event,
     entry: {
       type: "command",
@@ -76,5 +76,5 @@ const registrationsFor = (command: HookCommand): readonly Registration[] =>
     },
   }));
 
-/** On Windows the agent's shell is PowerShell, to which a quoted word is a text unless it is called. */
+/** On Windows the agent's shell is PowerShell, where a quoted word is a string unless `&` precedes it. */
 const callable = (line: string): string => (line.startsWith('"') ? `& ${line}` : line);

@@ -18,8 +18,8 @@ import {
 } from "../shared/transcript/past.ts";
 
 /**
- * Sessions of all projects. A newer program copies a project's folder to one with a name that people can read, and leaves the
- * old one: of a session that lies in both, the file that was last written counts.
+ * Sessions of all projects. A newer program copies a project's folder to one with a readable name and keeps the old one: if both
+ * contain a session, the file that was written last counts.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
@@ -37,28 +37,28 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 }
 
 /**
- * The session's own files, then those of its subagents. Mostly one; a session that was resumed by a newer program has the
- * old `.json` beside the `.jsonl`, and before subagents had a folder each could leave one more file under the session's id.
- * Of a session whose own files are gone its subagents are left.
+ * The session's own files, then those of its subagents. Usually there is one; a session that a newer program resumed also has
+ * the old `.json`, and older versions could write a subagent's file under the session's id. If the session's own files are gone,
+ * the subagents' files remain.
  */
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const { path, home } = query;
-  const told = path === undefined ? [] : [dirname(path)];
+  const reported = path === undefined ? [] : [dirname(path)];
   const usual = (await namesIn(tmpOf(home), query)).map((project) => join(tmpOf(home), project, CHATS));
-  for (const chats of new Set([...told, ...usual])) {
+  for (const chats of new Set([...reported, ...usual])) {
     const main = await mainIn(chats, query);
     if (main.length > 0) return [...main, ...(await subagentsIn(chats, query))];
   }
-  for (const chats of told) return subagentsIn(chats, query);
+  for (const chats of reported) return subagentsIn(chats, query);
   return [];
 }
 
-/** First bytes of a file that say whose it is and since when. */
+/** The session id and start time are within these first bytes. */
 export const HEAD_BYTES = 512;
 
 // --- internal ---
 
-/** Of a root that is not the folder of projects itself. */
+/** The projects' folder below a given root. */
 const LAYOUTS = ["tmp", join(".gemini", "tmp")];
 const CHATS = "chats";
 const SHORT_ID = /-([^-]{1,8})\.jsonl?$/;
@@ -80,7 +80,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
     const head = headOf(path, query.roots);
     const sessionId = sessionIdIn(head) ?? (await typedIn(path, query.roots));
     const file = sessionId === undefined ? undefined : seen(path, query);
-    if (sessionId === undefined) await tellUnreadable(path, query, "its beginning does not say which session it is of");
+    if (sessionId === undefined) await tellUnreadable(path, query, "its first bytes contain no session id");
     if (sessionId === undefined || file === undefined) return [];
     return [{ sessionId, path, ...file, beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
   });
@@ -97,7 +97,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   return { mains, left };
 }
 
-/** When it was begun, to the minute, in UTC. */
+/** The session's start from its file name, to the minute, in UTC. */
 function timeIn(name: string): number | undefined {
   const [, day, hour, minute] = /^session-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})/.exec(name) ?? [];
   const ms = Date.parse(`${day}T${hour}:${minute}:00Z`);
@@ -106,22 +106,23 @@ function timeIn(name: string): number | undefined {
 
 async function mainIn(
   chats: string,
-  { sessionId, path: told, roots }: TranscriptQuery,
+  { sessionId, path: reported, roots }: TranscriptQuery,
 ): Promise<readonly TranscriptFile[]> {
   const found: TranscriptFile[] = [];
   for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
-    // Of a file that lost its beginning the hooks tell whose it is
-    const named = sessionIdIn(headOf(path, roots)) ?? (path === told ? sessionId : await typedIn(path, roots));
+    // If the file has lost its first line, hooks report its session
+    const named = sessionIdIn(headOf(path, roots)) ?? (path === reported ? sessionId : await typedIn(path, roots));
     if (named === sessionId) found.push({ path });
   }
   return found;
 }
 
 /**
- * A second program that starts in a folder deletes the session files of the first while nothing was typed there. What is said
- * then makes the file anew, without the line that says whose it is; the log of what users typed has the whole id.
+ * The session id of a file without a first line, from the log of typed prompts. When a second program starts in a folder, it
+ * deletes the first one's session file if nothing was typed yet. The first program then creates the file again, without the line
+ * that contains the id.
  *
- * @returns `undefined` for an empty file, too: it may have been cut off otherwise
+ * @returns `undefined` for an empty file as well: it may have been truncated for another reason
  */
 async function typedIn(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   const short = SHORT_ID.exec(basename(path))?.[1];
@@ -133,10 +134,10 @@ async function typedIn(path: string, roots: readonly string[] | undefined): Prom
   return ids.findLast((id) => id?.startsWith(short) === true);
 }
 
-/** Grows by a hundred bytes a prompt, and what was typed. */
+/** Each prompt adds about a hundred bytes and its text. */
 const MAX_LOG_BYTES = 1 << 24;
 
-/** A name ends with the first characters of the id. */
+/** File names end with the first characters of the session id. */
 const byShortId = new FolderMemory((chats, names) => {
   const paths = new Map<string, string[]>();
   for (const name of names) {
@@ -158,14 +159,14 @@ const subagentsAt = async (
     .filter((name) => name.endsWith(".jsonl"))
     .map((name) => ({ path: join(folder, name), agentId: basename(name, ".jsonl") }));
 
-/** The program replaces what a file's name cannot hold; ids of its own have nothing of that. */
+/** The program replaces characters that a file name cannot contain; its own ids have none of them. */
 const folderName = (sessionId: string): string => sessionId.replace(/[^a-zA-Z0-9_-]/g, "_");
 
-/** What the head of a file says, of either form; nothing for what cannot be read or is no session. */
+/** The first bytes of a session file, in either form; empty if it cannot be read. */
 const headOf = (path: string, roots: readonly string[] | undefined): string =>
   firstBytes(path, HEAD_BYTES, roots).toString("utf8");
 
 const sessionIdIn = (head: string): string | undefined => /"sessionId":\s*"([^"\\]{1,200})"/.exec(head)?.[1];
 
-/** To the millisecond: a session that is begun with the history of another one is the later of the two. */
+/** In milliseconds. Of two sessions with the same history, the one that starts later is the copy. */
 const startIn = (head: string): number | undefined => asTimeMs(/"startTime":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);

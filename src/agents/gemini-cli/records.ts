@@ -3,8 +3,8 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isMachinery } from "./machinery.ts";
-import { textOf } from "./outcome.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";
+import { textOf } from "./tool-result.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
 export interface Read {
@@ -75,9 +75,9 @@ function userMessage(here: Here): Read {
 /** Calls of tools that a subagent does not have: no answer lists them, only the model's input mentions them. */
 function refusals(here: Here, parts: readonly unknown[]): Read {
   const refused = parts.flatMap((part): Fields[] => {
-    const told = asObject(asObject(part)?.["functionResponse"]) ?? {};
-    const error = asString(asObject(told["response"])?.["error"]) ?? "";
-    return error.startsWith("Unauthorized tool call:") ? [{ ...told, status: "error" }] : [];
+    const response = asObject(asObject(part)?.["functionResponse"]) ?? {};
+    const error = asString(asObject(response["response"])?.["error"]) ?? "";
+    return error.startsWith("Unauthorized tool call:") ? [{ ...response, status: "error" }] : [];
   });
   const { calls, given } = uniqueCalls(here, refused, true);
   return { entries: callEntries(here, calls), state: { ...here.state, ...given } };
@@ -153,13 +153,13 @@ function failure(here: Here): readonly TranscriptEntry[] {
   const text = textOf(here.o["content"]) ?? "";
   if (!text.startsWith("[API Error:")) return [];
   const code = /\(Status: ([A-Z][A-Z_]{2,40})\)/.exec(text)?.[1];
-  const told = /\b(?:status:?|code:?|"code":) ?"?([45]\d\d)\b/i.exec(text)?.[1];
+  const status = /\b(?:status:?|code:?|"code":) ?"?([45]\d\d)\b/i.exec(text)?.[1];
   return [
     defined<EntryOf<"model_error">>({
       kind: "model_error",
       ...at(here, `error:${here.id}`, `error:${here.id}`),
-      errorType: code ?? told ?? "_OTHER",
-      httpStatus: told === undefined ? undefined : Number(told),
+      errorType: code ?? status ?? "_OTHER",
+      httpStatus: status === undefined ? undefined : Number(status),
       final: true,
     } as EntryOf<"model_error">),
   ];

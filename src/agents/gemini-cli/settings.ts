@@ -4,13 +4,13 @@ import type { InstallTarget } from "../../model/agent.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 
-/** What the agent shows of our hook, and what its user can switch it off by. */
+/** The hook's name in the agent's own list of hooks, with which users can disable it. */
 export const HOOK_NAME = "openhook-otel";
 
-/** What older versions kept under `hooks` beside the events. */
+/** Keys that older versions store under `hooks` beside the events. */
 export const NOT_EVENTS: readonly string[] = ["enabled", "disabled", "notifications"];
 
-/** Where the agent looks for `.gemini`. */
+/** The folder that contains `.gemini`. */
 export function homeOf({ home, project, env }: InstallTarget): string {
   const moved = env["GEMINI_CLI_HOME"];
   return moved === undefined || moved === "" ? home : resolve(project, moved);
@@ -19,15 +19,15 @@ export function homeOf({ home, project, env }: InstallTarget): string {
 export const settingsPath = (scope: "user" | "project", target: InstallTarget): string =>
   join(scope === "project" ? target.project : homeOf(target), ".gemini", "settings.json");
 
-/** The machine's own settings, which win over everything. */
+/** The settings of the machine, which have the highest precedence. */
 export function systemSettingsPath({ env }: InstallTarget, platform: NodeJS.Platform): string {
-  const told = env["GEMINI_CLI_SYSTEM_SETTINGS_PATH"];
-  if (told !== undefined && told !== "") return told;
+  const configured = env["GEMINI_CLI_SYSTEM_SETTINGS_PATH"];
+  if (configured !== undefined && configured !== "") return configured;
   if (platform === "darwin") return "/Library/Application Support/GeminiCli/settings.json";
   return platform === "win32" ? "C:\\ProgramData\\gemini-cli\\settings.json" : "/etc/gemini-cli/settings.json";
 }
 
-/** A settings file's value; `undefined` when there is none, or none that can be read. */
+/** A settings file's value; `undefined` if the file is missing or invalid. */
 export async function readSettings(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;

@@ -4,12 +4,12 @@ import { executableOf } from "../shared/names/executables.ts";
 import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL } from "./outcome.ts";
 import { at, type Fields, type Here } from "./state.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL } from "./tool-result.ts";
 
 /**
- * The tool calls of one answer, and the subagents they started. A call that is still at work has a use and no result. Two
- * sessions can make the same call id in one millisecond: a copy is known by the answer as well.
+ * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create
+ * the same call id in one millisecond, so the global key also contains the answer's id.
  */
 export function callEntries(here: Here, calls: readonly unknown[]): readonly TranscriptEntry[] {
   return calls.flatMap((value): TranscriptEntry[] => {
@@ -18,7 +18,7 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
     const name = asString(call["name"]);
     if (callId === undefined || name === undefined) return [];
     const args = asObject(call["args"]);
-    // Set when the call ended; an answer that was made for its calls alone has that time too
+    // The time the call ended; if the answer was written for its calls only, both have that time
     const endMs = asTimeMs(call["timestamp"]) ?? here.timeMs;
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",
@@ -35,11 +35,11 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
 }
 
 /**
- * The calls of an answer under ids of their own: ids can be the server's, and some count from nought in every answer. The
- * first call has such an id for itself, the id of a later one is completed by its answer's.
+ * Makes call ids unique: a server may provide them, and some count from zero in every answer. The first call with such an id
+ * keeps it, later ones get their answer's id added.
  *
- * @param isRequest whether the message is an answer; others tell calls of earlier ones again
- * @returns with what has to be remembered of it
+ * @param isRequest whether the message is an answer; other messages repeat calls of earlier answers
+ * @returns the calls, and the ids to remember in the state
  */
 export function uniqueCalls({ id, state }: Here, calls: readonly unknown[], isRequest: boolean) {
   let { givenIn = [] } = state;
@@ -58,7 +58,7 @@ export function uniqueCalls({ id, state }: Here, calls: readonly unknown[], isRe
 
 // --- internal ---
 
-/** Ids that the program makes have the time in them. */
+/** Ids that the program creates contain the time. */
 const IS_MINTED = /[-_]1\d{12}[-_][0-9a-f]+$/;
 const REMEMBERED_IDS = 500;
 
@@ -66,16 +66,16 @@ function resultOf(here: Here, callId: string, name: string, call: Fields): reado
   const response = responseOf(call["result"]);
   const error = asString(response?.["error"]) ?? asString(call["resultDisplay"]);
   const output = asString(response?.["output"]) ?? asString(call["result"]);
-  const outcome = outcomeOf(call["status"], error, isCancelled(name, output));
-  if (outcome === undefined) return [];
-  const lines = outcome.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
+  const ending = endingOf(call["status"], error, isCancelled(name, output));
+  if (ending === undefined) return [];
+  const lines = ending.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
       ...at(here, `result:${callId}`, `result:${here.id}:${callId}`),
       callId,
-      status: outcome.status,
-      errorType: outcome.errorType,
+      status: ending.status,
+      errorType: ending.errorType,
       exitCode: exitCodeIn(name, output),
       linesAdded: lines?.added,
       linesRemoved: lines?.removed,
@@ -85,10 +85,10 @@ function resultOf(here: Here, callId: string, name: string, call: Fields): reado
 }
 
 /**
- * `error` is also said of calls that were never run, and `cancelled` both of what the user refused and of what was
- * interrupted at work: only the wording tells them apart.
+ * The program also writes `error` for calls that never ran, and `cancelled` both for refused and for interrupted calls: only the
+ * error text distinguishes them.
  */
-function outcomeOf(
+function endingOf(
   status: unknown,
   error: string | undefined,
   cancelled: boolean,
@@ -108,11 +108,11 @@ function outcomeOf(
   }
 }
 
-/** By a BeforeTool hook, by a policy, for want of anybody to ask, or by a hook that stopped the agent. */
+/** Refused by a BeforeTool hook or a policy, because no user could be asked, or because a hook stopped the agent. */
 const REFUSED_BY_RULE =
   /^(?:Tool execution (?:blocked: |(?:for "[^"\n]{1,200}" )?(?:denied by policy|requires user confirmation, which is not supported))|Agent execution stopped by hook: )/;
 
-/** The call itself, and what was waiting behind it. */
+/** Refused by the user: the call itself, or an earlier one in the queue. */
 const REFUSED_BY_USER = /User (?:denied execution|did not allow tool call|cancelled operation)/;
 
 function responseOf(result: unknown): Fields | undefined {
@@ -123,13 +123,13 @@ function responseOf(result: unknown): Fields | undefined {
   return undefined;
 }
 
-/** The subagent's own file does not say which call started it, nor what kind it is. */
+/** The subagent's own file does not contain its type or the call that started it. */
 function subagentOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const agentId = asString(call["agentId"]);
   if (agentId === undefined) return [];
-  // Before there was one tool for all of them, each was a tool by its own name
+  // Older versions have one tool per subagent, with the subagent's name
   const named = asString(asObject(call["args"])?.["agent_name"]);
-  // An argument is the model's to write: what is no name is its words
+  // The model writes the argument: use it only if it looks like a name
   const isName = named !== undefined && /^[\w.:@/-]{1,64}$/.test(named);
   const agentType = isName ? named : name === "invoke_agent" ? undefined : name;
   return [

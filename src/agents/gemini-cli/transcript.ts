@@ -10,7 +10,7 @@ import { elementsOf } from "../shared/transcript/elements.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { messageContent } from "./content.ts";
-import { guestsIn, readMerged } from "./merged.ts";
+import { inlineSubagentsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
 import type { ChatState, Fields } from "./state.ts";
@@ -85,7 +85,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   let content: ContentUpdate[] = [];
   let unreadable = 0;
   const next: Offset = { bytes: stats.size, memo: {} };
-  const merged = { guests: await guestsIn(file.path, file.roots), heard: [] };
+  const merged = { subagents: await inlineSubagentsIn(file.path, file.roots), messageTimes: [] };
   for await (const element of elementsOf(file.path, "messages", { roots: file.roots })) {
     const message = element === undefined ? undefined : parsedObject(element);
     if (message === undefined) {
@@ -96,7 +96,7 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
     // This form contains no repetitions
     const { repeating: _, ...kept } = result.state;
     state = kept;
-    entries.push(...result.entries, ...result.untold);
+    entries.push(...result.entries, ...result.lostAnswers);
     if (wanted.content === true) content.push(...messageContent(result.message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
     yield { entries, content, next, unreadable };

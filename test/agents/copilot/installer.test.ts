@@ -138,7 +138,7 @@ describe("adding and removing", () => {
     ["[]", /the top level is not an object/],
     ['{\n  "hooks": 1\n}', /^line 2, column 12: "hooks" is not an object/],
     ['{"hooks":{"preToolUse":{}}}', /"hooks\.preToolUse" is not an array/],
-    ['{"hooks":{},"hooks":{}}', /a second time/],
+    ['{"hooks":{},"hooks":{}}', /duplicate key/],
   ])("%s is refused with a place", (text, message) => {
     expect(() => add(text)).toThrow(SettingsError);
     expect(() => add(text)).toThrow(message);

@@ -4,8 +4,8 @@ import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts"
 export const SHELL = "run_shell_command";
 
 /**
- * Exit code of a command that ended with another than 0. The agent tells it in its result's text alone, behind the
- * command's own output, and calls such a call a success all the same.
+ * Exit code of a command if it was not 0. It is only in the result's text, after the command's output, and the agent still
+ * reports the call as a success.
  */
 export function exitCodeIn(tool: string | undefined, text: string | undefined): number | undefined {
   if (tool !== SHELL || text === undefined) return undefined;
@@ -13,11 +13,11 @@ export function exitCodeIn(tool: string | undefined, text: string | undefined): 
   return last?.[1] === undefined ? undefined : Number(last[1]);
 }
 
-/** Whether a command's result says that the user stopped it: neither hook nor result has a field for that. */
+/** True if the user stopped the command: only its result's text says so, hook and result have no field for it. */
 export const isCancelled = (tool: string | undefined, text: string | undefined): boolean =>
   tool === SHELL && /^(?:<untrusted_context>\s*)?Command was cancelled by user/.test(text?.slice(0, 128) ?? "");
 
-/** Lines an edit added and removed, what the user changed in it included; nothing for results that are no edit. */
+/** Lines an edit added and removed, including the user's changes to it; `undefined` for results of other tools. */
 export function editedLines(display: unknown): { readonly added: number; readonly removed: number } | undefined {
   const stat = asObject(asObject(display)?.["diffStat"]);
   const added = asCount(stat?.["model_added_lines"]);
@@ -29,7 +29,7 @@ export function editedLines(display: unknown): { readonly added: number; readonl
   };
 }
 
-/** A text, or the texts of a list of parts, one behind the other, as the agent itself joins them. */
+/** A text, or the texts of a list of parts, concatenated as the agent does. */
 export function textOf(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   const parts = Array.isArray(content) ? asArray(content) : [content];
@@ -39,5 +39,5 @@ export function textOf(content: unknown): string | undefined {
 
 // --- internal ---
 
-/** The exit code stands before a few short lines on processes. */
+/** A few short lines about processes follow the exit code. */
 const TAIL = 2_000;
