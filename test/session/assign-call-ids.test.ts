@@ -21,8 +21,8 @@ const idOf = (event: Event): string | undefined =>
   event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
 const idsOf = (events: readonly Event[]) => assignCallIds(events.map(withoutGivenId)).map(idOf);
 
-describe("mintCallIds", () => {
-  test("an end has the id of the oldest open start with the same tool and input", () => {
+describe("assignCallIds", () => {
+  test("an end takes the id of the oldest open start with the same tool and input", () => {
     const events = [
       namelessStart("s1", 0, "shell", "npm-test"),
       namelessStart("s2", 10, "shell", "npm-test"),
@@ -34,26 +34,26 @@ describe("mintCallIds", () => {
     expect(idsOf(events)).toEqual(["minted:s1", "minted:s2", "minted:s3", "minted:s3", "minted:s1", "minted:s2"]);
   });
 
-  test("an end without input ends the oldest open call of its tool, one with another input none", () => {
+  test("an end without input ends the oldest open call of its tool; one with another input ends none", () => {
     const starts = [namelessStart("s1", 0, "shell", "a"), namelessStart("s2", 1, "read", "b")];
     expect(idsOf([...starts, namelessEnd("e", 9, "read")])).toEqual(["minted:s1", "minted:s2", "minted:s2"]);
     expect(idsOf([...starts, namelessEnd("e", 9, "shell", "other")])[2]).toBe("minted:e");
     expect(idsOf([...starts, namelessEnd("e", 9, "write")])[2]).toBe("minted:e");
   });
 
-  test("an end that was taken before its start began at the same moment", () => {
+  test("an end recorded before its start, at the same moment, belongs to it", () => {
     expect(idsOf([namelessEnd("e", 5, "shell", "a"), namelessStart("s", 5, "shell", "a")])).toEqual([
       "minted:s",
       "minted:s",
     ]);
   });
 
-  test("a call that was refused in an earlier turn does not get the end of an equal one", () => {
+  test("a call that was denied in an earlier turn does not take the end of an identical one", () => {
     const refused = namelessStart("s1", 1_000, "shell", "push");
     const end = namelessEnd("e2", 9_700, "shell", "push");
     const again = namelessStart("s2", 9_500, "shell", "push");
     expect(idsOf([prompted("p1", 0), refused, prompted("p2", 9_000), again, end]).at(-1)).toBe("minted:s2");
-    // One that outlives its turn still has its own
+    // A call that outlives its turn still gets its end
     expect(idsOf([refused, prompted("p2", 9_000), end]).at(-1)).toBe("minted:s1");
   });
 
@@ -63,7 +63,7 @@ describe("mintCallIds", () => {
     expect(idsOf([start, { ...end, extensions: { ...end.extensions, agent_id: "a1" } }])[1]).toBe("minted:e");
   });
 
-  test("what is neither beginning nor end of a turn of the main agent does not divide it", () => {
+  test("only the main agent's turns separate calls", () => {
     const between = [
       batch("b", 5, ["t1"]),
       { ...prompted("p2", 6), extensions: { agent_id: "a1" } },
@@ -75,12 +75,12 @@ describe("mintCallIds", () => {
     );
   });
 
-  test("what has an id, and what is no tool, stays as it is", () => {
+  test("calls that have an id, and other events, stay unchanged", () => {
     const events = [prompted("p", 0), toolStarted("s", 1, "t1"), toolEnded("e", 2, "t1")];
     expect(assignCallIds(events)).toBe(events);
   });
 
-  test("neither order nor doubling has a bearing, every start has its own id, no id has two ends", () => {
+  test("neither order nor duplicates matter; each start has its own id, and no id has two ends", () => {
     const offsetMs = fc.integer({ min: 0, max: 100 });
     const tool = fc.constantFrom("shell", "read");
     const digest = fc.constantFrom("a", "b", undefined);
@@ -102,7 +102,7 @@ describe("mintCallIds", () => {
   });
 });
 
-describe("calls whose id others have too", () => {
+describe("calls that share an id", () => {
   const start = (id: string, ms: number, extras: Extras = {}) =>
     toolStarted(id, ms, "Bash:0", { given_id: "Bash:0", ...extras });
   const end = (id: string, ms: number, extras: Extras = {}) =>
@@ -115,7 +115,7 @@ describe("calls whose id others have too", () => {
     }) as TranscriptEntry;
   const inside = { agent_id: "a1" };
 
-  test("are each one of their own, in their own agent", () => {
+  test("are separate calls, each in its own agent", () => {
     const events = [start("s1", 0), end("e1", 10), start("s2", 20, inside), end("e2", 30, inside), start("s3", 40)];
     expect(idsOf(events)).toEqual(["minted:s1", "minted:s1", "minted:s2", "minted:s2", "minted:s3"]);
     expect(pairTools(events, []).map(({ agentId, status, givenId }) => [agentId, status, givenId])).toEqual([
@@ -125,12 +125,12 @@ describe("calls whose id others have too", () => {
     ]);
   });
 
-  test("an end belongs to the last one that began, and to one that is told to have begun after it", () => {
+  test("an end belongs to the latest start; an end without one belongs to a later start", () => {
     expect(idsOf([start("s1", 0), start("s2", 10), end("e2", 20)])).toEqual(["minted:s1", "minted:s2", "minted:s2"]);
     expect(idsOf([end("e1", 0), start("s1", 10), end("e2", 20)])).toEqual(["minted:e1", "minted:e1", "minted:e2"]);
   });
 
-  test("go by the transcript's, whatever it calls the tool, and never by those of another agent", () => {
+  test("take the transcript's ids, whatever its tool names, and never those of another agent", () => {
     const events = [start("s1", 0), end("e1", 10), start("s2", 20, inside), end("e2", 30, inside)];
     const written = [use("Bash:0#one", 5), use("Bash:0#two", 400, "a1"), use("Bash:0#three", 21, "a2")];
     expect(pairTools(events, written).map(({ callId, uses }) => [callId, uses.length])).toEqual([
@@ -140,7 +140,7 @@ describe("calls whose id others have too", () => {
     ]);
   });
 
-  test("thousands of one id are joined one by one, and in no time", () => {
+  test("thousands of calls with one id are joined one by one, in time", () => {
     const numbers = Array.from({ length: 3_000 }, (_, n) => n);
     const events = numbers.flatMap((n) => [start(`s${n}`, 100 * n + 3), end(`e${n}`, 100 * n + 50)]);
     const calls = pairTools(
@@ -150,17 +150,17 @@ describe("calls whose id others have too", () => {
     expect(calls.map(({ callId, uses }) => [callId, uses[0]])).toEqual(numbers.map((n) => [`Bash:0#${n}`, `s${n}`]));
   });
 
-  test("a batch says of the last one that began that it never ran", () => {
+  test("a batch marks the latest started call as never run", () => {
     const events = [start("s1", 0), end("e1", 10), start("s2", 20), batch("b", 30, ["Bash:0"])];
     expect(pairTools(events, []).map(({ status }) => status)).toEqual(["success", "denied"]);
   });
 });
 
-describe("calls that only the transcript names", () => {
-  const told = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 40, "shell", "a", "error")];
+describe("calls whose ids only the transcript has", () => {
+  const reported = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 40, "shell", "a", "error")];
 
-  test("go by the transcript's id, with the hooks' times and status", () => {
-    const calls = pairTools(told, [used("call_1", 41, "shell", "a"), resulted("call_1", 42)]);
+  test("take the transcript's id, and the hooks' times and status", () => {
+    const calls = pairTools(reported, [used("call_1", 41, "shell", "a"), resulted("call_1", 42)]);
     expect(calls).toMatchObject([
       {
         callId: "call_1",
@@ -172,9 +172,9 @@ describe("calls that only the transcript names", () => {
     ]);
   });
 
-  test("of equal ones each is joined once, the nearest in time first", () => {
+  test("each of several identical calls is joined once, nearest in time first", () => {
     const entries = [
-      used("call_1", 5, "shell", "a"), // never ran: no hook saw it
+      used("call_1", 5, "shell", "a"), // never ran: no hook reported it
       resulted("call_1", 5, "error"),
       used("call_2", 1_020, "shell", "a"),
       used("call_3", 2_020, "shell", "a"),
@@ -196,17 +196,17 @@ describe("calls that only the transcript names", () => {
     resulted("call_2", 9_050),
   ];
 
-  test("that were refused and tried again in the same turn stay refused", () => {
-    const told = [...tries, namelessEnd("e2", 9_040, "shell", "a")];
-    expect(pairTools(told, triedAgain("denied"))).toMatchObject([
+  test("denied calls that were retried in the same turn stay denied", () => {
+    const reported = [...tries, namelessEnd("e2", 9_040, "shell", "a")];
+    expect(pairTools(reported, triedAgain("denied"))).toMatchObject([
       { callId: "call_1", status: "denied", endMs: NOON_MS + 5 },
       { callId: "call_2", status: "success", startMs: NOON_MS + 9_000, endMs: NOON_MS + 9_050 },
     ]);
   });
 
-  test("that failed without a hook's word and were tried again have failed", () => {
+  test("failed calls that no hook reported as failed, and that were retried, stay failed", () => {
     const end = namelessEnd("e2", 9_040, "shell", "a", "success");
-    // A payload that is equal to the byte may be told once
+    // Identical payloads may be stored once
     for (const starts of [tries, tries.slice(0, 1)])
       expect(pairTools([...starts, end], triedAgain("error"))).toMatchObject([
         { callId: "call_1", status: "error", endMs: NOON_MS + 5 },
@@ -214,11 +214,14 @@ describe("calls that only the transcript names", () => {
       ]);
   });
 
-  test("with another input are other calls", () => {
-    expect(pairTools(told, [used("call_1", 10, "shell", "b")]).map((c) => c.callId)).toEqual(["minted:s", "call_1"]);
+  test("calls with another input are other calls", () => {
+    expect(pairTools(reported, [used("call_1", 10, "shell", "b")]).map((c) => c.callId)).toEqual([
+      "minted:s",
+      "call_1",
+    ]);
   });
 
-  test("come back under the id they were counted by, whichever side is late", () => {
+  test("settled calls keep the id they were counted by, whichever side is late", () => {
     const settled = (callId: string): SettledCall => ({
       callId,
       name: "shell",
@@ -227,56 +230,56 @@ describe("calls that only the transcript names", () => {
       endMs: NOON_MS + 40,
       status: "success",
     });
-    expect(pairTools(told, [], [settled("call_1")]).map((c) => c.callId)).toEqual(["call_1"]);
+    expect(pairTools(reported, [], [settled("call_1")]).map((c) => c.callId)).toEqual(["call_1"]);
     const written = [used("call_1", 41, "shell", "a"), resulted("call_1", 42)];
     expect(pairTools([], written, [settled("minted:s")]).map((c) => c.callId)).toEqual(["minted:s"]);
   });
 
-  test("an equal call a moment after one that hooks told in full is another one", () => {
-    const [first] = pairTools(told, []);
+  test("an identical call just after one with both hooks is another call", () => {
+    const [first] = pairTools(reported, []);
     const again = [namelessStart("s2", 5_000, "shell", "a"), namelessEnd("e2", 5_040, "shell", "a")];
     expect(pairTools(again, [], first && [first]).map((c) => c.callId)).toEqual(["minted:s2"]);
   });
 
-  test("one that hooks told no end of still gets it later, and no second start", () => {
-    const [start, end] = told;
+  test("a call without an end hook can still get its end later, but no second start", () => {
+    const [start, end] = reported;
     const [open] = pairTools(start ? [start] : [], []);
     expect(pairTools(end ? [end] : [], [], open && [open]).map((c) => c.callId)).toEqual(["minted:s"]);
     const again = [namelessStart("s2", 5_000, "shell", "a")];
     expect(pairTools(again, [], open && [open]).map((c) => c.callId)).toEqual(["minted:s2"]);
   });
 
-  test("an equal call an hour later is another one", () => {
+  test("an identical call an hour later is another call", () => {
     const hourLater = { startMs: NOON_MS - 3_600_000, endMs: NOON_MS - 3_600_000, name: "shell", inputDigest: "a" };
     const earlier: SettledCall = { callId: "call_1", ...hourLater, status: "success" };
-    expect(pairTools(told, [], [earlier]).map((c) => c.callId)).toEqual(["minted:s"]);
-    expect(pairTools(told.slice(1), [], [earlier]).map((c) => c.callId)).toEqual(["minted:e"]);
+    expect(pairTools(reported, [], [earlier]).map((c) => c.callId)).toEqual(["minted:s"]);
+    expect(pairTools(reported.slice(1), [], [earlier]).map((c) => c.callId)).toEqual(["minted:e"]);
   });
 
-  describe("that was given up while it waited for the user", () => {
+  describe("a call that timed out while it waited for the user", () => {
     const HOUR_MS = 3_600_000;
-    const givenUp: SettledCall = {
+    const timedOut: SettledCall = {
       ...{ callId: "minted:s", name: "shell", inputDigest: "a", startMs: NOON_MS, endMs: NOON_MS, hooks: "start" },
       status: "unfinished",
     };
     const end = namelessEnd("e", HOUR_MS, "shell", "a");
     const ids = (calls: readonly PairedTool[]) => calls.map((call) => call.callId);
 
-    test("is no second one when its end comes", () => {
-      expect(ids(pairTools([end], [], [givenUp]))).toEqual(["minted:s"]);
-      expect(ids(pairTools([end], [], [{ ...givenUp, callId: "call_1" }]))).toEqual(["call_1"]);
+    test("is not duplicated when its end comes", () => {
+      expect(ids(pairTools([end], [], [timedOut]))).toEqual(["minted:s"]);
+      expect(ids(pairTools([end], [], [{ ...timedOut, callId: "call_1" }]))).toEqual(["call_1"]);
     });
 
-    test("nor when its line comes with it", () => {
+    test("is not duplicated when its transcript line comes too", () => {
       const lines = [used("call_1", 20, "shell", "a"), resulted("call_1", HOUR_MS + 5)];
-      expect(ids(pairTools([end], lines, [givenUp]))).toEqual(["minted:s"]);
-      expect(ids(pairTools([], lines, [givenUp]))).toEqual(["minted:s"]);
+      expect(ids(pairTools([end], lines, [timedOut]))).toEqual(["minted:s"]);
+      expect(ids(pairTools([], lines, [timedOut]))).toEqual(["minted:s"]);
     });
 
-    test("leaves an equal one that is told whole its own", () => {
+    test("does not take over an identical call with both hooks", () => {
       const whole = [namelessStart("s2", HOUR_MS - 5, "shell", "a"), end];
-      expect(ids(pairTools(whole, [], [givenUp]))).toEqual(["minted:s2"]);
-      const [answered] = [{ ...givenUp, status: "success" as const, hooks: "both" as const }];
+      expect(ids(pairTools(whole, [], [timedOut]))).toEqual(["minted:s2"]);
+      const [answered] = [{ ...timedOut, status: "success" as const, hooks: "both" as const }];
       expect(ids(pairTools([end], [used("call_1", HOUR_MS - 5, "shell", "a")], [answered]))).toEqual(["call_1"]);
     });
   });

@@ -23,7 +23,7 @@ import { inputOf, Ledger, merged, type RecordedSession, recordedSessions } from 
 const sessions = await recordedSessions();
 const IDLE = { endIdle: { reason: "timeout", nativeReason: "idle" } } as const;
 
-test("the recordings are there", () => {
+test("there are recordings", () => {
   expect(sessions.length).toBeGreaterThan(20);
   expect(sessions.flatMap((s) => s.lines).filter((l) => l.kind === "model_call").length).toBeGreaterThan(100);
 });
@@ -41,7 +41,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(errors.length).toBe(entries.filter((e) => e.kind === "model_error").length);
   });
 
-  test("every event and entry is used or spent, and what has ended is closed", () => {
+  test("every event and entry is used or spent, and whatever has ended is closed", () => {
     const used = new Set(
       [...whole.turns, ...whole.subagents, ...whole.segments].flatMap((x) => x.uses).concat(whole.spent),
     );
@@ -52,7 +52,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(whole.awaiting).toBe(0);
   });
 
-  test("times run forward and lie in the segment", () => {
+  test("no time runs backwards, and turns and subagents are in an existing segment", () => {
     for (const run of [...whole.turns, ...whole.subagents]) {
       expect(run.endMs).toBeGreaterThanOrEqual(run.startMs);
       for (const part of [...run.modelCalls, ...run.toolCalls]) {
@@ -63,7 +63,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     }
   });
 
-  test("the order in which things are told has no bearing", () => {
+  test("the order of events and entries does not matter", () => {
     fc.assert(
       fc.property(shuffleOf(events), shuffleOf(entries), (someEvents, someEntries) => {
         const shuffled = buildSession({ ...inputOf(recorded, { events: someEvents, entries: someEntries }), ...IDLE });
@@ -73,29 +73,29 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
-  test("told twice is told once", () => {
+  test("facts reported twice count once", () => {
     const twice = { events: [...events, ...events], entries: merged([...recorded.lines, ...recorded.lines]) };
     const doubled = buildSession({ ...inputOf(recorded, twice), ...IDLE });
     expect(comparable(doubled)).toEqual(comparable(whole));
   });
 
-  test("settled piece by piece it is the same as in one", () => {
+  test("settled in several drains, the result is the same as in one", () => {
     const times = [...events.map((e) => Date.parse(e.time)), ...recorded.lines.map((l) => l.timeMs)];
     const moments = fc.uniqueArray(fc.integer({ min: Math.min(...times), max: Math.max(...times) }), {
       minLength: 1,
       maxLength: 6,
     });
     fc.assert(
-      fc.property(moments, (looks) => {
+      fc.property(moments, (drains) => {
         const ledger = new Ledger();
-        for (const ms of looks.sort((a, b) => a - b)) {
-          ledger.look(
+        for (const ms of drains.sort((a, b) => a - b)) {
+          ledger.drain(
             recorded,
             events.filter((e) => Date.parse(e.time) <= ms),
             recorded.lines.filter((l) => lineMs(l) <= ms),
           );
         }
-        ledger.look(recorded, events, recorded.lines, true);
+        ledger.drain(recorded, events, recorded.lines, true);
         const parts = ledger.parts;
         expect(parts.flatMap(modelCallsOf).sort()).toEqual(modelCallsOf(whole));
         expect(parts.flatMap(toolCallsOf).sort(byFirst)).toEqual(toolCallsOf(whole));
@@ -105,24 +105,24 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
-  test("arriving in any order and at any pace, nothing is lost and nothing comes twice", () => {
+  test("in any order and at any pace, nothing is lost and nothing is duplicated", () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
-    const looks = fc.array(fc.tuple(share, share), { minLength: 1, maxLength: 4 });
+    const drains = fc.array(fc.tuple(share, share), { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(shuffleOf(events), looks, (arrived, pace) => {
+      fc.property(shuffleOf(events), drains, (arrived, pace) => {
         const ledger = new Ledger();
         const shares = (at: 0 | 1) => pace.map((p) => p[at]).sort((a, b) => a - b);
         const [eventShares, lineShares] = [shares(0), shares(1)];
         for (const [i, eventShare] of eventShares.entries()) {
           const lineShare = lineShares[i] ?? 0;
-          ledger.look(
+          ledger.drain(
             recorded,
             arrived.slice(0, Math.floor(eventShare * arrived.length)),
             recorded.lines.slice(0, Math.floor(lineShare * recorded.lines.length)),
           );
         }
-        ledger.look(recorded, arrived, recorded.lines, true);
-        ledger.look(recorded, arrived, recorded.lines, true);
+        ledger.drain(recorded, arrived, recorded.lines, true);
+        ledger.drain(recorded, arrived, recorded.lines, true);
         const { parts } = ledger;
         expect(parts.flatMap(modelCallsOf).sort()).toEqual(modelCallsOf(whole));
         expect(
@@ -131,7 +131,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
             .map(([id]) => id)
             .sort(),
         ).toEqual(toolCallsOf(whole).map(([id]) => id));
-        // Hooks of old versions name no prompt: one whose line comes after its turn was settled is a turn of its own
+        // Hooks of old versions report no prompt id: if the line comes after the turn was settled, it is a separate turn
         if (hooksNamePrompts(recorded)) expect(humanTurns(parts)).toEqual(humanTurns([whole]));
         expect(parts.at(-1)?.turns).toEqual([]);
       }),
@@ -160,7 +160,7 @@ describe("buildSession", () => {
     finishReason: "end_turn",
   });
 
-  test("a turn of more calls than a function takes arguments is a turn", () => {
+  test("a turn may have more calls than a function takes arguments", () => {
     const ids = Array.from({ length: 130_000 }, (_, n) => `call-${n}`);
     const events = [
       prompted("p", 0, "p1"),
@@ -173,9 +173,9 @@ describe("buildSession", () => {
   });
 
   test.each([
-    ["that is near is the one that a hook told", 400, 1],
-    ["that is far from it is another one", 40_000, 2],
-  ])("a prompt of which the transcript does not tell the length %s", (_, ms, turns) => {
+    ["near a hook's prompt is the same prompt", 400, 1],
+    ["far from it is another prompt", 40_000, 2],
+  ])("a prompt line without a length %s", (_, ms, turns) => {
     const written: TranscriptEntry = {
       kind: "prompt",
       key: "w",
@@ -187,7 +187,7 @@ describe("buildSession", () => {
     expect(session.turns.length).toBe(turns);
   });
 
-  test("what a teammate sends into the turn of a prompt takes neither its origin nor its length", () => {
+  test("a teammate's message in a prompt's turn changes neither its origin nor its length", () => {
     const line = (key: string, ms: number, origin: "human" | "machine", length: number): TranscriptEntry => ({
       ...{ kind: "prompt", key, promptKey: "a", origin, length, timeMs: NOON_MS + ms },
     });
@@ -197,13 +197,13 @@ describe("buildSession", () => {
     }
   });
 
-  test("a subagent is below the call that started it, when that was settled long ago, too", () => {
+  test("a subagent is below the call that started it, even if that was settled long ago", () => {
     const events = [toolStarted("s", 20, "t2", { agent_id: "a1", prompt_id: "a" })];
     const context = { ...NOTHING_SETTLED, spawnedBy: new Map([["a1", "t1"]]) };
     expect(buildSession({ ...input(events), context }).subagents).toMatchObject([{ parentCallId: "t1", turnKey: "a" }]);
   });
 
-  describe("nobody is below a call of its own, or of one below it", () => {
+  describe("a subagent is never below its own call, or a call of its descendants", () => {
     const below = (agentId: string, parentCallId: string): TranscriptEntry => ({
       kind: "subagent",
       key: `subagent:${agentId}`,
@@ -212,7 +212,7 @@ describe("buildSession", () => {
       parentCallId,
     });
     const usedBy = (agentId: string, callId: string) => ({ ...used(callId, 10), agentId, promptKey: "p1" });
-    /** What is above each subagent: the call's agent, and so on. */
+    /** Subagents that are their own ancestors. */
     const circlesIn = ({ subagents, turns }: Session): readonly string[] => {
       const runs = [...subagents, ...turns];
       const above = ({ parentCallId }: { readonly parentCallId?: string }) =>
@@ -227,7 +227,7 @@ describe("buildSession", () => {
       });
     };
 
-    test("told so, it is below its turn, or below who else was told to have started it", () => {
+    test("if reported so, it is below its turn, or below another call reported to have started it", () => {
       const own = [below("a1", "call_0"), usedBy("a1", "call_0")];
       const [alone] = buildSession(input([prompted("p", 0, "p1")], own)).subagents;
       expect(alone).toMatchObject({ turnKey: "p1", toolCalls: [{ callId: "call_0" }] });
@@ -239,28 +239,31 @@ describe("buildSession", () => {
       ]);
     });
 
-    test("by an id that others have too, it is below the last that had begun in the agent that started it", () => {
+    test("with an ambiguous call id, it is below the latest earlier call of the agent that started it", () => {
       const call = (callId: string, ms: number, agentId?: string): TranscriptEntry =>
         ({ ...used(callId, ms), promptKey: "p1", givenId: "Task:0", agentId }) as TranscriptEntry;
-      const { parentCallId: _, ...told } = below("a1", "") as Extract<TranscriptEntry, { kind: "subagent" }>;
+      const { parentCallId: _, ...reported } = below("a1", "") as Extract<TranscriptEntry, { kind: "subagent" }>;
       const entries = [call("one", 1), call("two", 3), call("three", 4, "a2"), call("four", 7), call("own", 8, "a1")];
       const parentOf = (parentAgentId?: string) =>
         buildSession(
           input(
             [prompted("p", 0, "p1")],
-            [...entries, { ...told, parentGivenId: "Task:0", ...(parentAgentId !== undefined && { parentAgentId }) }],
+            [
+              ...entries,
+              { ...reported, parentGivenId: "Task:0", ...(parentAgentId !== undefined && { parentAgentId }) },
+            ],
           ),
         ).subagents.find(({ agentId }) => agentId === "a1")?.parentCallId;
       expect([parentOf(), parentOf("a2"), parentOf("a3")]).toEqual(["two", "three", undefined]);
     });
 
-    test("whatever is told, nothing goes round", () => {
+    test("no reported parents lead to a cycle", () => {
       const agents = ["a1", "a2", "a3", "a4"];
       const parents = fc.array(fc.constantFrom(...agents, undefined), { minLength: 4, maxLength: 4 });
       fc.assert(
-        fc.property(parents, (told) => {
+        fc.property(parents, (reported) => {
           const entries = agents.flatMap((agentId, n): TranscriptEntry[] => {
-            const owner = told[n];
+            const owner = reported[n];
             const call = owner === undefined ? { ...used(`call_${n}`, 9) } : usedBy(owner, `call_${n}`);
             return [below(agentId, `call_${n}`), call, { ...answered(12 + n, "p1"), agentId } as TranscriptEntry];
           });
@@ -271,7 +274,7 @@ describe("buildSession", () => {
       );
     });
 
-    test("a call that a settled subagent hangs from stays above it", () => {
+    test("a call that a settled subagent is below stays above it", () => {
       const settled = { segment: 0, parts: 1, turnKey: "p1", parentCallId: "call_0" };
       const context = { ...NOTHING_SETTLED, subagents: new Map([["a1", settled]]) };
       const entries = [usedBy("a1", "call_0"), usedBy("a1", "call_1")];
@@ -281,33 +284,33 @@ describe("buildSession", () => {
     });
   });
 
-  test("a subagent of a session that has not begun waits for what it is below", () => {
+  test("a subagent of a session without a segment waits for its parent", () => {
     const agent = { agent_id: "a1" };
     const said = { ...answered(30, "p1"), agentId: "a1" } as TranscriptEntry;
-    const told = input([subagentEnded("x", 40, agent)], [said]);
-    expect(buildSession(told)).toMatchObject({ segments: [], subagents: [{ closed: false }] });
-    expect(buildSession({ ...told, ...IDLE })).toMatchObject({
+    const reported = input([subagentEnded("x", 40, agent)], [said]);
+    expect(buildSession(reported)).toMatchObject({ segments: [], subagents: [{ closed: false }] });
+    expect(buildSession({ ...reported, ...IDLE })).toMatchObject({
       segments: [{ ordinal: 0, reason: "timeout" }],
       subagents: [{ segment: 0, closed: true }],
     });
-    const begun = { ...told, events: [...told.events, prompted("p", 50, "p1")] };
+    const begun = { ...reported, events: [...reported.events, prompted("p", 50, "p1")] };
     expect(buildSession(begun)).toMatchObject({
       segments: [{ ordinal: 0 }],
       subagents: [{ segment: 0, closed: true }],
     });
   });
 
-  test("of nothing is nothing", () => {
+  test("no events and no entries give an empty session", () => {
     const { facts: _, ...rest } = buildSession(input([]));
     expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });
   });
 
-  test("a session that is given up ends at its last prompt, where nothing came after it", () => {
+  test("a session that ends by timeout ends at its last prompt if nothing follows", () => {
     const session = buildSession({ ...input([prompted("p1", 0, "a"), prompted("p2", 9_000, "b")]), ...IDLE });
     expect(session.segments.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[NOON_MS, NOON_MS + 9_000]]);
   });
 
-  describe("a subagent that was settled in a segment before the last one", () => {
+  describe("a subagent that was settled in an earlier segment", () => {
     const segment = { ordinal: 1, startMs: NOON_MS - 1_000, lastActivityMs: NOON_MS, uses: [] };
     const subagents = new Map([
       ["a1", { segment: 0, parts: 1, turnKey: "p0", parentCallId: "t0", agentType: "explore" }],
@@ -315,14 +318,14 @@ describe("buildSession", () => {
     const context = { ...NOTHING_SETTLED, segment, subagents };
     const inAgent = { agent_id: "a1", prompt_id: "p1" };
 
-    test("what turns out late is in the segment it was in, under the call that began it", () => {
+    test("late facts belong to its segment, under the call that started it", () => {
       const call: TranscriptEntry = { ...answered(-2_000, "p0"), agentId: "a1" };
       expect(buildSession({ ...input([], [call]), context }).subagents).toMatchObject([
         { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
       ]);
     });
 
-    test("what it is asked for by a later process is there, under the turn that asked, and its calls stay open", () => {
+    test("work that a later process requests is in that process's segment, under the requesting turn, and its calls stay open", () => {
       const events = [
         prompted("u", 0, "p1"),
         toolStarted("s", 5, "t1", inAgent),
@@ -343,7 +346,7 @@ describe("buildSession", () => {
     });
   });
 
-  test("the call of a subagent that had ended and was asked for more is open, however its turn ends", () => {
+  test("a call of a subagent that ended and was given more work is open after its turn ends", () => {
     const inAgent = { agent_id: "a1", prompt_id: "a" };
     const once: Event[] = [
       prompted("p1", 0, "a"),
@@ -358,7 +361,7 @@ describe("buildSession", () => {
     expect(stateOf([...once, toolStarted("s2", 50, "t2", inAgent), ended])).toEqual([[false, "open"]]);
   });
 
-  test("what a subagent is asked for by the next process is open until that one ends, not until the one that started it did", () => {
+  test("work that the next process gives a subagent is open until that process ends, not until the first one did", () => {
     const [inFirst, inNext] = [
       { agent_id: "a1", prompt_id: "a" },
       { agent_id: "a1", prompt_id: "b" },
@@ -381,7 +384,7 @@ describe("buildSession", () => {
     expect(seen([...events, ended("end2", 90)])).toEqual([[true, ["success", "unfinished"]]]);
   });
 
-  describe("a subagent that a resumed session takes up anew", () => {
+  describe("a subagent that a resumed session continues", () => {
     const segment = { ordinal: 0, startMs: NOON_MS - 9_000, endMs: NOON_MS - 5_000, lastActivityMs: NOON_MS, uses: [] };
     const settled = { segment: 0, parts: 1, turnKey: "p0", parentCallId: "t0", agentType: "explore" };
     const context = { ...NOTHING_SETTLED, segment, subagents: new Map([["a1", settled]]) };
@@ -392,7 +395,7 @@ describe("buildSession", () => {
     ];
     const { promptKey: _, ...unnamed } = answered(30, "p1");
 
-    test("works in that segment, under the call that took it up", () => {
+    test("is in the new segment, under the call that continued it", () => {
       const result = { ...resulted("t1", 60), spawnedAgentId: "a1" };
       const session = buildSession({ ...input(events, [{ ...unnamed, agentId: "a1" }, result]), context });
       expect(session.subagents).toMatchObject([
@@ -400,7 +403,7 @@ describe("buildSession", () => {
       ]);
     });
 
-    test("where no call names it, under the turn that is at work or that its calls name", () => {
+    test("without a call that names it, is under the current turn or the turn that its calls name", () => {
       for (const call of [unnamed, answered(30, "p1")]) {
         const session = buildSession({ ...input(events, [{ ...call, agentId: "a1" }]), context });
         expect(session.subagents).toMatchObject([{ key: "a1~1", turnKey: "p1", segment: 1 }]);
@@ -409,19 +412,19 @@ describe("buildSession", () => {
     });
   });
 
-  test("a subagent that names no call belongs to the turn that its own calls name", () => {
+  test("a subagent without a parent call belongs to the turn that its own calls name", () => {
     const named = { agent_id: "a1", prompt_id: "a" };
     const events = [prompted("p1", 0, "a"), prompted("p2", 10, "b"), toolStarted("s", 20, "t1", named)];
     expect(buildSession(input(events)).subagents.map(({ turnKey }) => turnKey)).toEqual(["a"]);
     expect(buildSession(input(events)).turns.map((turn) => turn.toolCalls.length)).toEqual([0, 0]);
   });
 
-  test("signals alone make no turn, and are not looked at again", () => {
+  test("signals alone make no turn, and are spent", () => {
     const session = buildSession(input([batch("b", 5, ["t1"])]));
     expect([session.turns, session.spent]).toEqual([[], ["b"]]);
   });
 
-  test("a subagent that nobody ended, of a session that told of subagents alone, closes when that is given up", () => {
+  test("a subagent without an end, in a session with only subagents, closes when the session ends by timeout", () => {
     const { promptKey: _, ...call } = answered(9, "p1") as Extract<TranscriptEntry, { kind: "model_call" }>;
     const alone = input([], [{ ...call, agentId: "a1" }]);
     expect(buildSession(alone).subagents).toMatchObject([{ agentId: "a1", closed: false }]);
@@ -432,7 +435,7 @@ describe("buildSession", () => {
     expect(buildSession(alone).segments).toEqual([]);
   });
 
-  describe("a subagent behind the end of its session", () => {
+  describe("a subagent after the end of its session", () => {
     const agent = { agent_id: "a1", prompt_id: "a" };
     const began = subagentStarted("b1", 10, agent);
     const seen = (events: readonly Event[], more: Partial<SessionInput> = {}, facts = {}) => {
@@ -446,20 +449,20 @@ describe("buildSession", () => {
     };
     const before = [prompted("p1", 0, "a"), began, toolStarted("s1", 20, "t1", agent), ended("end", 30)];
 
-    test("is over with it, and what it was doing was never answered", () => {
+    test("ends with it, and its open call is unfinished", () => {
       expect(seen(before)).toEqual([[true, ["unfinished"]]]);
     });
 
-    test("is at work where the agent tells such ends, until it ends or is given up", () => {
-      const goesOn = { endsBeforeSubagents: true };
-      expect(seen(before, {}, goesOn)).toEqual([[false, ["open"]]]);
-      expect(seen(before, IDLE, goesOn)).toEqual([[true, ["unfinished"]]]);
+    test("stays open for agents whose sessions end before their subagents, until it ends or times out", () => {
+      const outlives = { endsBeforeSubagents: true };
+      expect(seen(before, {}, outlives)).toEqual([[false, ["open"]]]);
+      expect(seen(before, IDLE, outlives)).toEqual([[true, ["unfinished"]]]);
       const after = [...before, toolEnded("e1", 90_000, "t1", { status: "success" }, agent)];
-      expect(seen(after, {}, goesOn)).toEqual([[false, ["success"]]]);
-      expect(seen([...after, subagentEnded("b2", 90_010, agent)], {}, goesOn)).toEqual([[true, ["success"]]]);
+      expect(seen(after, {}, outlives)).toEqual([[false, ["success"]]]);
+      expect(seen([...after, subagentEnded("b2", 90_010, agent)], {}, outlives)).toEqual([[true, ["success"]]]);
     });
 
-    test("is at work as soon as it begins a call there", () => {
+    test("is open as soon as it starts a call there", () => {
       const [, , , end] = before;
       const late = [prompted("p1", 0, "a"), began, end as Event, toolStarted("s2", 40, "t2", agent)];
       expect(seen(late)).toEqual([[false, ["open"]]]);
@@ -470,18 +473,18 @@ describe("buildSession", () => {
     });
   });
 
-  test("a call that is open when its session ends is unfinished, and ends with it", () => {
+  test("a call that is open when its session ends is unfinished, and ends with the session", () => {
     const events = [prompted("p", 0, "p1"), toolStarted("s", 5, "t1", { prompt_id: "p1" }), ended("e", 900)];
     const [turn] = buildSession(input(events)).turns;
     expect(turn).toMatchObject({ closed: true, toolCalls: [{ status: "unfinished", endMs: NOON_MS + 900 }] });
   });
 
-  test("a call that is open in an open turn is left open", () => {
+  test("a call in an open turn stays open", () => {
     const events = [prompted("p", 0, "p1"), toolStarted("s", 5, "t1", { prompt_id: "p1" })];
     expect(buildSession(input(events)).turns).toMatchObject([{ closed: false, toolCalls: [{ status: "open" }] }]);
   });
 
-  test("what comes late of a turn in a segment before the last one closes at once, in that segment", () => {
+  test("a late part of a turn in an earlier segment closes immediately, in that segment", () => {
     const context: SessionContext = {
       ...NOTHING_SETTLED,
       turns: new Map([
@@ -493,7 +496,7 @@ describe("buildSession", () => {
     expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 0, closed: true }]);
   });
 
-  describe("of a turn that a hook said failed", () => {
+  describe("a turn that a hook reported as failed", () => {
     const { openhook: _, data: __, ...signal } = prompted("f", 20, "p1") as Extract<Event, { type: "prompt.submit" }>;
     const failed: Event = { ...signal, type: "turn.error" };
     const error = {
@@ -505,7 +508,7 @@ describe("buildSession", () => {
       final: true,
     } satisfies TranscriptEntry;
 
-    test("the transcript's error is waited for, and names it", () => {
+    test("waits for the transcript's error, and takes its type", () => {
       const events = [prompted("p", 0, "p1"), failed];
       expect(buildSession(input(events, [])).awaiting).toBe(1);
       const session = buildSession(input(events, [error]));
@@ -513,13 +516,13 @@ describe("buildSession", () => {
       expect(session.turns).toMatchObject([{ state: "failed", errorType: "authentication_error", errors: [{}] }]);
     });
 
-    test("one that was interrupted is no failure, whether or not a transcript says so", () => {
+    test("is interrupted, not failed, if the hook reports so, with or without a transcript", () => {
       const stopped: Event = { ...failed, extensions: { ...failed.extensions, error_type: "interrupted" } };
       const { turns } = buildSession({ ...input([prompted("p", 0, "p1"), stopped]), expectsTranscript: false });
       expect(turns).toMatchObject([{ state: "interrupted", errorType: "interrupted", closed: true }]);
     });
 
-    test("one that was asked again and answered is none; one that failed behind its last answer is", () => {
+    test("has not failed if a later model call was answered; has failed if the error came after the last answer", () => {
       const over: Event = { ...signal, id: "z", type: "turn.end", time: new Date(NOON_MS + 90).toISOString() };
       const events = [prompted("p", 0, "p1"), failed, over];
       const after = { ...answered(40, "p1"), startMs: NOON_MS + 21 } as TranscriptEntry;
@@ -530,7 +533,7 @@ describe("buildSession", () => {
       expect(buildSession(input(events, [sums])).turns).toMatchObject([{ state: "failed" }]);
     });
 
-    test("an error that is read when the turn is settled is counted all the same", () => {
+    test("counts an error that is read after it was settled", () => {
       const context: SessionContext = {
         ...NOTHING_SETTLED,
         turns: new Map([
@@ -543,7 +546,7 @@ describe("buildSession", () => {
     });
   });
 
-  test("an error behind which a call still ran is not the turn's last word", () => {
+  test("an error followed by a call that ran does not end the turn", () => {
     const error = { kind: "model_error", key: "error", timeMs: NOON_MS + 19, promptKey: "p1", final: true } as const;
     const entries: TranscriptEntry[] = [used("t1", 15), { ...error, errorType: "server_error" }];
     const ran = [...entries, { ...resulted("t1", 30), promptKey: "p1" } as TranscriptEntry];
@@ -559,7 +562,7 @@ describe("buildSession", () => {
     expect(buildSession(input([prompted("p", 0, "p1")], [...ran, first])).turns).toMatchObject([{ closed: true }]);
   });
 
-  test("a prompt that was typed ahead takes nothing of the turn that ended before it", () => {
+  test("a prompt that was typed ahead takes nothing from the turn before it", () => {
     const stop = (id: string, ms: number): Event => {
       const { openhook: _, data: __, ...signal } = prompted(id, ms) as Extract<Event, { type: "prompt.submit" }>;
       return { ...signal, type: "turn.end" };
@@ -579,7 +582,7 @@ describe("buildSession", () => {
     ]);
   });
 
-  test("a turn at work goes on while the next prompt waits, until that is taken up", () => {
+  test("a running turn continues while the next prompt is queued, until that prompt is answered", () => {
     const ask = { ...answered(200, "p1"), finishReason: "tool_calls", asksForTools: true } as TranscriptEntry;
     const queued = [
       prompted("one", 0, "p1"),
@@ -629,23 +632,23 @@ const toolCallsOf = (session: Session): [string, string, string][] =>
     .flatMap((run) => run.toolCalls.map((t): [string, string, string] => [t.callId, t.name, t.status]))
     .sort(byFirst);
 
-/** Straight from the recording, without pairing. */
+/** Read directly from the recording, without pairing. */
 function callIdsOf({ events, lines }: RecordedSession): string[] {
-  const told = events.flatMap((e) =>
+  const reported = events.flatMap((e) =>
     e.type === "tool.start" || e.type === "tool.end" ? (e.data?.tool_call_id ?? []) : [],
   );
   const written = lines.flatMap((l) => (l.kind === "tool_use" || l.kind === "tool_result" ? l.callId : []));
-  return [...new Set([...told, ...written])].sort();
+  return [...new Set([...reported, ...written])].sort();
 }
 
-/** Model calls stand in the file when their last record does. */
+/** A model call counts as written when its last record is. */
 const lineMs = (line: RecordedSession["lines"][number]): number =>
   line.kind === "model_call" ? line.endMs : line.timeMs;
 
 const shuffleOf = <T>(list: readonly T[]) =>
   fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
 
-/** Of a session, without the order of what was used. */
+/** A session without the order of what it used. */
 const comparable = (session: Session): unknown => ({
   ...session,
   spent: [...new Set(session.spent)].sort(),

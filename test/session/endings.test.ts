@@ -1,4 +1,4 @@
-// Each story of endings.ts through the real drain, in the order it was told in and in others; and docs/sessions.md.
+// Runs each story of endings.ts through the real drain, in its order and in others, and compares docs/sessions.md.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const drainAt = (minute: number, { isSilent }: Ending) =>
   inbox.drain({}, [{ ...ACME, endsSilently: isSilent === true }], () => msOf(minute));
 const lastOf = (steps: readonly Step[]): number => Math.max(...steps.map(({ at }) => at));
 
-describe("as it happened", () => {
+describe("in order", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     for (const step of ending.steps) {
       if (step.is === "drain") await drainAt(step.at, ending);
@@ -35,7 +35,7 @@ describe("as it happened", () => {
   });
 });
 
-describe("a drain after everything", () => {
+describe("a drain after every step", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
     let latest = 0;
     for (const step of ending.steps) {
@@ -48,13 +48,13 @@ describe("a drain after everything", () => {
   });
 });
 
-describe("all of it twice, backwards, in one drain", () => {
+describe("everything twice, in reverse order, in one drain", () => {
   test.each(ENDINGS)("$situation", async (ending) => {
-    const told = ending.steps.filter(({ is }) => is !== "drain").map(payloadOf);
-    for (const payload of [...told, ...told].reverse()) inbox.put(payload);
+    const reported = ending.steps.filter(({ is }) => is !== "drain").map(payloadOf);
+    for (const payload of [...reported, ...reported].reverse()) inbox.put(payload);
     await drainAt(lastOf(ending.steps) + 60, ending);
     await drainAt(lastOf(ending.steps) + 120, ending);
-    // Told in one go, the end of a call is there in time
+    // In a single drain, the end of the call is in time
     expectOnce({ ...ending, tools: ending.situation.startsWith("The end of a tool") ? ["t1 success"] : ending.tools });
   });
 });

@@ -1,6 +1,6 @@
-// Sessions that end badly, told by an agent whose payloads say all: what came when, and what is to come of it. Minutes.
+// Sessions that end badly, reported by an agent whose payloads contain everything: what happens when (in minutes), and the expected result.
 
-/** One thing that happens. Drains are part of the story: what they saw, and when, decides what was settled. */
+/** One step. Drains are steps too: what they have read, and when, decides what is settled. */
 export type Step =
   | { readonly at: number; readonly is: "start"; readonly origin?: string; readonly of?: string }
   | { readonly at: number; readonly is: "prompt" | "stop" | "fail" }
@@ -11,16 +11,16 @@ export type Step =
   | { readonly at: number; readonly is: "drain" };
 
 export interface Ending {
-  /** A row of docs/sessions.md, and the name of the test. */
+  /** A row of docs/sessions.md, and the title of the test. */
   readonly situation: string;
   /** The row's result. */
   readonly result: string;
-  /** Its agent ends without a word. @default false */
+  /** Its agent sends no end event. @default false */
   readonly isSilent?: true;
   readonly steps: readonly Step[];
   /** `reason native from-to`, in minutes. */
   readonly segments: readonly string[];
-  /** Tool calls with their status, in order of id; every one exactly once. */
+  /** Tool calls with their status, in order of id; each exactly once. */
   readonly tools: readonly string[];
   /** Model calls, each counted exactly once. */
   readonly calls: number;
@@ -42,7 +42,7 @@ const one = [prompt(1), tool(2, "t1"), call(3, "c1")];
 export const ENDINGS: readonly Ending[] = [
   {
     situation: "The agent is killed in a tool call",
-    result: "ended at its last sign of life once idle, reason `timeout`; the call is `unfinished`",
+    result: "ended at its last activity once idle, reason `timeout`; the call is `unfinished`",
     steps: [start(0), prompt(1), { at: 2, is: "tool-start", id: "t1" }, drain(3), drain(40)],
     segments: ["timeout idle 0-2"],
     tools: ["t1 unfinished"],
@@ -51,7 +51,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "No end event ever comes",
-    result: "ended at its last sign of life once idle, reason `timeout`",
+    result: "ended at its last activity once idle, reason `timeout`",
     steps: [start(0), ...one, stop(4), drain(5), drain(33), drain(35)],
     segments: ["timeout idle 0-4"],
     tools: ["t1 success"],
@@ -59,8 +59,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "An agent that has no end event goes silent after its answer",
-    result: "ended at its last sign of life once idle, reason `completed`",
+    situation: "An agent that sends no end event goes silent after its answer",
+    result: "ended at its last activity once idle, reason `completed`",
     isSilent: true,
     steps: [start(0), ...one, stop(4), drain(5), drain(33), drain(35)],
     segments: ["completed idle 0-4"],
@@ -69,8 +69,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "An agent that has no end event goes silent after a failure",
-    result: "ended at its last sign of life once idle, reason `error`",
+    situation: "An agent that sends no end event goes silent after a failure",
+    result: "ended at its last activity once idle, reason `error`",
     isSilent: true,
     steps: [start(0), ...one, stop(4), prompt(5), fail(6), drain(7), drain(40)],
     segments: ["error idle 0-6"],
@@ -79,8 +79,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "An agent that has no end event goes silent in a tool call",
-    result: "ended at its last sign of life once idle, reason `timeout`; the call is `unfinished`",
+    situation: "An agent that sends no end event goes silent in a tool call",
+    result: "ended at its last activity once idle, reason `timeout`; the call is `unfinished`",
     isSilent: true,
     steps: [start(0), ...one, stop(4), drain(5), prompt(6), { at: 7, is: "tool-start", id: "t2" }, drain(8), drain(40)],
     segments: ["timeout idle 0-7"],
@@ -89,7 +89,7 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "An agent that has no end event is started again",
+    situation: "An agent that sends no end event is started again",
     result: "the first segment ends as its last turn did when the second starts",
     isSilent: true,
     steps: [start(0), ...one, stop(4), drain(5), start(10, "resume"), prompt(11), tool(12, "t2"), drain(13), drain(50)],
@@ -99,8 +99,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "An agent that has no end event goes on after it was ended as idle",
-    result: "a new segment from there on; the first one stays as it was told",
+    situation: "An agent that sends no end event continues after it was ended as idle",
+    result: "a new segment from there on; the first one stays as reported",
     isSilent: true,
     steps: [
       ...[start(0), ...one, stop(4), drain(5), drain(40)],
@@ -112,8 +112,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "An agent that mostly has no end event tells one after it was ended as idle",
-    result: "it stays ended as `completed`: that was told already",
+    situation: "An agent that usually sends no end event sends one after it was ended as idle",
+    result: "it stays ended as `completed`, as already reported",
     isSilent: true,
     steps: [start(0), ...one, stop(4), drain(40), end(41, "window_close"), drain(42)],
     segments: ["completed idle 0-4"],
@@ -122,8 +122,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "The lid is closed in mid-session and opened days later; the agent goes on before any drain",
-    result: "one segment: it was never seen idle",
+    situation: "The lid is closed in mid-session and opened days later; the agent continues before any drain",
+    result: "one segment: no drain found it idle",
     steps: [
       start(0),
       ...one,
@@ -179,7 +179,7 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "Two processes work on one session id at once, and both end it",
+    situation: "Two processes work on one session id at the same time, and both end it",
     result: "the second start begins a segment that holds what both do from then on; the second end changes nothing",
     steps: [
       ...[start(0), prompt(1), tool(2, "a1"), start(5, "resume"), prompt(6), tool(7, "b1"), drain(7)],
@@ -191,8 +191,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "Two processes work on one session id, and one goes on after the other's end",
-    result: "what comes after the end is a segment of its own",
+    situation: "Two processes work on one session id, and one continues after the other's end",
+    result: "what comes after the end is a separate segment",
     steps: [
       ...[start(0), prompt(1), start(5, "resume"), prompt(6), tool(7, "b1"), end(10), drain(11)],
       ...[prompt(20), tool(21, "a2"), call(22, "c2"), end(25)],
@@ -216,7 +216,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "The user clears the session",
-    result: "it ends with the agent's own word `clear`; what follows has another session id",
+    result: "it ends with the agent's reason `clear`; what follows has another session id",
     steps: [start(0), ...one, end(4, "clear"), drain(5)],
     segments: ["completed clear 0-4"],
     tools: ["t1 success"],
@@ -224,7 +224,7 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "The end is told twice",
+    situation: "The end is reported twice",
     result: "the first one counts",
     steps: [start(0), ...one, end(4), drain(5), end(6), drain(7)],
     segments: ["completed other 0-4"],
@@ -242,8 +242,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "The end of a session that nobody knows",
-    result: "a segment of no length",
+    situation: "The end of an unknown session",
+    result: "a segment without duration",
     steps: [end(5), drain(6)],
     segments: ["completed other 5-5"],
     tools: [],
@@ -252,7 +252,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "A session is started and nothing follows",
-    result: "a segment of no length, ended as `timeout` once idle",
+    result: "a segment without duration, ended as `timeout` once idle",
     steps: [start(0), drain(1), drain(40)],
     segments: ["timeout idle 0-0"],
     tools: [],
@@ -260,8 +260,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 0,
   },
   {
-    situation: "A session goes on after it was ended as idle",
-    result: "a new segment from there on, also for the turn that goes on; nothing lost, nothing counted twice",
+    situation: "A session continues after it was ended as idle",
+    result: "a new segment from there on, also for the turn that continues; nothing lost, nothing counted twice",
     steps: [start(0), ...one, drain(40), tool(50, "t2"), call(51, "c2"), prompt(52), call(53, "c3"), end(54)],
     segments: ["timeout idle 0-3", "completed other 50-54"],
     tools: ["t1 success", "t2 success"],
@@ -269,8 +269,8 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 2,
   },
   {
-    situation: "The true end arrives after the session was ended as idle",
-    result: "it stays ended as `timeout`: that was told already",
+    situation: "The real end arrives after the session was ended as idle",
+    result: "it stays ended as `timeout`, as already reported",
     steps: [start(0), ...one, stop(4), drain(40), end(41), drain(42)],
     segments: ["timeout idle 0-4"],
     tools: ["t1 success"],
@@ -278,7 +278,7 @@ export const ENDINGS: readonly Ending[] = [
     prompts: 1,
   },
   {
-    situation: "Events of before arrive after the session was ended as idle",
+    situation: "Earlier events arrive after the session was ended as idle",
     result: "they join the ended segment as a further part of their turn; each counts once",
     steps: [start(0), ...one, drain(40), tool(2.5, "t2"), call(2.8, "c2"), drain(42)],
     segments: ["timeout idle 0-3"],
@@ -288,7 +288,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "The end of a tool call arrives after the session was ended as idle",
-    result: "the call stays `unfinished`: it was told and counted as that",
+    result: "the call stays `unfinished`, as already reported and counted",
     steps: [
       start(0),
       prompt(1),

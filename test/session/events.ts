@@ -1,7 +1,7 @@
 import type { Event, Extras } from "../../src/model/event.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 
-/** Noon of a day; the other times of a test count from it. */
+/** Noon of a day; the other times of a test are relative to it. */
 export const NOON_MS = Date.UTC(2026, 9, 5, 12);
 
 const base = (id: string, ms: number, extensions: Extras) => ({
@@ -54,7 +54,7 @@ export const toolEnded = (
   ...envelope(id, ms, extras),
   data: { tool_name: "Bash", tool_call_id: callId, ...data },
 });
-/** Of an agent that gives no call ids. */
+/** From an agent that reports no call ids. */
 export const namelessStart = (id: string, ms: number, tool: string, digest?: string): Event => ({
   type: "tool.start",
   ...envelope(id, ms, digest === undefined ? {} : { input_digest: digest }),

@@ -11,13 +11,13 @@ test.each([
   ["no turn", [], "timeout"],
   ["one that ended", [turn("ended", 0, 9)], "completed"],
   ["one that failed", [turn("ended", 0, 9), turn("failed", 10, 19)], "error"],
-  ["one that was broken off", [turn("ended", 0, 9), turn("interrupted", 10, 19)], "user_exit"],
+  ["one that was interrupted", [turn("ended", 0, 9), turn("interrupted", 10, 19)], "user_exit"],
   ["one that did not end", [turn("ended", 0, 9), turn("unfinished", 10, 19)], "timeout"],
   ["one that ended, and another segment's that failed", [turn("ended", 0, 9), turn("failed", 10, 19, 1)], "completed"],
-  ["the end of a call that came late", [turn("ended", 0, 9), turn("unfinished", 3, 5)], "completed"],
-  ["a call that never ended, of a turn before", [turn("unfinished", 0, 19), turn("ended", 10, 19)], "completed"],
-  ["something behind the end", [turn("ended", 0, 9), turn("unfinished", 12, 13)], "timeout"],
-  ["two of one moment", [turn("ended", 0, 9), turn("failed", 9, 9)], "error"],
+  ["a late end of a call", [turn("ended", 0, 9), turn("unfinished", 3, 5)], "completed"],
+  ["a call of an earlier turn that never ended", [turn("unfinished", 0, 19), turn("ended", 10, 19)], "completed"],
+  ["activity after the end", [turn("ended", 0, 9), turn("unfinished", 12, 13)], "timeout"],
+  ["two at the same time", [turn("ended", 0, 9), turn("failed", 9, 9)], "error"],
 ] as const)("%s", (_, turns, reason) => {
   expect(idleEndReason(0, turns)).toBe(reason);
   expect(idleEndReason(0, [...turns].reverse())).toBe(reason);

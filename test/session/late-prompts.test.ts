@@ -7,14 +7,14 @@ import { NOON_MS, prompted } from "./events.ts";
 
 const SECOND = 1_000;
 
-const written = (key: string, ms: number, length: number | "untold" = 12): TranscriptEntry => ({
+const written = (key: string, ms: number, length: number | "unknown" = 12): TranscriptEntry => ({
   kind: "prompt",
   key,
   timeMs: NOON_MS + ms,
   origin: "human",
-  ...(length !== "untold" && { length }),
+  ...(length !== "unknown" && { length }),
 });
-const toldAlone = (ms: number, promptLength = 12): SettledTurn => ({
+const hookOnly = (ms: number, promptLength = 12): SettledTurn => ({
   segment: 0,
   startMs: NOON_MS + ms,
   endMs: NOON_MS + ms,
@@ -34,10 +34,10 @@ const settled = (turns: Readonly<Record<string, SettledTurn>>): SessionContext =
   ]),
 });
 
-describe("a turn that hooks alone told of", () => {
-  const context = settled({ "hook-1": toldAlone(0) });
+describe("a turn that only hooks reported", () => {
+  const context = settled({ "hook-1": hookOnly(0) });
 
-  test("goes by the key of its line from then on, and so do its subagents", () => {
+  test("takes the key of its transcript line, and so do its subagents", () => {
     const late = withLatePrompts(context, [], [written("line-1", SECOND)]);
     expect([...late.turns.keys()]).toEqual(["line-1"]);
     expect(late.turns.get("line-1")).toMatchObject({ renamed: true, parts: 1 });
@@ -49,20 +49,20 @@ describe("a turn that hooks alone told of", () => {
     ]);
   });
 
-  test("keeps its key where the line is another prompt's: of another length, or a minute and more away", () => {
+  test("keeps its key if the line belongs to another prompt: another length, or more than a minute away", () => {
     for (const line of [written("line-1", SECOND, 13), written("line-1", 61 * SECOND)]) {
       expect(withLatePrompts(context, [], [line])).toBe(context);
     }
     expect(withLatePrompts(context, [], [written("line-1", 60 * SECOND)]).renamed?.get("hook-1")).toBe("line-1");
   });
 
-  test("goes by a line that tells no length within two seconds, no further away", () => {
-    const renamed = (ms: number) => withLatePrompts(context, [], [written("line-1", ms, "untold")]).renamed;
+  test("takes the key of a line without a length within two seconds, not further away", () => {
+    const renamed = (ms: number) => withLatePrompts(context, [], [written("line-1", ms, "unknown")]).renamed;
     expect(renamed(2 * SECOND)?.get("hook-1")).toBe("line-1");
     expect(renamed(3 * SECOND)).toBeUndefined();
   });
 
-  test("keeps its key where prompts that were told meanwhile are nearer to the lines", () => {
+  test("keeps its key if prompts reported since then are nearer to the lines", () => {
     const events = [prompted("hook-2", 30 * SECOND), prompted("hook-3", 40 * SECOND)];
     const lines = [written("line-2", 31 * SECOND), written("line-3", 41 * SECOND)];
     expect(withLatePrompts(context, events, lines)).toBe(context);
@@ -70,8 +70,8 @@ describe("a turn that hooks alone told of", () => {
     expect([...(all.renamed ?? [])]).toEqual([["hook-1", "line-1"]]);
   });
 
-  test("of two alike each has the line that is nearest to it", () => {
-    const two = settled({ "hook-1": toldAlone(0), "hook-2": toldAlone(20 * SECOND) });
+  test("if two prompts look the same, each takes the nearest line", () => {
+    const two = settled({ "hook-1": hookOnly(0), "hook-2": hookOnly(20 * SECOND) });
     const late = withLatePrompts(two, [], [written("line-2", 21 * SECOND), written("line-1", 2 * SECOND)]);
     expect([...(late.renamed ?? [])].sort()).toEqual([
       ["hook-1", "line-1"],
@@ -83,12 +83,12 @@ describe("a turn that hooks alone told of", () => {
   });
 });
 
-describe("a turn that the transcript alone told of, settled before its hook is read", () => {
-  const { hookAlone: _, promptLength: __, ...untold } = toldAlone(0);
-  const known = settled({ "line-1": { ...untold, hookSeen: false } });
+describe("a turn that only the transcript reported, settled before its hook is read", () => {
+  const { hookAlone: _, promptLength: __, ...unreported } = hookOnly(0);
+  const known = settled({ "line-1": { ...unreported, hookSeen: false } });
   const keysOf = (ms: number) => joinPrompts([prompted("hook-1", ms)], [], known).map(({ key }) => key);
 
-  test("takes the hook of a prompt whose length the transcript does not tell, within two seconds", () => {
+  test("takes the hook of a prompt within two seconds if the transcript contains no length", () => {
     expect(keysOf(-1 * SECOND)).toEqual([]);
     expect(keysOf(-3 * SECOND)).toEqual([prompted("hook-1", 0).id]);
   });

@@ -12,7 +12,7 @@ describe("pairTools, one call", () => {
     return call;
   };
 
-  test("start and end", () => {
+  test("a start and an end make one call with the times of both", () => {
     expect(only([toolStarted("s", 0, "t1"), toolEnded("e", 40, "t1")])).toMatchObject({
       callId: "t1",
       name: "Bash",
@@ -22,22 +22,22 @@ describe("pairTools, one call", () => {
     });
   });
 
-  test("a start alone is open and has no length", () => {
+  test("a call with only a start is open and has no duration", () => {
     expect(only([toolStarted("s", 0, "t1")])).toMatchObject({ status: "open", startMs: NOON_MS, endMs: NOON_MS });
   });
 
-  test("an end alone began as long before as the agent says, else it has no length", () => {
-    const told = toolEnded("e", 100, "t1", { status: "error", duration_ms: 30 });
-    expect(only([told])).toMatchObject({ status: "error", startMs: NOON_MS + 70, endMs: NOON_MS + 100 });
+  test("a call with only an end starts by the reported duration earlier; without one it has no duration", () => {
+    const reported = toolEnded("e", 100, "t1", { status: "error", duration_ms: 30 });
+    expect(only([reported])).toMatchObject({ status: "error", startMs: NOON_MS + 70, endMs: NOON_MS + 100 });
     expect(only([toolEnded("e", 100, "t1")])).toMatchObject({ startMs: NOON_MS + 100, endMs: NOON_MS + 100 });
   });
 
-  test("an end before its start is no negative time", () => {
+  test("an end before its start gives no negative duration", () => {
     const call = only([toolStarted("s", 50, "t1"), toolEnded("e", 40, "t1")]);
     expect(call).toMatchObject({ startMs: NOON_MS + 40, endMs: NOON_MS + 40, status: "success" });
   });
 
-  test("the transcript alone", () => {
+  test("a call that only the transcript contains", () => {
     expect(only([], [used("t1", 5), resulted("t1", 65, "denied")])).toMatchObject({
       status: "denied",
       startMs: NOON_MS + 5,
@@ -45,7 +45,7 @@ describe("pairTools, one call", () => {
     });
   });
 
-  test("what a fork writes of a call that it copied is no call; of its own it is", () => {
+  test("a fork's line about a copied call is not a call; a line about its own call is", () => {
     expect(pairTools([], [resulted("t1", 65, "unfinished")])).toEqual([]);
     expect(only([], [resulted("t1", 65, "error")])).toMatchObject({ status: "error" });
     expect(only([], [used("t1", 5), resulted("t1", 65, "unfinished")])).toMatchObject({ status: "unfinished" });
@@ -62,11 +62,11 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ startMs: NOON_MS + 10, endMs: NOON_MS + 30, status: "error" });
   });
 
-  test("a hook's measures win over the transcript's, and these stand where it told none", () => {
+  test("a hook's measures win over the transcript's, which are used where the hook reports none", () => {
     const written = { ...resulted("t1", 90), durationMs: 70, linesAdded: 3, linesRemoved: 2, exitCode: 1 };
     const start = toolStarted("s", 10, "t1");
-    const told = { lines_added: 5, lines_removed: 4, exit_code: 0 };
-    const end = toolEnded("e", 30, "t1", { status: "success", duration_ms: 15 }, told);
+    const reported = { lines_added: 5, lines_removed: 4, exit_code: 0 };
+    const end = toolEnded("e", 30, "t1", { status: "success", duration_ms: 15 }, reported);
     expect(only([start, end], [written])).toMatchObject({
       executionMs: 15,
       linesAdded: 5,
@@ -81,17 +81,17 @@ describe("pairTools, one call", () => {
     });
   });
 
-  test("started by a hook, ended only in the transcript", () => {
+  test("a call that a hook starts ends with the transcript's line", () => {
     const call = only([toolStarted("s", 10, "t1")], [used("t1", 0), resulted("t1", 90, "error")]);
     expect(call).toMatchObject({ startMs: NOON_MS + 10, endMs: NOON_MS + 90, status: "error" });
   });
 
-  test("a call that only its batch ends never ran", () => {
+  test("a call that ends only in its batch never ran", () => {
     const call = only([toolStarted("s", 10, "t1"), batch("b", 30, ["t1", "t2"])]);
     expect(call).toMatchObject({ status: "denied", errorType: "denied", endMs: NOON_MS + 30 });
   });
 
-  test("of two hooks that tell of one call, the earlier start and the earlier end count, and a failure", () => {
+  test("if two hooks report one call, the earlier start, the earlier end and a failure count", () => {
     const twice = [
       toolStarted("s2", 3, "t1"),
       toolStarted("s1", 0, "t1"),
@@ -101,7 +101,7 @@ describe("pairTools, one call", () => {
     expect(only(twice)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "error" });
   });
 
-  test("the failure of a later call of the same id is not that of the first", () => {
+  test("a later call with the same id does not pass its failure to the first", () => {
     const reused = [
       toolStarted("s1", 0, "t1"),
       toolEnded("e1", 40, "t1"),
@@ -111,13 +111,13 @@ describe("pairTools, one call", () => {
     expect(only(reused)).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 40, status: "success" });
   });
 
-  test("a batch does not take the status of a call that ended, nor make one up", () => {
+  test("a batch does not change the status of an ended call, and creates no call", () => {
     const ended = [toolStarted("s", 10, "t1"), toolEnded("e", 20, "t1"), batch("b", 30, ["t1"])];
     expect(only(ended)).toMatchObject({ status: "success", endMs: NOON_MS + 20 });
     expect(pairTools([batch("b", 30, ["t9"])], [])).toEqual([]);
   });
 
-  test("an end without a call id ends no other call, and is a call of no length", () => {
+  test("an end without a call id ends no other call, and becomes a call without duration", () => {
     const { data: _, ...nameless } = toolEnded("e", 20, "t1") as Extract<Event, { type: "tool.end" }>;
     const calls = pairTools([toolStarted("s", 10, "t1"), { ...nameless, data: { tool_name: "Bash" } }], []);
     expect(calls).toMatchObject([
@@ -128,7 +128,7 @@ describe("pairTools, one call", () => {
   });
 });
 
-describe("pairTools, any stories", () => {
+describe("pairTools, with random events and entries", () => {
   const offsetMs = fc.integer({ min: -50, max: 50 });
   const callId = fc.constantFrom("t1", "t2", "t3", "t4");
   const status = fc.constantFrom("success" as const, "error" as const);
@@ -149,24 +149,24 @@ describe("pairTools, any stories", () => {
   const events = fc.array(event, { maxLength: 12 });
   const entries = fc.uniqueArray(entry, { selector: (e) => e.key, maxLength: 8 });
 
-  test("every call that was told of comes out exactly once, made of its own parts alone", () => {
+  test("every reported call comes out exactly once, and uses only its own events and entries", () => {
     fc.assert(
       fc.property(events, entries, (some, written) => {
-        const told = new Set([
+        const reported = new Set([
           ...some.flatMap((e) =>
             e.type === "tool.start" || e.type === "tool.end" ? (e.data?.tool_call_id ?? []) : [],
           ),
           ...written.flatMap((e) => ("callId" in e ? e.callId : [])),
         ]);
         const calls = pairTools(some, written);
-        expect(calls.map((c) => c.callId).sort()).toEqual([...told].sort());
+        expect(calls.map((c) => c.callId).sort()).toEqual([...reported].sort());
         for (const call of calls) {
           const own = some.filter(
             (e) => (e.type === "tool.start" || e.type === "tool.end") && e.data?.tool_call_id === call.callId,
           );
           const ownEntries = written.filter((e) => "callId" in e && e.callId === call.callId);
           expect([...call.uses].sort()).toEqual([...own.map((e) => e.id), ...ownEntries.map((e) => e.key)].sort());
-          // Alone in the world it is the same call
+          // Without the other calls the result is the same
           const batches = some.filter((e) => e.type === "tool.batch");
           expect(pairTools([...own, ...batches], ownEntries)).toEqual([call]);
         }
@@ -174,7 +174,7 @@ describe("pairTools, any stories", () => {
     );
   });
 
-  test("ends come after starts, and all is in order of starts", () => {
+  test("no call ends before it starts, and calls are sorted by start", () => {
     fc.assert(
       fc.property(events, entries, (some, written) => {
         const calls = pairTools(some, written);
@@ -185,7 +185,7 @@ describe("pairTools, any stories", () => {
     );
   });
 
-  test("neither order nor doubling has a bearing", () => {
+  test("neither order nor duplicates matter", () => {
     const shuffled = events.chain((some) =>
       fc.tuple(
         fc.constant(some),

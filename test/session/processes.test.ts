@@ -6,7 +6,7 @@ import { ended, started, toolStarted } from "./events.ts";
 const PROCESS = { process: "4711" };
 const SECOND = 1_000;
 
-/** A tool call that its payload gives no session. */
+/** A tool call whose payload has no session id. */
 const stray = (ms: number, process = "4711"): Event => ({
   ...toolStarted("stray", ms, "t1", { process, session_id_origin: "minted" }),
   session_id: "minted-1",
@@ -25,11 +25,11 @@ const ONE_AFTER_THE_OTHER = [
 test("an event without a session id belongs to the session that was open in its process", () => {
   expect(ownerOf([...ONE_AFTER_THE_OTHER, stray(30 * SECOND)])).toBe("session-1");
   expect(ownerOf([stray(100 * SECOND), ...ONE_AFTER_THE_OTHER])).toBe("session-2");
-  // The hook of a tool can be faster than that of its session's start
+  // The hook of a tool can run before that of its session's start
   expect(ownerOf([...ONE_AFTER_THE_OTHER, stray(89 * SECOND)])).toBe("session-2");
 });
 
-test("where none was open, or two were, nothing is guessed", () => {
+test("if no session was open, or two were, the event keeps its own id", () => {
   for (const ms of [70 * SECOND, 121 * SECOND, -5 * SECOND]) {
     expect(ownerOf([...ONE_AFTER_THE_OTHER, stray(ms)])).toBe("minted-1");
   }

@@ -19,7 +19,7 @@ import { buildSession } from "../../src/session/build.ts";
 
 const CASES = resolve(dirname(fileURLToPath(import.meta.url)), "..", "agents");
 
-/** One recorded session: what its hooks told, and its transcript's entries line by line, in the order of the files. */
+/** One recorded session: the events of its hooks, and its transcript's entries line by line, in the order of the files. */
 export interface RecordedSession {
   readonly name: string;
   readonly source: string;
@@ -54,12 +54,12 @@ export async function recordedSessions(): Promise<readonly RecordedSession[]> {
   const agents = await allAgents();
   const found: RecordedSession[] = [];
   for (const { source, name, folder } of caseFolders()) {
-    // The others' transcripts are laid out below a home: test/agents/recordings.test.ts walks them
+    // Other agents' transcripts need a home directory: test/agents/recordings.test.ts covers them
     if (source !== "claude-code") continue;
     const agent = agents.find((a) => a.source === source);
     if (agent?.transcript === undefined) continue;
     const events = callsOf(folder).flatMap((call) => eventsOf(agent, call));
-    // Whose calls have no id want what is in the store: test/agents/recordings.test.ts walks those, too
+    // Calls without an id need the store: test/agents/recordings.test.ts covers those too
     if (events.some((e) => (e.type === "tool.start" || e.type === "tool.end") && e.data?.tool_call_id === undefined))
       continue;
     for (const sessionId of new Set(events.map((e) => e.session_id))) {
@@ -83,7 +83,7 @@ export async function recordedSession(name: string): Promise<RecordedSession> {
   return found;
 }
 
-/** Several records of one thing → one entry each, as the store keeps them. */
+/** Several records of one thing become one entry, as in the store. */
 export function merged(lines: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();
   for (const entry of lines) {
@@ -108,14 +108,14 @@ export const inputOf = (
   expectsTranscript: true,
 });
 
-/** What has closed so far and is not to come again: the store's part, in memory. */
+/** What has closed so far and must not come again: the store's part, in memory. */
 export class Ledger {
   readonly parts: Session[] = [];
   readonly #settled = new Set<string>();
   #context: SessionContext = NOTHING_SETTLED;
 
-  /** One look of the drain: builds what is open of the given facts, and takes what has closed out of it. */
-  look(recorded: RecordedSession, events: readonly Event[], lines: readonly TranscriptEntry[], ends = false): void {
+  /** One drain: builds what is open of the given facts, and settles what has closed. */
+  drain(recorded: RecordedSession, events: readonly Event[], lines: readonly TranscriptEntry[], ends = false): void {
     const open = {
       events: events.filter((e) => !this.#settled.has(e.id)),
       entries: merged(lines).filter((e) => !this.#settled.has(e.key)),

@@ -16,7 +16,7 @@ type Step = ReturnType<typeof START | typeof RESUME | typeof TURN | typeof END>;
 interface Story {
   readonly title: string;
   readonly steps: readonly Step[];
-  /** `ordinal origin from-to native reason: activities`; minutes after noon; `…` where it is open. */
+  /** `ordinal origin from-to native reason: activities`; minutes after noon; `…` if it is open. */
   readonly segments: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const STORIES: readonly Story[] = [
   { title: "still open", steps: [START(0), TURN(1, "a")], segments: ["0 startup 0-…: a"] },
   { title: "a start alone opens nothing", steps: [START(0)], segments: [] },
   {
-    title: "started and ended without a word",
+    title: "started and ended without a prompt",
     steps: [START(0), END(1, "prompt_input_exit")],
     segments: ["0 startup 0-1 prompt_input_exit:"],
   },
@@ -38,7 +38,7 @@ const STORIES: readonly Story[] = [
     steps: [TURN(1, "a"), TURN(2, "b"), END(3)],
     segments: ["0 ? 1-3 other: a b"],
   },
-  { title: "an end is all there is", steps: [END(3)], segments: ["0 ? 3-3 other:"] },
+  { title: "an end alone", steps: [END(3)], segments: ["0 ? 3-3 other:"] },
   {
     title: "resumed after its end",
     steps: [START(0), TURN(1, "a"), END(2), RESUME(60), TURN(61, "b"), END(62)],
@@ -55,7 +55,7 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-1 superseded: a", "1 resume 60-62 other: b"],
   },
   {
-    title: "a fork is a session of its own",
+    title: "a fork is a separate session",
     steps: [START(0, "fork"), TURN(1, "a"), END(2)],
     segments: ["0 fork 0-2 other: a"],
   },
@@ -75,7 +75,7 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-2 other: a"],
   },
   {
-    title: "started twice, told by two hooks",
+    title: "started twice, reported by two hooks",
     steps: [START(0), START(0.001), TURN(1, "a"), END(2)],
     segments: ["0 startup 0.001-2 other: a"],
   },
@@ -85,17 +85,17 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-1.002 other: a"],
   },
   {
-    title: "resumed and ended without a word",
+    title: "resumed and ended without a prompt",
     steps: [START(0), TURN(1, "a"), END(2), RESUME(60), END(61)],
     segments: ["0 startup 0-2 other: a", "1 resume 60-61 other:"],
   },
   {
-    title: "an end came before the last of what it ends, and no start after it",
+    title: "an end that arrives before the last turn it ends, without a later start",
     steps: [START(0), TURN(1, "a"), END(2), TURN(3, "b")],
     segments: ["0 startup 0-3 other: a b"],
   },
   {
-    title: "goes on without a start, longer after its end than an end comes early",
+    title: "continues without a start, too late to belong before the end",
     steps: [RESUME(0), TURN(1, "a"), END(2), TURN(4, "b")],
     segments: ["0 resume 0-2 other: a", "1 ? 4-…: b"],
   },
@@ -103,31 +103,31 @@ const STORIES: readonly Story[] = [
 
 describe("cutSegments", () => {
   test.each(STORIES)("$title", ({ steps, segments }) => {
-    expect(told(steps)).toEqual(segments);
+    expect(cutsOf(steps)).toEqual(segments);
   });
 
-  test.each(STORIES)("$title: whatever order it is read in", ({ steps, segments }) => {
+  test.each(STORIES)("$title: in any order", ({ steps, segments }) => {
     const length = { minLength: steps.length, maxLength: steps.length };
     fc.assert(
       fc.property(fc.shuffledSubarray([...steps], length), (shuffled) => {
-        expect(told(shuffled)).toEqual(segments);
+        expect(cutsOf(shuffled)).toEqual(segments);
       }),
       { numRuns: runs(30) },
     );
   });
 
-  test.each(STORIES)("$title: every start and end is used once at the most", ({ steps }) => {
+  test.each(STORIES)("$title: every start and end is used at most once", ({ steps }) => {
     const { events, activities } = input(steps);
     const cut = cutSegments(withContext(events), activities);
     const used = cut.segments.flatMap((segment) => segment.uses);
     const bounds = events.filter((e) => e.type !== "prompt.submit").map((e) => e.id);
     expect(used).toEqual([...new Set(used)]);
     expect(bounds).toEqual(expect.arrayContaining(used));
-    // A start that nothing followed waits for what it starts
+    // A start without later events waits for them
     expect(cut.pending !== undefined).toBe(steps.every((step) => step.kind === "start"));
   });
 
-  test("what follows an end that was settled is a segment of its own, however near it is", () => {
+  test("what follows a settled end is a separate segment, however near it is", () => {
     const { events, activities } = input([TURN(3, "b")]);
     const [startMs, endMs] = [NOON_MS, NOON_MS + 2.5 * MINUTE];
     const segment: Segment = { ordinal: 0, startMs, endMs, lastActivityMs: endMs, startOrigin: "startup", uses: [] };
@@ -136,7 +136,7 @@ describe("cutSegments", () => {
     expect(cut.segments[0]?.endMs).toBe(endMs);
   });
 
-  test("an end that names a prompt of what the next start took for dead", () => {
+  test("an end that names an earlier prompt ends that prompt's segment, even after the next start", () => {
     const { events, activities } = input([START(0), TURN(1, "a"), RESUME(60), END(61, "exit", "a")]);
     const cut = cutSegments(withContext(events), activities);
     expect(cut.segments.map(({ nativeReason, endMs }) => [nativeReason, endMs])).toEqual([
@@ -145,12 +145,12 @@ describe("cutSegments", () => {
     expect(cut.pending).toBe(events.findLast((e) => e.type === "session.start")?.id);
   });
 
-  test("one start, one end, some turns: one segment, in whatever order they arrived", () => {
+  test("one start, one end and some turns make one segment, in any order of arrival", () => {
     const kinds = [START(0), TURN(0, "a"), TURN(0, "b"), TURN(0, "c"), END(0)];
     const seconds = fc.array(fc.integer({ min: 0, max: 8_000 }), { minLength: kinds.length, maxLength: kinds.length });
     fc.assert(
       fc.property(seconds, (arrivedMs) => {
-        const cut = told(kinds.map((step, i) => ({ ...step, ms: (arrivedMs[i] ?? 0) / MINUTE })));
+        const cut = cutsOf(kinds.map((step, i) => ({ ...step, ms: (arrivedMs[i] ?? 0) / MINUTE })));
         expect(cut).toHaveLength(1);
         expect(cut[0]).toMatch(/^0 startup .* other: ([abc] ?){3}$/);
       }),
@@ -158,19 +158,19 @@ describe("cutSegments", () => {
     );
   });
 
-  test("a start that nothing ever followed is a session of no length once it is idle", () => {
+  test("a start without later events is a session without duration once it is idle", () => {
     const { events } = input([START(0)]);
     const idle = { ...withContext(events), endIdle: { reason: "timeout", nativeReason: "idle" } as const };
     expect(cutSegments(idle, []).segments).toMatchObject([{ ordinal: 0, startMs: NOON_MS, startOrigin: "startup" }]);
   });
 
-  test("a compaction's start starts nothing", () => {
+  test("a compaction's start begins no segment", () => {
     const compacted = started("again", 10 * MINUTE, { start_origin: "compact", continues: "compaction" });
     const { events, activities } = input([START(0), TURN(1, "a"), END(20)]);
     expect(show(cutSegments(withContext([...events, compacted]), activities))).toEqual(["0 startup 0-20 other: a"]);
   });
 
-  describe("with a segment that was settled before", () => {
+  describe("with a segment that was settled earlier", () => {
     const open: Segment = {
       ordinal: 3,
       startMs: NOON_MS,
@@ -184,16 +184,16 @@ describe("cutSegments", () => {
       return show(cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities));
     };
 
-    test("an open one goes on", () => {
+    test("an open segment continues", () => {
       expect(following(open, [TURN(5, "b"), END(6)])).toEqual(["3 resume 0-6 other: b"]);
     });
 
-    test("an ended one is followed by the next", () => {
+    test("an ended segment is followed by the next", () => {
       const steps = [RESUME(60), TURN(61, "b")];
       expect(following(over, steps)).toEqual(["3 resume 0-2 other:", "4 resume 60-…: b"]);
     });
 
-    test("the end of a process that died late does not end it twice", () => {
+    test("a late end of a dead process does not end it twice", () => {
       expect(following(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
     });
 
@@ -233,7 +233,7 @@ const withContext = (events: readonly Event[], context: SessionContext = NOTHING
   expectsTranscript: true,
 });
 
-function told(steps: readonly Step[]): string[] {
+function cutsOf(steps: readonly Step[]): string[] {
   const { events, activities } = input(steps);
   return show(cutSegments(withContext(events), activities));
 }
